@@ -5,6 +5,7 @@ import type { EngineContext } from '../engine/context.ts';
 import { addAccountsPages } from './accounts/accounts-page.ts';
 import { addLimitsAction } from './accounts/limits-action.ts';
 import { addAuditPage } from './audit/audit-page.ts';
+import { limitArrivingForms } from './base/arriving-forms.ts';
 import { readAssets } from './base/assets.ts';
 import { createErrorPages } from './base/error-pages.ts';
 import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
@@ -43,6 +44,7 @@ export async function addDashboard(
     addSafeHeaders(reply);
     check(request);
   });
+  const arriving = limitArrivingForms(server);
   const errors = createErrorPages(options.logger);
   server.setErrorHandler(errors.failed);
   server.setNotFoundHandler(errors.notFound);
@@ -50,8 +52,9 @@ export async function addDashboard(
   await server.register((part) => addSignIn(part, { context, isSecure, link }));
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {
-      if (await readSession(context, request, isSecure(request))) return undefined;
-      return refuse(request, reply);
+      if (!(await readSession(context, request, isSecure(request)))) return refuse(request, reply);
+      arriving.release(request);
+      return undefined;
     });
     const live = createLiveParts(context, options.logger);
     pages.addHook('preClose', async () => live.close());

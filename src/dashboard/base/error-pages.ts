@@ -22,7 +22,8 @@ export function createErrorPages(logger: Logger): ErrorPages {
     failed: async (error, request, reply) => {
       const problem = toProblem(error);
       const { id: call } = request;
-      if (problem.status >= 500) {
+      // Nothing failed here when the caller went away before its form had arrived.
+      if (problem.status >= 500 && (request.raw.complete || !request.raw.destroyed)) {
         logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'page failed');
         logger.debug({ call, stack: error.stack }, 'stack of a failed page');
       }

@@ -42,9 +42,12 @@ const unusable = 'The address has a character that no name has.';
 export function createGuards(listening: string, publicUrl: string | undefined): Guards {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl);
   const isKnownHost = createHostCheck(listening, url ? [url.hostname.replace(/^\[(.*)\]$/, '$1')] : []);
+  const isSecure: Guards['isSecure'] = ({ headers }) =>
+    url?.protocol === 'https:' && headers.host === url.host;
   return {
-    isSecure: ({ headers }) => url?.protocol === 'https:' && headers.host === url.host,
-    check: ({ method, headers, url: asked }) => {
+    isSecure,
+    check: (request) => {
+      const { method, headers, url: asked } = request;
       if (!isKnownHost(headers.host)) {
         const what =
           'The dashboard has another address. VOLLEY_DASHBOARD_URL names the one that a proxy uses.';
@@ -53,10 +56,11 @@ export function createGuards(listening: string, publicUrl: string | undefined): 
       if (/%00/.test(asked)) throw new ProblemError(400, 'input', unusable);
       if (method === 'GET' || method === 'HEAD') return;
       const { origin, host = '' } = headers;
+      // Anyone on the way can make a page of the same name without TLS.
       const isOwn =
         origin === undefined
           ? headers['sec-fetch-site'] === 'same-origin'
-          : origin === `http://${host}` || origin === url?.origin;
+          : origin === url?.origin || (origin === `http://${host}` && !isSecure(request));
       if (isOwn) return;
       const what = 'The form is of another site. Open the page here, and repeat it there.';
       throw new ProblemError(403, 'scope', what);

@@ -26,12 +26,13 @@ const sessionCheckInterval = 5_000;
 const signInterval = 15_000;
 
 /** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
-const maxStreams = { all: 120, session: 20 } as const;
+const maxStreams = { all: 120, token: 60, session: 20 } as const;
 
 type Subscriber = {
   readonly reply: FastifyReply;
   readonly viewer: Viewer;
   readonly session: string;
+  readonly token: string;
   sent: Part | undefined;
   sentAt: number;
 };
@@ -75,11 +76,12 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
         const { zone, mayRun, mayAdmin } = view;
         const viewer = { zone, mayRun, mayAdmin };
         const session = sessionOf(request);
-        const isFull = isAtLimit([...subscribers()], session);
+        const who = { session, token: view.session.name };
+        const isFull = isAtLimit([...subscribers()], who);
         const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
         openStream(reply);
         if (last) endStream(reply, last);
-        else follow(topic, render, { reply, viewer, session, sent: undefined, sentAt: 0 });
+        else follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
         return reply;
       });
     },
@@ -90,9 +92,14 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
   };
 }
 
-function isAtLimit(open: readonly Subscriber[], session: string): boolean {
+/** A token signs in many sessions, which together must not take the streams of all. */
+function isAtLimit(
+  open: readonly Subscriber[],
+  { session, token }: Pick<Subscriber, 'session' | 'token'>,
+): boolean {
   return (
     open.length >= maxStreams.all ||
+    open.filter((one) => one.token === token).length >= maxStreams.token ||
     open.filter((one) => one.session === session).length >= maxStreams.session
   );
 }

@@ -59,7 +59,10 @@ type Upload = {
   readonly file: KeptInvoice | string;
 };
 
-/** Reads the fields before the file: its bytes are kept only for a form of ours. */
+/**
+ * The fields come before the file, whose bytes are kept only for a form of ours. Those of others are read too: what is
+ * left unread would hold up the next request of the connection.
+ */
 async function readUpload(request: FastifyRequest, view: View, invoices: KeptInvoices): Promise<Upload> {
   const fields: Record<string, string[]> = {};
   let file: KeptInvoice | string = 'Choose a file.';
@@ -69,8 +72,8 @@ async function readUpload(request: FastifyRequest, view: View, invoices: KeptInv
         fields[part.fieldname] = [...(fields[part.fieldname] ?? []), part.value];
       continue;
     }
-    requireCsrfToken(view, textIn(fields, 'csrf'));
-    file = await keepFile(part, view, invoices);
+    if (view.isCsrfToken(textIn(fields, 'csrf'))) file = await keepFile(part, view, invoices);
+    else part.file.resume();
   }
   requireCsrfToken(view, textIn(fields, 'csrf'));
   return { fields, file };

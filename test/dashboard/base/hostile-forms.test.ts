@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDashboard } from '../../../src/dashboard/dashboard.ts';
+import { createToken } from '../../../src/engine/access/tokens.ts';
+import { loadAccount } from '../../../src/engine/load-account.ts';
+import { openLogger } from '../../../src/platform/logger.ts';
+import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
+
+let opened: TestLedger;
+let api: ApiServer;
+let host: string;
+let token: string;
+const logged: string[] = [];
+beforeAll(async () => {
+  opened = await openTestLedger();
+  const settings = { environment: {}, workingFolder: '/' };
+  api = await startApi(opened.context, {
+    host: '127.0.0.1',
+    port: 0,
+    api: undefined,
+    addPages: (server, limits) =>
+      addDashboard(server, opened.context, {
+        host: '127.0.0.1',
+        publicUrl: 'https://volley.example',
+        scheduleSource: {
+          folder: 'campaigns',
+          settings,
+          accountNamed: (name) => loadAccount(name, settings),
+        },
+        startRun: async () => ({ kind: 'under way' }),
+        limits,
+        logger: openLogger('info', 'info', { write: (line) => void logged.push(line) }),
+      }),
+  });
+  host = new URL(api.url).host;
+  const asked = { name: 'bob', scope: 'read', owner: 'bob', accounts: ['main'], expiresAt: null } as const;
+  token = await createToken(opened.context, asked);
+});
+afterAll(async () => {
+  await api.close();
+  await opened.close();
+});
+
+/** A form of the dashboard's own page. */
+function headOf(path: string, fields: Readonly<Record<string, string | number>>): string {
+  const all = { Host: host, Origin: `http://${host}`, ...fields };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+const urlEncoded = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+describe('behind a proxy with TLS', () => {
+  test('a form of a page without TLS is refused, also under the same name', async () => {
+    const body = `token=${token}`;
+    const send = (origin: string) =>
+      sendRaw(
+        api.url,
+        headOf('/sign-in', {
+          ...urlEncoded,
+          Host: 'volley.example',
+          Origin: origin,
+          Connection: 'close',
+          'Content-Length': body.length,
+        }) + body,
+      );
+    expect(statusesOf(await send('http://volley.example'))).toEqual([403]);
+    const signedIn = await send('https://volley.example');
+    expect(statusesOf(signedIn)).toEqual([303]);
+    expect(signedIn).toMatch(
+      /set-cookie: __Host-volley_session=[0-9a-f]{64}; .*; HttpOnly; Secure; SameSite/i,
+    );
+  });
+});
+
+describe('forms that arrive byte by byte', () => {
+  test('without a session do not keep others from the pages, and are no failures in the log', async () => {
+    const paths = ['/sign-in', '/sign-out', '/nowhere'];
+    const slow = await Promise.all(
+      Array.from({ length: 210 }, (_, index) =>
+        openRawConnection(
+          api.url,
+          `${headOf(paths[index % 3] ?? '', { ...urlEncoded, 'Content-Length': 100 })}a`,
+        ),
+      ),
+    );
+    await expect
+      .poll(() => slow.filter(({ socket }) => !socket.destroyed && !socket.closed).length)
+      .toBeLessThanOrEqual(20);
+    const person = await signIn(api.url, token);
+    expect((await person.get('/zone')).status).toBe(200);
+    for (const { socket } of slow) socket.destroy();
+    await Promise.all(slow.map(({ ended }) => ended));
+    expect((await person.get('/zone')).status).toBe(200);
+    expect(logged).toEqual([]);
+  });
+
+  test('of a person who has signed in are not replaced by those of others', async () => {
+    const person = await signIn(api.url, token);
+    const { csrf = '' } = hiddenFields((await person.get('/zone')).text);
+    const body = `csrf=${encodeURIComponent(csrf)}&zone=UTC`;
+    const head = headOf('/zone', {
+      ...urlEncoded,
+      Cookie: person.cookies(),
+      Connection: 'close',
+      'Content-Length': body.length,
+    });
+    const own = await openRawConnection(api.url, head + body.slice(0, -1));
+    // Its session is found before the others arrive.
+    await person.get('/zone');
+    const others = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        openRawConnection(api.url, headOf('/sign-in', { ...urlEncoded, 'Content-Length': 100 })),
+      ),
+    );
+    await expect.poll(() => others.filter(({ socket }) => socket.closed).length).toBeGreaterThan(10);
+    own.socket.write(body.slice(-1));
+    expect(statusesOf(await own.ended)).toEqual([303]);
+    for (const { socket } of others) socket.destroy();
+  });
+});
+
+test('after a file whose form is refused, the connection answers the next request', async () => {
+  const person = await signIn(api.url, token);
+  const part = (name: string, text: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+  const body = `${part('csrf', 'of another')}${part('invoice"; filename="a.csv', 'x'.repeat(1_000_000))}--b--\r\n`;
+  const head = headOf('/billing/reconcile', {
+    Cookie: person.cookies(),
+    'Content-Type': 'multipart/form-data; boundary=b',
+    'Content-Length': body.length,
+  });
+  const next = `GET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  expect(statusesOf(await sendRaw(api.url, head + body + next))).toEqual([403, 200]);
+});
+
+test('one token does not take the streams of all, with however many sessions', async () => {
+  const stop = new AbortController();
+  const firstOf = async (cookie: string): Promise<string> => {
+    const headers = { cookie, accept: 'text/event-stream' };
+    const answer = await fetch(`${api.url}/runs/live`, { headers, signal: stop.signal });
+    return new TextDecoder().decode((await answer.body?.getReader().read())?.value);
+  };
+  const texts: string[] = [];
+  for (let sessions = 0; sessions < 4; sessions++) {
+    const { cookies } = await signIn(api.url, token);
+    texts.push(...(await Promise.all(Array.from({ length: 20 }, () => firstOf(cookies())))));
+  }
+  expect(texts.filter((text) => text.includes('Too many'))).toHaveLength(20);
+  stop.abort();
+});
