@@ -41,5 +41,12 @@ export function shownDetails(
 ): readonly { readonly name: string; readonly value: string }[] {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => ({ name, value: typeof value === 'string' ? value : JSON.stringify(value) }));
+    .map(([name, value]) => ({ name, value: detailText(value) }));
+}
+
+/** A list of names is read as one. */
+function detailText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return isNames ? value.join(', ') : JSON.stringify(value);
 }

@@ -45,7 +45,7 @@ export function createDayChart(
 export type CostLine = Pick<BillingLine, 'kind' | 'values' | 'currency' | 'price' | 'estimated'>;
 
 /**
- * A chart for each currency.
+ * A chart for each currency, of what costs anything.
  *
  * @param by of the first value of the lines
  */
@@ -54,13 +54,15 @@ export function createCostCharts(
   totals: readonly BillingTotal[],
   lines: readonly CostLine[],
 ): Chart[] {
-  return totals.filter(isOrdinary).map(({ currency, price }) => {
+  return totals.filter(isOrdinary).flatMap(({ currency, price }) => {
     const what = new Big(price).eq(0) ? 'estimated' : 'price';
     const bars = lines
-      .filter((line) => isOrdinary(line) && line.currency === currency)
+      .filter((line) => isOrdinary(line) && line.currency === currency && !new Big(line[what]).eq(0))
       .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
     const name = what === 'price' ? 'Price' : 'Estimated cost';
-    return createBarChart(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars);
+    return bars.length === 0
+      ? []
+      : [createBarChart(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars)];
   });
 }
 

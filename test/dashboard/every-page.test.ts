@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns } from '../../src/ledger/runs/find.ts';
 import { findProblems } from '../support/accessibility.ts';
 import { type DashboardScene, openDashboardScene } from '../support/dashboard-scene.ts';
-import { noRepeatCampaignYaml } from '../support/workspace.ts';
+import { accountsYaml, noRepeatCampaignYaml } from '../support/workspace.ts';
 
 /** Names that a campaign, a contact file and a person can bring. */
 const hostile = {
@@ -53,6 +53,8 @@ beforeAll(async () => {
   scene = await openDashboardScene({
     sandbox: { failRate: 0.3 },
     files: {
+      'accounts.yaml': `${accountsYaml}${accountsYaml.replace('\naccounts:\n  sandbox:', `  ${'long-'.repeat(12)}name:`)}`,
+      [`campaigns/${'L'.repeat(100)}.yaml`]: 'campaign: 1\n',
       'campaigns/scheduled.yaml': `${noRepeatCampaignYaml}schedule: { cron: "0 2 * * *", timeZone: Australia/Sydney }\n`,
       'campaigns/letter.yaml': `campaign: letter
 account: sandbox

@@ -85,7 +85,7 @@ function whoCell({ who, how, token }: AuditEntry): Html {
 }
 
 function subjectCell({ run, subject }: AuditEntry): Html {
-  return html`${run !== null && html`<a href="${runPath(run)}">${run}</a> <a href="${addressOf('/audit', {}, { run })}" aria-label="all of it: entries of run ${run}">all of it</a>`}${subject !== null && html` <bdi>${subject}</bdi>`}`;
+  return html`${run !== null && html`<a href="${runPath(run)}">${run}</a> <a href="${addressOf('/audit', {}, { run })}" aria-label="its entries: run ${run}">its entries</a>`}${subject !== null && html` <bdi>${subject}</bdi>`}`;
 }
 
 function detailsCell({ entry, details }: AuditEntry): Html | undefined {

@@ -37,6 +37,8 @@ ${downloadLinks((format) => addressOf('/billing/download', question, { format })
 
 function nothingSent(question: BillingQuestion): Html {
   const [filter] = question.filters;
+  if (filter === undefined && question.from === '' && question.to === '')
+    return html`<p class="empty">Nothing was sent yet. Start a run of a <a href="/campaigns">campaign</a>; its costs are here as soon as it sends.</p>`;
   const wider = filter === undefined ? { ...question, from: '', to: '' } : without(question, filter[0]);
   const name = filter === undefined ? 'Show all time' : `Show every ${filter[0]}`;
   return html`<p class="empty">Nothing was sent in ${namePeriod(question)}${filter && ' with these filters'}.
@@ -72,7 +74,10 @@ ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart, now: Date): Html {
   const { lines, totals, closing, first, count } = part;
   const sheet = billingSheet(query, { lines: none(), totals: () => totals, expected: totals, closing }, now);
-  const columns = sheet.columns.filter(({ blank }) => !blank);
+  const columns = currencyBesideNames(
+    sheet.columns.filter(({ blank }) => !blank),
+    totals,
+  );
   const shown = lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
   const range =
     lines.length === count
@@ -84,6 +89,18 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
     `Billing of ${namePeriod(question)}${range}`,
     (line, column) => linkOf(question, query.by, line, column),
   );
+}
+
+/** Lines of one name differ by their currency only, so it stands beside the name. */
+function currencyBesideNames(
+  columns: readonly SheetColumn<BillingSheetLine>[],
+  totals: BillingPart['totals'],
+): readonly SheetColumn<BillingSheetLine>[] {
+  const isCurrency = ({ key }: SheetColumn<BillingSheetLine>): boolean => key === 'currency';
+  if (new Set(totals.map(({ currency }) => currency)).size < 2) return columns;
+  const others = columns.filter((column) => !isCurrency(column));
+  const first = others.findIndex(({ kind }) => kind !== 'text');
+  return [...others.slice(0, first), ...columns.filter(isCurrency), ...others.slice(first)];
 }
 
 async function* none(): AsyncGenerator<never, void, undefined> {}

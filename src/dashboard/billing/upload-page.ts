@@ -21,7 +21,7 @@ export async function addUploadPage(server: FastifyInstance, invoices: KeptInvoi
     throwFileSizeLimit: false,
   });
   addPage(server, { path: '/billing/reconcile', scope: 'read' }, async (view, { query }) => ({
-    title,
+    ...head,
     body: uploadForm(view, query),
   }));
   server.post('/billing/reconcile', async (request, reply) => {
@@ -30,11 +30,11 @@ export async function addUploadPage(server: FastifyInstance, invoices: KeptInvoi
     const { question } = readInvoiceQuestion(sent.fields, view);
     if (typeof sent.file !== 'string')
       return reply.redirect(`${addressOf(sent.file)}?${searchOf(question)}`, 303);
-    return sendPage(reply, view, 422, { title, body: uploadForm(view, sent.fields, sent.file) });
+    return sendPage(reply, view, 422, { ...head, body: uploadForm(view, sent.fields, sent.file) });
   });
 }
 
-const title = 'Check an invoice';
+const head = { title: 'Check an invoice', within: { href: '/billing', text: 'Billing' } };
 
 function uploadForm(view: View, fields: Fields, problem?: string): Html {
   const { question, problems } = readInvoiceQuestion(fields, view);
@@ -48,7 +48,7 @@ ${invoiceFieldsets(question, problems)}
 ${problem && html`<span class="error" id="invoice-error">${problem}</span>`}
 <input type="file" id="invoice" name="invoice" required accept=".csv,.gz,.xlsx,.txt,.tsv" aria-describedby="invoice-hint${problem && ' invoice-error'}"${problem && html` aria-invalid="true"`}>
 </div>
-<button>Compare</button>
+<p class="buttons"><button>Compare</button></p>
 </form>
 <p class="hint">The file is kept in this process for an hour, for you only, and is not written to the ledger.</p>`;
 }

@@ -65,19 +65,24 @@ ${files}
 function withoutRunPart(campaigns: readonly DescribedCampaign[], view: View): Html | undefined {
   const late = campaigns.flatMap(({ file, ticks }) => {
     const started = ticks.findIndex(({ state }) => state === 'started');
-    return (started < 0 ? ticks : ticks.slice(0, started))
-      .filter(({ state }) => state === 'missed' || state === 'failed' || state === 'skipped')
-      .map((tick) => ({ file, tick }));
+    const [last, ...earlier] = (started < 0 ? ticks : ticks.slice(0, started)).filter(
+      ({ state }) => state === 'missed' || state === 'failed' || state === 'skipped',
+    );
+    return last === undefined ? [] : [{ file, last, earlier: earlier.length }];
   });
   if (late.length === 0) return undefined;
-  const items = late.slice(0, shownTicks).map(
-    ({ file, tick }) =>
-      html`<li><a href="${campaignPath(file)}" dir="auto">${file}</a>, due ${time(tick.dueAt, view.zone)}: ${tickCell(tick, 'without-run')}</li>
+  const items = late.map(
+    ({ file, last, earlier }) =>
+      html`<li><a href="${campaignPath(file)}" dir="auto">${file}</a>, due ${time(last.dueAt, view.zone)} (${view.zone}): ${tickCell(last, 'without-run')}${earlier > 0 && html` <a href="${campaignPath(file)}">${earlierText(earlier)}</a>`}</li>
 `,
   );
   return html`<section aria-labelledby="without-run"><h2 id="without-run">Due without a run</h2>
 <p>Since the last run of their schedule. “Start now” makes up for one.</p>
 <ul class="waits">${items}</ul></section>`;
+}
+
+function earlierText(earlier: number): string {
+  return `and ${earlier + 1 === shownTicks ? 'at least ' : ''}${earlier} before it`;
 }
 
 /** Among so many latest runs of all campaigns. */

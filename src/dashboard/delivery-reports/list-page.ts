@@ -58,7 +58,8 @@ function reportTable(state: UnresolvedState, reports: readonly ListedDeliveryRep
         },
       },
       { title: 'Run', cell: ({ run }) => run && html`<a href="${runPath(run)}">${run}</a>` },
-      ...(state === 'inbound' ? [replyColumn] : reportColumns),
+      ...(state === 'inbound' ? [replyColumn] : [wordsColumn]),
+      ...(reports.some(({ why }) => why) ? [whyColumn] : []),
     ],
     reports,
   );
@@ -68,10 +69,9 @@ type Column = TableColumn<ListedDeliveryReport>;
 
 const replyColumn: Column = { title: 'Reply', cell: ({ text }) => text && longText(text) };
 
-const reportColumns: readonly Column[] = [
-  {
-    title: 'What it says',
-    cell: ({ status, result }) => longText([status, result].filter(Boolean).join(', ')),
-  },
-  { title: 'Why', cell: ({ why }) => why && longText(why) },
-];
+const wordsColumn: Column = {
+  title: 'What it says',
+  cell: ({ status, result }) => longText([status, result].filter(Boolean).join(', ')),
+};
+
+const whyColumn: Column = { title: 'Why', cell: ({ why }) => why && longText(why) };

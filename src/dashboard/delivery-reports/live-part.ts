@@ -37,7 +37,7 @@ ${figures([
   { name: 'Waiting to be applied', value: number(inbox.due), note: 'of all accounts' },
   { name: 'Lag', value: `${formatRate(inbox.lag)} s`, note: 'from the inbox to the recipient' },
   { name: 'To be matched again', value: number(inbox.later), note: 'for about three days' },
-  { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: zone },
+  { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: last !== null && zone },
 ])}
 ${
   arrivals.length > 1 &&

@@ -14,7 +14,7 @@ export function historyPart(history: RecipientHistory, index: number, { zone }: 
   return html`<article class="history" aria-labelledby="${title}">
 <h3 id="${title}"><a href="${runPath(run)}"><bdi>${campaign}</bdi> (${run})</a></h3>
 <p>${badge(state)}${kind === 'test' && html` ${badge('test')}`}</p>
-${reason !== null && longText(reason)}
+${reason !== null && reason !== state && longText(reason)}
 ${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, zone)}: address, message and words are erased; counts and costs stay.</p>`}
 ${figures(figuresOf(history))}
 ${eventTable(`Run ${run}, line ${formatted.line} (${zone})`, listEvents(formatted), zone)}

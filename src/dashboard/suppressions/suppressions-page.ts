@@ -42,11 +42,11 @@ export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }:
       body: html`<p>No run sends to these addresses. A recipient whose address is suppressed before its request is sent is left out then.</p>
 ${view.mayRun && html`<p><a class="button" href="/suppressions/add">Suppress an address</a></p>`}
 ${filterForm(kind, own)}
-${countsPart(counts)}
+${counts.known + counts.hashed > 0 && countsPart(counts)}
 ${
   shown.length > 0
     ? suppressionTable(`Suppressions (${view.zone})`, shown, { view, own })
-    : html`<p class="empty">There is no such suppression. Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`
+    : html`<p class="empty">${Object.values(query).some((value) => value !== undefined && value !== '') ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`
 }
 ${last && html`<p><a rel="next" href="${nextPage(query, last)}">More suppressions</a></p>`}
 ${shown.length > 0 && html`<p>Lists are imported and exported on the command line: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>, <code>volley suppress list --csv</code>.</p>`}`,

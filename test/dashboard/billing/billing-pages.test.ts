@@ -98,6 +98,21 @@ describe('billing', () => {
     expect(await page.locator('figure summary').count()).toBe(3);
   });
 
+  test('lines of one name in several currencies have the currency beside the name', async () => {
+    const month = new Date('2026-09-10T09:00:00Z');
+    const world = { ledger: scene.opened.ledger, runs: [], now: month };
+    for (const [run, currency] of ['NZD', 'AUD'].entries()) {
+      const tariffs = [[{ price: '0.08', tax: null, from: null, until: null }]];
+      const rates = { currency, tariffs };
+      const payers = [{ SubAccount: 'North' }, { SubAccount: 'South' }];
+      await performStep(world, { kind: 'plan', channel: 'sms', payers, contacts: 2, chunkSize: 1, rates });
+      await performStep(world, { kind: 'send', run, requests: 2, ends: ['accepted', 'accepted'] });
+    }
+    await open('/billing?from=2026-09&to=2026-10');
+    const head = await page.locator('section.lines thead th').allTextContents();
+    expect(head.slice(0, 2)).toEqual(['SubAccount', 'Currency']);
+  });
+
   test('hostile names are text, and lead to their own figures', async () => {
     await open('/billing?from=2026-11&to=2026-12');
     const shown = await page.locator('section.lines tbody th').allTextContents();

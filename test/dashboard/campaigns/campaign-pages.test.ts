@@ -61,7 +61,9 @@ test('the page lists each campaign with its account, its next time in both zones
     .waitFor();
   const table = page.getByRole('region', { name: 'Campaigns of the folder' });
   await table.getByRole('link', { name: 'of-other.yaml', exact: true }).waitFor();
-  await page.getByRole('region', { name: 'Due without a run' }).getByText('missed').waitFor();
+  const withoutRun = page.getByRole('region', { name: 'Due without a run' }).getByRole('listitem');
+  expect(await withoutRun.count()).toBe(1);
+  expect(await withoutRun.textContent()).toMatch(/\(UTC\): missed.*and 1 before it/);
   await page.getByText('campaigns/faulty.yaml:4:10').waitFor();
   expect(await table.getByText(/[<]img src=x/).count()).toBe(1);
   expect(await page.locator('img').count()).toBe(0);
