@@ -6,7 +6,7 @@ import type {
   BillingReport,
   BillingTotal,
 } from '../../src/ledger/billing/report.ts';
-import { createBillingCharts } from '../../src/report/billing-charts.ts';
+import { createBillingCharts, createCostCharts } from '../../src/report/billing-charts.ts';
 
 const nothing: BillingFigures = {
   requests: 0,
@@ -82,4 +82,15 @@ test('counts are charted over all currencies, and money per currency', async () 
 test('charts without data are drawn too', async () => {
   const charts = await createBillingCharts([], async () => ({ lines: [], totals: [] }));
   expect(charts.map(({ title }) => title)).toEqual(['From recipients to deliveries', 'Recipients by day']);
+});
+
+test('a name without costs has no bar, and a currency without costs no chart', async () => {
+  const totals = [total({ currency: 'NZD', price: '1.50' }), total({ currency: null })];
+  const lines = [
+    line('North', { price: '1.50', currency: 'NZD' }),
+    line('South', { currency: 'NZD' }),
+    line('North', { currency: null }),
+  ];
+  const charts = createCostCharts('SubAccount', totals, lines);
+  expect(charts.map(({ description }) => description)).toEqual(['North 1.50']);
 });

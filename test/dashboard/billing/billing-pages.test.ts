@@ -173,6 +173,9 @@ describe('billing', () => {
     await open('/billing?from=2026-01&to=2026-02');
     await follow('Show all time');
     expect(await heading()).toBe('Billing: all time');
+    await scene.as({ accounts: ['none'] });
+    await open('/billing?from=&to=');
+    expect(await page.locator('.empty').textContent()).toContain('Nothing was sent yet. Start a run');
   });
 
   test.each([

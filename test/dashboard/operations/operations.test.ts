@@ -324,6 +324,8 @@ test('a download of the audit trail is what the command line writes', async () =
   const { text } = await chief.get('/audit/download?format=csv&action=limits+set');
   const { stdout } = await scene.command(['audit', '--action', 'limits set', '--format', 'csv']);
   expect(text).toBe(stdout);
+  const created = await scene.command(['audit', '--action', 'token created', '--format', 'csv']);
+  expect(created.stdout).toContain('accounts: other');
   expect((await (await scene.visitor('run')).get('/audit/download?format=csv')).status).toBe(403);
 });
 
