@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Forms of people who have not signed in that may arrive at once. A browser sends one in a moment. */
@@ -15,14 +14,16 @@ export type ArrivingForms = {
  */
 export function limitArrivingForms(server: FastifyInstance): ArrivingForms {
   /** The longest first. */
-  const arriving = new Set<Socket>();
+  const arriving = new Set<FastifyRequest['raw']>();
   const release = ({ raw }: FastifyRequest): void => {
-    arriving.delete(raw.socket);
+    arriving.delete(raw);
   };
   server.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return;
-    arriving.add(request.raw.socket);
+    arriving.add(request.raw);
     reply.raw.once('close', () => release(request));
+    if (arriving.size <= maxArriving) return;
+    for (const form of arriving) if (form.complete) arriving.delete(form);
     const [longest] = arriving;
     if (arriving.size > maxArriving) longest?.destroy();
   });

@@ -5,7 +5,7 @@ import { findRun } from '../../ledger/runs/find.ts';
 import { createBillingReport } from '../../report/billing-report.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { requireVisibleNames } from '../../server/api/billing-query.ts';
-import type { CallLimit } from '../../server/api/call-limits.ts';
+import type { CallLimits } from '../../server/api/call-limits.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
 import { type Fields, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
@@ -17,13 +17,15 @@ import { billingAnswer, costDimension, linesPerPage } from './billing-view.ts';
 import { readBilling } from './read-billing.ts';
 
 /**
- * @param limit reports that are read at once
+ * @param limits pages and downloads that are read at once
  * @param book begins to book what is not booked, and returns at once
  */
-export function addBillingPage(server: FastifyInstance, limit: CallLimit, book: () => void): void {
+export function addBillingPage(server: FastifyInstance, limits: CallLimits, book: () => void): void {
   addPage(server, { path: '/billing', scope: 'read' }, async (view, { query }) => {
     const { question, asked, problems } = ask(view, query);
-    const answered = asked ? await limit(() => answer(view, question, asked, pageOf(query))) : { problems };
+    const answered = asked
+      ? await limits.page(() => answer(view, question, asked, pageOf(query)))
+      : { problems };
     book();
     return {
       title: asked ? `Billing: ${namePeriod(question)}` : 'Billing',
@@ -41,7 +43,7 @@ ${answered.body}`,
     const format = textIn(fields, 'format');
     if (!asked || !isFormat(format)) return reply.redirect('/billing');
     await requireNames(view, asked);
-    await limit(() =>
+    await limits.report(() =>
       reportBillingLines(view.context, asked.query, async (streamed) => {
         const report = await createBillingReport(asked.query, streamed, view.now);
         await sendSheet(reply, { name: 'billing', format }, report);

@@ -12,15 +12,15 @@ import { addUploadPage } from './upload-page.ts';
 
 export async function addBillingPages(
   server: FastifyInstance,
-  { context, limits: { report } }: Pick<Tools, 'context' | 'limits'>,
+  { context, limits }: Pick<Tools, 'context' | 'limits'>,
 ): Promise<void> {
   const invoices = createKeptInvoices(context.now);
   server.addHook('onClose', () => invoices.close());
-  addBillingPage(server, report, bookInBackground(server, context));
-  addRequestsPage(server, report);
+  addBillingPage(server, limits, bookInBackground(server, context));
+  addRequestsPage(server, limits.page);
   addMonthsPage(server);
   addCloseMonth(server);
-  addInvoicePage(server, invoices, report);
+  addInvoicePage(server, invoices, limits.report);
   await addUploadPage(server, invoices);
 }
 

@@ -18,7 +18,7 @@ const payerDimensions = ['SubAccount', 'Department', 'ChargeCode'] as const;
 /**
  * The requests behind a line of a billing report.
  *
- * @param limit reports that are read at once
+ * @param limit pages that are read at once
  */
 export function addRequestsPage(server: FastifyInstance, limit: CallLimit): void {
   addPage(server, { path: '/billing/runs/:run/requests', scope: 'read' }, async (view, { params, query }) => {

@@ -46,7 +46,7 @@ ${found.length > runsPerPage && html`<p><a rel="next" href="${deliveryReportsPat
     async (view, { params, query }) => {
       const run = await requireVisibleRun(view, params['run'] ?? '');
       const range = { after: parsePlace(textIn(query, 'after')), limit: recipientsPerPage + 1 };
-      const found = await limits.report(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
+      const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
       const noLookUp = await whyNoPolling(scheduleSource.settings, run.account);
       return {
         title: `Missing of ${run.campaign}`,

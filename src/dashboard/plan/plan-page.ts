@@ -21,7 +21,7 @@ export function addPlanPage(server: FastifyInstance, { limits }: Tools): void {
     const { params, query } = askedOf(request);
     const run = await requireVisibleRun(view, params['run'] ?? '');
     const from = numberIn(textIn(query, 'request'));
-    const { facts, messages } = await limits.report(async () => ({
+    const { facts, messages } = await limits.page(async () => ({
       facts: await plans.read(view.context, run.run),
       messages: await readPlannedMessages(view.context, run, from, messagesPerPage),
     }));

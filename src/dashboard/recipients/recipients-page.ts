@@ -24,7 +24,7 @@ export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSou
     const title = 'Recipients';
     if (search.text === '') return { title, body: html`${searchForm(search)}${emptyPart}` };
     try {
-      const found = await limits.report(() => find(view, search, page));
+      const found = await limits.page(() => find(view, search, page));
       return { title, body: await foundPart(view, scheduleSource.settings, { search, page, found }) };
     } catch (error) {
       if (!(error instanceof InputError)) throw error;

@@ -71,7 +71,7 @@ async function ask(
   const isNew = key === undefined;
   if (isNew && state === 'running')
     return notNow('It is being sent. Wait until it is completed, or pause it.');
-  const { recipients } = await limits.report(() => requireSummary(view.context, run));
+  const { recipients } = await limits.page(() => requireSummary(view.context, run));
   const counts = states
     .filter((each) => recipients[each] > 0)
     .map((each) => [each, recipients[each]] as const);

@@ -2,17 +2,28 @@ import { ProblemError } from './problem.ts';
 
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-export type CallLimits = { readonly plan: CallLimit; readonly report: CallLimit };
+export type CallLimits = {
+  readonly plan: CallLimit;
+  /** For an answer that is whole before it is sent. */
+  readonly page: CallLimit;
+  /** For an answer that is sent while it is read: it lasts as long as its reader wants. */
+  readonly report: CallLimit;
+};
 
-/** Each report or plan holds one of the ledger's ten connections; dispatch and receiver need the others. */
-const maxCalls = 3;
+/** Each report, page or plan holds one of the ledger's ten connections; dispatch and receiver need the others. */
+const maxCalls = 4;
 
-/** Reports leave room for one plan, so that readers cannot prevent the start of a run. */
-const maxReports = maxCalls - 1;
+/** Pages leave room for one plan, so that readers cannot prevent the start of a run. */
+const maxPages = maxCalls - 1;
+
+/** Reports leave room for one page, so that readers who take their time cannot prevent an approval. */
+const maxReports = maxPages - 1;
 
 export function createCallLimits(wait = defaultWait): CallLimits {
-  const [plan, reports] = [createCallLimit(maxCalls, wait), createCallLimit(maxReports, wait)];
-  return { plan, report: (work) => reports(() => plan(work)) };
+  const plan = createCallLimit(maxCalls, wait);
+  const [pages, reports] = [createCallLimit(maxPages, wait), createCallLimit(maxReports, wait)];
+  const page: CallLimit = (work) => pages(() => plan(work));
+  return { plan, page, report: (work) => reports(() => page(work)) };
 }
 
 /** Milliseconds. A report ends a moment after its reader has it, so successive reports never fail. */

@@ -4,6 +4,7 @@ import { createToken } from '../../../src/engine/access/tokens.ts';
 import { loadAccount } from '../../../src/engine/load-account.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import type { CallLimits } from '../../../src/server/api/call-limits.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
@@ -12,7 +13,10 @@ let opened: TestLedger;
 let api: ApiServer;
 let host: string;
 let token: string;
+let callLimits: CallLimits;
 const logged: string[] = [];
+/** Paths of forms that passed all checks before their body is read. */
+const beingRead: string[] = [];
 beforeAll(async () => {
   opened = await openTestLedger();
   const settings = { environment: {}, workingFolder: '/' };
@@ -20,8 +24,10 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     api: undefined,
-    addPages: (server, limits) =>
-      addDashboard(server, opened.context, {
+    addPages: (server, limits) => {
+      callLimits = limits;
+      server.addHook('preParsing', async ({ url }) => void beingRead.push(url));
+      return addDashboard(server, opened.context, {
         host: '127.0.0.1',
         publicUrl: 'https://volley.example',
         scheduleSource: {
@@ -32,7 +38,8 @@ beforeAll(async () => {
         startRun: async () => ({ kind: 'under way' }),
         limits,
         logger: openLogger('info', 'info', { write: (line) => void logged.push(line) }),
-      }),
+      });
+    },
   });
   host = new URL(api.url).host;
   const asked = { name: 'bob', scope: 'read', owner: 'bob', accounts: ['main'], expiresAt: null } as const;
@@ -107,9 +114,10 @@ describe('forms that arrive byte by byte', () => {
       Connection: 'close',
       'Content-Length': body.length,
     });
+    const countOwn = () => beingRead.filter((path) => path === '/zone').length;
+    const before = countOwn();
     const own = await openRawConnection(api.url, head + body.slice(0, -1));
-    // Its session is found before the others arrive.
-    await person.get('/zone');
+    await expect.poll(countOwn).toBeGreaterThan(before);
     const others = await Promise.all(
       Array.from({ length: 40 }, () =>
         openRawConnection(api.url, headOf('/sign-in', { ...urlEncoded, 'Content-Length': 100 })),
@@ -150,4 +158,15 @@ test('one token does not take the streams of all, with however many sessions', a
   }
   expect(texts.filter((text) => text.includes('Too many'))).toHaveLength(20);
   stop.abort();
+});
+
+test('downloads that nobody reads do not keep others from the pages', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unread = [callLimits.report(() => promise), callLimits.report(() => promise)];
+  const person = await signIn(api.url, token);
+  for (const path of ['/billing', '/recipients?q=%2B61412000001', '/billing?from=&to='])
+    expect([path, (await person.get(path)).status]).toEqual([path, 200]);
+  expect((await person.get('/billing/download?from=&to=&format=csv')).status).toBe(503);
+  resolve();
+  await Promise.all(unread);
 });

@@ -14,16 +14,19 @@ test('a call beyond the limit is answered 503, and a call that ends or fails mak
   expect(await running[0]).toBe('first');
 });
 
-test('reports leave room for one plan, and plans can use the whole limit', async () => {
-  const { plan, report } = createCallLimits(1);
+test('reports leave room for one page, both for one plan, and plans can use the whole limit', async () => {
+  const { plan, page, report } = createCallLimits(1);
   const { promise, resolve } = Promise.withResolvers<string>();
   const reports = [report(() => promise), report(() => promise)];
   await expect(report(async () => 'third')).rejects.toMatchObject({ kind: 'busy' });
+  expect(await page(async () => 'shown')).toBe('shown');
+  const shown = page(() => promise);
+  await expect(page(async () => 'fourth')).rejects.toMatchObject({ kind: 'busy' });
   expect(await plan(async () => 'planned')).toBe('planned');
   const planned = plan(() => promise);
-  await expect(plan(async () => 'fourth')).rejects.toMatchObject({ kind: 'busy' });
+  await expect(plan(async () => 'fifth')).rejects.toMatchObject({ kind: 'busy' });
   resolve('done');
-  expect(await Promise.all([...reports, planned])).toEqual(['done', 'done', 'done']);
+  expect(await Promise.all([...reports, shown, planned])).toEqual(['done', 'done', 'done', 'done']);
   expect(await report(async () => 'next')).toBe('next');
 });
 
