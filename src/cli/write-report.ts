@@ -3,6 +3,7 @@ import { InputError } from '../domain/problems.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { formatSheet } from '../report/formats/format-sheet.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../report/formats/sheet.ts';
+import { groupThousands } from '../report/html/figures.ts';
 import { printableFile } from '../report/printable.ts';
 import { plainScreen, type Screen } from '../report/screen.ts';
 import { csvCommand } from './csv-command.ts';
@@ -33,14 +34,24 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 
 /** Checks the options before the report is made, like `chooseFormat`. */
 export function sheetWriter(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen' | 'words'>,
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen' | 'words' | 'note'>,
   options: ReportOptions & { readonly timeZone?: string },
   defaultFormat: ReportFormat,
 ): WriteSheet {
   const chosen = chooseFormat(shell, options, defaultFormat, reportFormats, '');
   const allLines = csvCommand(shell.words, options.out);
-  return (sheet) =>
-    writeReport(shell, options, chosen, formatSheet(sheet, chosen, screenOf(shell, options), allLines));
+  return (sheet) => {
+    let lines = 0;
+    async function* counted() {
+      for await (const batch of sheet.rows) {
+        lines += batch.length;
+        yield batch;
+      }
+    }
+    const pieces = formatSheet({ ...sheet, rows: counted() }, chosen, screenOf(shell, options), allLines);
+    const what = () => `${groupThousands(lines)} ${lines === 1 ? 'line' : 'lines'} to `;
+    return writeReport(shell, options, chosen, pieces, what);
+  };
 }
 
 /** The zone of a report's dates is the zone of all its times. */
@@ -52,15 +63,22 @@ export function screenOf(
   return timeZone === undefined ? printedOn : { ...printedOn, zone: timeZone };
 }
 
-/** Shows control and bidi characters on a terminal; the cells of a table have none. @throws InputError */
+/**
+ * Shows control and bidi characters on a terminal; the cells of a table have none. Names the file that was written.
+ *
+ * @param what is in it
+ * @throws InputError
+ */
 export async function writeReport(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings'>,
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'note'>,
   { out }: Pick<ReportOptions, 'out'>,
   format: ReportFormat,
   pieces: AsyncIterable<string | Uint8Array>,
+  what: () => string = () => '',
 ): Promise<void> {
   const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
   await writeResult(shell, onScreen ? printablePieces(pieces) : pieces, out);
+  if (out !== undefined) shell.note(`Wrote ${what()}${out}.`);
 }
 
 async function* printablePieces(

@@ -43,10 +43,12 @@ function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
   const what = new Big(money.price).eq(0) ? 'estimated' : 'price';
   const name = what === 'price' ? 'Price' : 'Estimated cost';
   const currency = money.currency === null ? '' : `, ${money.currency}`;
+  const costsAny = (line: { readonly price: string; readonly estimated: string }) =>
+    !new Big(line[what]).eq(0);
   const costs = ({ lines, others }: Largest) =>
     [
-      lines.map((line) => ({ name: formatPayer(line.value), value: line[what] })),
-      others ? { count: others.count, value: others[what] } : undefined,
+      lines.filter(costsAny).map((line) => ({ name: formatPayer(line.value), value: line[what] })),
+      others && costsAny(others) ? { count: others.count, value: others[what] } : undefined,
     ] as const;
   charts.push(
     createBarChart(`${name} by SubAccount${currency}`, ...costs(money.bySubAccount)),

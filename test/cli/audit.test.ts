@@ -67,9 +67,9 @@ test('suppressions are recorded by number, never by address, and an address in a
   await volley('suppress', 'import', 'list.csv', '--channel', 'sms');
   const entries = await audit('--since', '2020-01-01');
   expect(entries.slice(0, 3).map(({ action, details }) => [action, details])).toEqual([
-    ['suppressions added', 'channels: ["sms"]; file: list.csv; added: 2'],
-    ['suppressions removed', 'channels: ["sms"]; asked: 1; removed: 1'],
-    ['suppressions added', 'channels: ["sms"]; asked: 1; reason: asked by ***; added: 1'],
+    ['suppressions added', 'channels: sms; file: list.csv; added: 2'],
+    ['suppressions removed', 'channels: sms; asked: 1; removed: 1'],
+    ['suppressions added', 'channels: sms; asked: 1; reason: asked by ***; added: 1'],
   ]);
 });
 

@@ -4,7 +4,14 @@ import { plainScreen } from '../../src/report/screen.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const settings = { environment: {}, workingFolder: process.cwd() };
-const terminal = { resultTerminal: true, result: process.stdout, settings, screen: plainScreen, words: [] };
+const terminal = {
+  resultTerminal: true,
+  result: process.stdout,
+  note: () => undefined,
+  settings,
+  screen: plainScreen,
+  words: [],
+};
 
 test('a workbook is not written to a terminal', () => {
   expect(problemsThrown(() => sheetWriter(terminal, { format: 'xlsx' }, 'csv'))).toEqual([

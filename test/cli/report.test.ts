@@ -33,7 +33,11 @@ describe('volley report failures', () => {
   });
 
   test('volley report failures writes a workbook to a file whose name ends with .xlsx', async () => {
-    expect(await report('failures', run, '--out', 'failures.xlsx')).toMatchObject({ code: 0, stdout: '' });
+    expect(await report('failures', run, '--out', 'failures.xlsx')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^Wrote \d+ lines? to failures\.xlsx\.\n$/),
+    });
     const [titles, ...rows] = await readSheet(`${workspace.folder}/failures.xlsx`);
     expect(titles).toContain('MessageID');
     expect(rows).toHaveLength(4);

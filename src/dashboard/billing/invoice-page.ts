@@ -36,7 +36,7 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
       within: { href: '/billing', text: 'Billing' },
       body: html`${answered}
 <h2>Read or compare it in another way</h2>
-<form method="get" action="${addressOf(invoice)}">${invoiceFieldsets(question, problems)}<button>Compare</button></form>
+<form method="get" action="${addressOf(invoice)}">${invoiceFieldsets(question, problems)}<p class="buttons"><button>Compare</button></p></form>
 <p><a href="/billing/reconcile">Check another file</a></p>`,
     };
   });
@@ -91,7 +91,7 @@ async function answer(
     });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return html`<div role="alert" class="error"><p>Nothing was compared.</p>${problemList(error.problems)}</div>`;
+    return html`<div role="alert"><p class="error">Nothing was compared.</p>${problemList(error.problems)}</div>`;
   }
 }
 

@@ -102,7 +102,7 @@ export function problemList(problems: readonly Problem[]): Html {
 /** Messages name options of the command line; the form has fields instead. */
 function inPageWords(what: string): string {
   return what
-    .replace(/skip them with --skip-unreadable/, 'choose “Skip lines that cannot be read”')
+    .replace(/skip (?:it|them) with --skip-unreadable/, 'choose “Skip lines that cannot be read”')
     .replace(/name it with --column (\w+)="…"/, 'name it in “Column of $1”')
     .replace(/Set --decimal (\w+) if/, 'Choose the other decimal sign if')
     .replaceAll('--country', '“Country”');

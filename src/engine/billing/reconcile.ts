@@ -120,6 +120,7 @@ function unreadableLines(
   name: string,
   { lines, problems }: { readonly lines: number; readonly problems: readonly Problem[] },
 ): InputError {
-  const what = `${lines} line${lines === 1 ? '' : 's'} of the invoice cannot be read, so nothing was compared. Fix them, or skip them with --skip-unreadable.`;
+  const [counted, them] = lines === 1 ? ['1 line', 'it'] : [`${lines} lines`, 'them'];
+  const what = `${counted} of the invoice cannot be read, so nothing was compared. Fix ${them}, or skip ${them} with --skip-unreadable.`;
   return new InputError([...problems, { where: name, what }]);
 }

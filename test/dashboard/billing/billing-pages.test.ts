@@ -229,6 +229,7 @@ describe('an invoice', () => {
       [...own.slice(0, 4), ...others].map((one) => invoiceRow(one)).concat(['Total,,"1,234.50",']),
     );
     expect(await page.getByRole('alert').textContent()).toContain('october.csv:8');
+    expect(await page.getByRole('alert').textContent()).toContain('Fix it, or choose “Skip lines');
     await page.locator('summary', { hasText: 'How the file is written' }).click();
     await page.getByLabel('Skip lines that cannot be read').check();
     await page.getByRole('button', { name: 'Compare' }).click();
