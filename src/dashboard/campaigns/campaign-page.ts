@@ -113,7 +113,7 @@ async function readHistory(
   const { ledger } = context;
   const filter = { campaign: campaign?.campaign ?? '', accounts: session.accounts };
   return {
-    ticks: await listLatestTicks(ledger.pool, [file], counts.ticks),
+    ticks: await listLatestTicks(ledger.pool, [file], counts.ticks, session.accounts),
     runs: campaign ? await listRuns(ledger.knex, shownRuns, filter) : [],
   };
 }

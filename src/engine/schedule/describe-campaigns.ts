@@ -45,7 +45,7 @@ export async function describeCampaigns(
   const files: CampaignFile[] = [];
   for (const name of names) files.push(await readCampaignFile(name, source, known));
   const visible = files.filter((file) => isVisible(file, accounts));
-  return describeSchedules(context, visible, { ticks, next });
+  return describeSchedules(context, visible, accounts, { ticks, next });
 }
 
 /** @returns undefined for a file that is not there, or of another account */
@@ -59,7 +59,7 @@ export async function describeCampaign(
   if (!(await listCampaigns(source.folder, source.settings)).includes(file)) return undefined;
   const read = await readCampaignFile(file, source, new Map());
   if (!isVisible(read, accounts)) return undefined;
-  const [described] = await describeSchedules(context, [read], counts);
+  const [described] = await describeSchedules(context, [read], accounts, counts);
   return described;
 }
 
@@ -117,12 +117,13 @@ async function readCampaignFile(
 async function describeSchedules(
   { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
   files: readonly CampaignFile[],
+  accounts: readonly string[] | null,
   counts: { readonly ticks: number; readonly next: number },
 ): Promise<readonly DescribedCampaign[]> {
   const kept = new Map((await listSchedules(ledger.pool)).map((each) => [each.schedule, each]));
   const names = files.map(({ file }) => file);
   const ticks = Map.groupBy(
-    await listLatestTicks(ledger.pool, names, counts.ticks),
+    await listLatestTicks(ledger.pool, names, counts.ticks, accounts),
     ({ schedule }) => schedule,
   );
   return files.map((file) => {

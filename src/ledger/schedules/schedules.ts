@@ -43,26 +43,36 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
   return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
 }
 
-/** The latest ticks of each schedule, newest first. */
+/**
+ * The latest ticks of each schedule, newest first.
+ *
+ * @param accounts when the file was of another account, which had a run, its ticks until then are left out; null: all
+ */
 export async function listLatestTicks(
   pool: pg.Pool,
   schedules: readonly string[],
   each: number,
+  accounts: readonly string[] | null,
 ): Promise<ListedTick[]> {
   const { rows } = await pool.query<Stored<ListedTick>>(
     `
     SELECT schedule, due_at AS "dueAt", state, run_id AS run, reason
     FROM unnest($1::text[]) AS wanted (schedule)
     CROSS JOIN LATERAL (
-      SELECT due_at, state, run_id, reason
-      FROM ticks
-      WHERE ticks.schedule = wanted.schedule
-      ORDER BY due_at DESC
-      LIMIT $2
+      SELECT newest.*, bool_or(runs.account <> ALL ($3)) OVER (ORDER BY due_at DESC) AS is_foreign
+      FROM (
+        SELECT due_at, state, run_id, reason
+        FROM ticks
+        WHERE ticks.schedule = wanted.schedule
+        ORDER BY due_at DESC
+        LIMIT $2
+      ) newest
+      LEFT JOIN runs USING (run_id)
     ) latest
+    WHERE is_foreign IS NOT TRUE
     ORDER BY due_at DESC, schedule
     `,
-    [schedules, each],
+    [schedules, each, accounts],
   );
   return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { findRun, listRuns } from '../../../src/ledger/runs/find.ts';
 import { findProblems } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { type DashboardScene, openDashboardScene, type Visitor } from '../../support/dashboard-scene.ts';
 import { accountsYaml, contactsCsv, noRepeatCampaignYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 const nightly = `${smsCampaignYaml.replace('campaign: test', 'campaign: nightly')}
@@ -172,6 +172,24 @@ test('a token for some accounts sees and starts only their campaigns', async () 
     expect((await person.post(`/campaigns/${file}/start`, { csrf, key: 'k' })).status).toBe(404);
   }
   expect((await person.send('/campaigns/of-other.yaml/start', {})).status).toBe(303);
+});
+
+test('a file that was of another account before does not show the due times and runs of then', async () => {
+  const { run = '' } = (await runs()).find(({ account }) => account === 'other') ?? {};
+  await scene.opened.ledger.pool.query(
+    `INSERT INTO ticks (schedule, due_at, state, run_id, reason)
+     VALUES ('nightly.yaml', now() - interval '3 days', 'started', $1, null),
+            ('nightly.yaml', now() - interval '4 days', 'failed', null, '"words of then"')`,
+    [run],
+  );
+  const [all, some] = [await scene.visitor('read'), await scene.visitor('read', { accounts: ['sandbox'] })];
+  const textOf = async (person: Visitor): Promise<string> =>
+    (await person.get('/campaigns/nightly.yaml')).text + (await person.get('/campaigns')).text;
+  for (const then of [run, 'words of then']) {
+    expect(await textOf(all)).toContain(then);
+    expect(await textOf(some)).not.toContain(then);
+  }
+  expect(await textOf(some)).toContain('missed');
 });
 
 test('a token that may only read is offered no start, and is refused', async () => {
