@@ -73,7 +73,7 @@ describe('a run of fixed contacts', () => {
     const { run: second, contacts: counts } = JSON.parse(stdout);
     expect([code, counts]).toEqual([0, { read: 4, invalid: 0, duplicate: 2, suppressed: 0 }]);
     expect(stderr).toContain(words);
-    expect((await call('audit', '--run', second)).stdout).toContain(`"${run}"`);
+    expect((await call('audit', '--run', second)).stdout).toContain(`of: ${run}`);
     const again = await runFixedContacts();
     expect([again.code, again.stdout]).toEqual([2, '']);
     const by = [run, second].toSorted().map((each) => `2 reached by run ${each}`);
