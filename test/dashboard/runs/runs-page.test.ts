@@ -102,6 +102,9 @@ test('of more runs than fit, all that wait are counted, and hostile names are te
     expect(await page.locator('main :is(script, img)').count()).toBe(0);
     const tooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     expect(await page.evaluate(tooWide)).toBe(false);
+    // A long name leaves room for the state beside it.
+    const state = await page.getByRole('columnheader', { name: 'State' }).boundingBox();
+    expect((state?.x ?? 0) + (state?.width ?? 0)).toBeLessThan(dark ? 320 : 1_280);
     await page.context().close();
   }
 });
