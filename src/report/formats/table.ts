@@ -25,8 +25,7 @@ export async function* formatSheetTable<Row>(
   yield `${[styled(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
   if (count === 0) yield 'No lines.\n';
   if (lines.length + sums.length > 0) yield `${drawLines(columns, lines, sums, screen)}\n`;
-  if (count > shown)
-    yield `${count - shown} more lines are not shown (${count} in all); other formats, such as csv, have them.\n`;
+  if (count > shown) yield `${notShown(count - shown, ` (${count} in all)`, 'csv')}\n`;
 }
 
 const maxLinesOfSeveral = 20;
@@ -40,7 +39,12 @@ export function formatLines<Row>(
   if (screen.width === undefined || rows.length <= maxLinesOfSeveral)
     return drawLines(columns, rows, [], screen);
   const text = drawLines(columns, rows.slice(0, maxLinesOfSeveral), [], screen);
-  return `${text}\n${rows.length - maxLinesOfSeveral} more lines are not shown; other formats, such as html, have them.`;
+  return `${text}\n${notShown(rows.length - maxLinesOfSeveral, '', 'html')}`;
+}
+
+function notShown(lines: number, ofAll: string, format: string): string {
+  const [are, them] = lines === 1 ? ['line is', 'it'] : ['lines are', 'them'];
+  return `${lines} more ${are} not shown${ofAll}; other formats, such as ${format}, have ${them}.`;
 }
 
 function drawLines<Row>(

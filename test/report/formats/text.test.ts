@@ -100,6 +100,9 @@ describe('formatSheetTable', () => {
     expect(shown.match(/Line \d+/g)).toHaveLength(1_000);
     expect(shown).toContain('2600');
     expect(shown).toContain('300 more lines are not shown (1300 in all)');
+    expect(await formatText('table', [lines.slice(0, 1_001)])).toContain(
+      '1 more line is not shown (1001 in all); other formats, such as csv, have it.',
+    );
   });
 
   test('a table without lines says so', async () => {
