@@ -6,7 +6,7 @@ export const notTyped: readonly (readonly [command: RegExp, reason: string])[] =
   [/^npm (ci && npm test|run test:whole)/, 'runs this test'],
   [
     /^npm (ci && npm )?run (demo|bench)/,
-    'test/cli/demo.test.ts runs the demo; the measurements take minutes',
+    'test/cli/demo.whole.ts runs the demo; the measurements take minutes',
   ],
   [
     /^npm (pack$|install --(global|prefix) )/,

@@ -42,7 +42,7 @@ export class WaitingSpread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const waitingIndex = ({ moduleId }: TestSpecification): number =>
-      waiting.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      waiting.findIndex((name) => moduleId.includes(`/test/${name}.`));
     const order = sorted.filter((file) => waitingIndex(file) === -1);
     const step = Math.max(1, Math.floor((sorted.length * spread) / waiting.length));
     const spreadOut = sorted

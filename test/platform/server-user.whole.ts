@@ -24,7 +24,7 @@ const nobody = { uid: 65_534, gid: 65_534 };
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 describe.skipIf(process.getuid?.() !== 0)('an embedded server that root starts', () => {
-  // For a home that the server's user can enter, see test/platform/embedded-postgres.test.ts.
+  // For a home that the server's user can enter, see test/platform/embedded-postgres.whole.ts.
 
   /** The second test makes it private to root. */
   let clone: string;

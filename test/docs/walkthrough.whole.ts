@@ -54,10 +54,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const withCommands = documentPaths.filter((path) => stepsOf(path).some(isTyped));
-/** What a newcomer types. `npm run test:whole` types the commands of all pages. */
-const firstPages = ['README.md', 'docs/tutorial.md', 'docs/dashboard.md'];
-const pages = process.env['VOLLEY_EVERY_PAGE'] === 'true' ? withCommands : firstPages;
+const pages = documentPaths.filter((path) => stepsOf(path).some(isTyped));
 
 describe('every command of a page works as written', () => {
   test.concurrent.each(pages)(
@@ -79,7 +76,7 @@ test('every exception of the walkthrough still matches a command', () => {
 });
 
 test('every setting belongs to a page with commands', () => {
-  expect(Object.keys(settings).filter((path) => !withCommands.includes(path))).toEqual([]);
+  expect(Object.keys(settings).filter((path) => !pages.includes(path))).toEqual([]);
 });
 
 type Page = AsyncDisposable & { readonly scene: Scene; readonly take: (step: Step) => Promise<void> };
