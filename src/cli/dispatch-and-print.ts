@@ -127,10 +127,13 @@ export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean
     const next = end.kind === 'paused' ? ` \`volley resume ${run}\` continues it.` : '';
     shell.note(`The run is ${end.kind}: ${printable(end.reason)}.${next}`);
   }
-  if (summary.requests.in_doubt > 0) {
-    shell.note(
-      `${summary.requests.in_doubt} requests are in doubt: the service may have accepted them. \`volley resolve ${run}\` lists them.`,
-    );
+  const { in_doubt: inDoubt } = summary.requests;
+  if (inDoubt > 0) {
+    const requests =
+      inDoubt === 1
+        ? '1 request is in doubt: the service may have accepted it.'
+        : `${inDoubt} requests are in doubt: the service may have accepted them.`;
+    shell.note(`${requests} \`volley resolve ${run}\` lists ${inDoubt === 1 ? 'it' : 'them'}.`);
   }
 }
 

@@ -60,7 +60,7 @@ export async function restoredAction(
 function restoredText(runs: readonly DoubtedRun[]): string {
   const lines = runs.map(
     ({ run, requests }) =>
-      `Run ${run}: ${requests} requests are in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`,
+      `Run ${run}: ${requests === 1 ? '1 request is' : `${requests} requests are`} in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`,
   );
   return [...lines, 'The ledger is in use again.'].join('\n');
 }
