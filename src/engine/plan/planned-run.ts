@@ -40,9 +40,9 @@ export function createPlannedRuns(): PlannedRuns {
   const sums = new LRUCache<string, Promise<readonly BillingTotal[]>>({ max: 50 });
   return {
     read: async (context, run) => {
-      const { pool, monitoring } = context.ledger;
+      const { pool } = context.ledger;
       const { channel, definition } = await requireRun(context, run);
-      const summing = sums.get(run) ?? sumPlannedRun(monitoring, run);
+      const summing = sums.get(run) ?? sumPlannedRun(pool, run);
       sums.set(run, summing);
       const totals = await summing.catch((error: unknown) => {
         sums.delete(run);

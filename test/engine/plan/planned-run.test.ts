@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPlannedRuns } from '../../../src/engine/plan/planned-run.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+test('a plan is added up however long it takes, which for a million recipients is more than a second', async () => {
+  const { ledger, context } = opened;
+  const run = aRun();
+  await planContacts(ledger, run, [aContact(1), aContact(2)]);
+  let reading: Promise<unknown> | undefined;
+  await inTransaction(ledger.pool, async (client) => {
+    await client.query('LOCK TABLE contents IN ACCESS EXCLUSIVE MODE');
+    reading = createPlannedRuns().read(context, run.run);
+    reading.catch(() => undefined);
+    await sleep(1_200);
+  });
+  expect(await reading).toMatchObject({ recipients: 2 });
+});
