@@ -161,7 +161,7 @@ test('a refused credential pauses the run with exit code 4, and resume completes
 
 test('Ctrl-C drains with exit code 130 and nothing in doubt, and resume sends the rest once', async () => {
   const where = await surroundings({ latency: 50 });
-  // stopping.test.ts sends the signal itself.
+  // stopping.whole.ts sends the signal itself.
   const started = startInProcess(['run', 'campaign.yaml', '--json'], where);
   while ((await journal()).length < 8) await sleep(10);
   started.stop();

@@ -15,7 +15,7 @@ const lines = examplePaths.flatMap(examplesOf).map(({ line }) => line);
 /** Examples that are not run here, with the reason. */
 const notRun: readonly (readonly [example: RegExp, reason: string])[] = [
   [/^volley demo/, 'test/cli/demo.whole.ts runs it'],
-  [/^volley dashboard$/, 'it would open a browser; test/cli/dashboard.test.ts runs it with another program'],
+  [/^volley dashboard$/, 'it would open a browser; test/cli/dashboard.whole.ts runs it with another program'],
   [/ \| source$|^eval /, 'test/cli/completion.test.ts runs it in its shell'],
   [/^volley sandbox/, 'docs/reference/sandbox.md has it too, so test/docs/walkthrough.whole.ts types it'],
 ];

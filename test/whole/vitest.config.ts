@@ -2,8 +2,8 @@ import { defineConfig, mergeConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
 /**
- * The whole product, as people and machines treat it: installed, in a browser, typed page by page, killed, and without
- * its database. `npm run test:whole`; CI runs it after `npm test`.
+ * The tests that `npm test` leaves out, because they take long: Volley installed, in a browser, as processes that are
+ * killed or lose their database, and every command of the documents typed. CI runs both.
  */
 export default mergeConfig(
   { ...usual, test: { ...usual.test, include: [] } },
