@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { findProblems } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { type DashboardScene, hiddenFields, openDashboardScene } from '../../support/dashboard-scene.ts';
 import { hostileTexts } from '../../support/live-run.ts';
 import { callWebhook, sendDeliveryReport } from '../../support/send-delivery-report.ts';
 import { accountsYaml } from '../../support/workspace.ts';
@@ -127,7 +127,8 @@ describe('acting', () => {
   test('the service is asked about what is missing, once at a time, and its answers are applied', async () => {
     const runner = await scene.visitor('run');
     const path = `/delivery-reports/missing/${run}/ask`;
-    const answers = await Promise.all([runner.send(path, {}), runner.send(path, {})]);
+    const form = hiddenFields((await runner.get(path)).text);
+    const answers = await Promise.all([runner.post(path, form), runner.post(path, form)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
     await expect
       .poll(async () => (await runner.get(`/delivery-reports/missing/${run}`)).text)
