@@ -19,8 +19,8 @@ export type LivePart<Data> = {
   readonly render: (data: Data, viewer: Viewer) => Html;
 };
 
-/** Milliseconds between two reads of a topic, and between two checks of the sessions that look. */
-const readInterval = 500;
+/** Milliseconds between two reads of a topic, so that a change is seen within a second, and between two checks of the sessions that look. */
+const readInterval = 750;
 const sessionCheckInterval = 5_000;
 /** A proxy ends a stream that is silent for a minute. */
 const signInterval = 15_000;
