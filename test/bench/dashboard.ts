@@ -3,7 +3,7 @@ import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/em
 import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
 import { measurePages } from './dashboard/pages.ts';
-import { measureViewers, type Sent } from './dashboard/viewers.ts';
+import { compareWindows, measureViewers, type Watched, type Window } from './dashboard/viewers.ts';
 import type { Bench } from './dispatch/rounds.ts';
 import { startService } from './dispatch/start-service.ts';
 import { inBench } from './dispatch.ts';
@@ -14,7 +14,7 @@ const viewers = 50;
 /**
  * Measures the pages of the dashboard while `volley serve` sends a run at full speed, in the same process: the time of
  * each page, and what 50 people who follow the run cost it. `BENCH_REQUESTS` (1,000,000) sets the requests of the
- * run for the pages; for the viewers it is a fifth. `BENCH_ROUNDS` (3) sets the pairs with and without viewers.
+ * run for the pages; for the viewers it is half. `BENCH_ROUNDS` (3) sets the runs that are sent for the viewers.
  */
 export async function benchDashboard(): Promise<void> {
   const requests = Number(process.env['BENCH_REQUESTS'] ?? '1000000');
@@ -30,7 +30,7 @@ export async function benchDashboard(): Promise<void> {
   const server = urlOfServer(lease.address);
   try {
     await inBench(server, tools, { requests, recipients: 1 }, printPages);
-    await inBench(server, tools, { requests: Math.ceil(requests / 5), recipients: 2 }, (bench) =>
+    await inBench(server, tools, { requests: Math.ceil(requests / 2), recipients: 2 }, (bench) =>
       printViewers(bench, rounds),
     );
   } finally {
@@ -68,47 +68,39 @@ async function printPages(bench: Bench): Promise<void> {
 }
 
 async function printViewers(bench: Bench, rounds: number): Promise<void> {
-  const pairs: { readonly none: Sent; readonly some: Sent }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const inTurn = round % 2 === 0 ? [0, viewers] : [viewers, 0];
-    const sent = new Map<number, Sent>();
-    for (const count of inTurn) sent.set(count, await measureViewers(bench, count));
-    const [none, some] = [sent.get(0), sent.get(viewers)];
-    if (none && some) pairs.push({ none, some });
-  }
+  const runs: Watched[] = [];
+  for (let round = 0; round < rounds; round++) runs.push(await measureViewers(bench, viewers));
+  const windows = runs.flatMap((run) => run.windows);
   const table = new Table({
-    head: [
-      'viewers',
-      'seconds',
-      'ratio',
-      'aim',
-      'processor of serve, s',
-      'ratio',
-      'of Postgres, s',
-      'MB sent',
-    ],
+    head: ['in a window', 'without', 'with viewers', 'ratio', 'aim', 'of the ratios, half'],
     style: { head: [], border: [] },
   });
-  const row = (name: string, of: (pair: (typeof pairs)[number]) => Sent, aim: string): void => {
-    const middle = (figure: (sent: Sent) => number): number => median(pairs.map((pair) => figure(of(pair))));
-    const ratio = (figure: (sent: Sent) => number): string =>
-      median(pairs.map((pair) => figure(of(pair)) / figure(pair.none))).toFixed(3);
+  const row = (name: string, figure: (window: Window) => number, aim: string): void => {
+    const middle = (isWatched: boolean): string =>
+      median(windows.filter((window) => window.isWatched === isWatched).map(figure)).toFixed(0);
+    const ratios = runs
+      .flatMap((run) => compareWindows(run.windows, figure))
+      .toSorted((one, other) => one - other);
+    const [low = Number.NaN, high = Number.NaN] = [0.25, 0.75].map(
+      (share) => ratios[Math.floor(ratios.length * share)],
+    );
     table.push([
       name,
-      middle(({ seconds }) => seconds).toFixed(2),
-      ratio(({ seconds }) => seconds),
+      middle(false),
+      middle(true),
+      median(ratios).toFixed(3),
       aim,
-      middle(({ serve }) => serve).toFixed(2),
-      ratio(({ serve }) => serve),
-      middle(({ postgres }) => postgres).toFixed(2),
-      (middle(({ bytes }) => bytes) / 1e6).toFixed(1),
+      `${low.toFixed(3)} to ${high.toFixed(3)}`,
     ]);
   };
-  row('none', ({ none }) => none, '');
-  row(String(viewers), ({ some }) => some, '1.020');
+  row('requests in a second', ({ rate }) => rate, '0.980');
+  row('processor of serve, µs for a request', ({ serve }) => serve, '');
+  row('of Postgres, µs for a request', ({ postgres }) => postgres, '');
+  row('of both, µs for a request', ({ serve, postgres }) => serve + postgres, '');
   const { requests, recipients } = bench.workload;
+  const megabytes = runs.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
   console.log(
-    `viewers: the page of a run of ${requests.toLocaleString('en')} requests with ${recipients} recipients each, from its first request until it is completed, median of ${rounds} pairs`,
+    `viewers: ${viewers} follow the page of a run of ${requests.toLocaleString('en')} requests with ${recipients} recipients each, in every second of ${windows.length} windows of ${rounds} runs; they are sent ${megabytes.toFixed(0)} MB. Each window with viewers is compared with those before and after it.`,
   );
   console.log(table.toString());
 }

@@ -186,13 +186,20 @@ export type AnswerCount = {
   readonly attempts: number;
 };
 
-/** SQL: milliseconds cut to their first two digits. */
+/** SQL: milliseconds cut to their first two digits. Most answers take less than a second, and a million are counted. */
 const twoDigits = (took: string): string =>
-  `${took} - mod(${took}, CAST(power(10, greatest(length(CAST(${took} AS text)) - 2, 0)) AS integer))`;
+  `CASE WHEN ${took} < 100 THEN ${took}
+        WHEN ${took} < 1000 THEN ${took} - ${took} % 10
+        ELSE ${took} - mod(${took}, CAST(power(10, length(CAST(${took} AS text)) - 2) AS integer)) END`;
 
-const groups = `GROUP BY GROUPING SETS ((slice, second, verdict, http_status), (slice, took))
-      HAVING grouping(second) = 0 OR took IS NOT NULL`;
-const columns = `slice, second, verdict, http_status AS "httpStatus", took, count(*)::integer AS attempts`;
+/** SQL: counts of the answers of slice `d`. Each slice is counted by itself, which takes half the time. */
+const countsOf = (answers: string): string => `
+  CROSS JOIN LATERAL (
+    SELECT second, verdict, http_status AS "httpStatus", took, count(*)::integer AS attempts
+    FROM (${answers}) answer
+    GROUP BY GROUPING SETS ((second, verdict, http_status), (took))
+    HAVING grouping(second) = 0 OR took IS NOT NULL
+  ) c`;
 
 /** Of ordinary requests in settled slices. */
 export async function countSettledAnswers(
@@ -203,20 +210,21 @@ export async function countSettledAnswers(
   const { rows } = await client.query<AnswerCount>({
     name: 'count-settled-answers',
     text: `
-      SELECT ${columns}
-      FROM (
-        SELECT d.slice, floor((k.base_ms + n.finished_ms) / 1000) AS second, 'accepted' AS verdict,
-               coalesce(n.status, 200) AS http_status, ${twoDigits('n.took_ms')} AS took
-        FROM ${ranges.table('d', 2)}
-        CROSS JOIN LATERAL (
-          SELECT CAST(extract(epoch FROM base_at) * 1000 AS float8) AS base_ms, finished_ms, took_ms, statuses
-          FROM slice_outcomes
-          WHERE run_id = $1 AND slice = d.slice
-        ) k
-        CROSS JOIN LATERAL unnest(k.finished_ms, k.took_ms, k.statuses) AS n (finished_ms, took_ms, status)
-        WHERE n.took_ms IS NOT NULL
-      ) answer
-      ${groups}
+      SELECT d.slice, c.*
+      FROM ${ranges.table('d', 2)}
+      CROSS JOIN LATERAL (
+        SELECT CAST(extract(epoch FROM base_at) * 1000 AS float8) AS base_ms, finished_ms, took_ms, statuses
+        FROM slice_outcomes
+        WHERE run_id = $1 AND slice = d.slice
+        -- Otherwise the base is computed again for each answer.
+        OFFSET 0
+      ) k
+      ${countsOf(`
+        SELECT floor((k.base_ms + finished_ms) / 1000) AS second, 'accepted' AS verdict,
+               coalesce(status, 200) AS http_status, ${twoDigits('took_ms')} AS took
+        FROM unnest(k.finished_ms, k.took_ms, k.statuses) AS n (finished_ms, took_ms, status)
+        WHERE took_ms IS NOT NULL
+      `)}
     `,
     values: [run, ...ranges.values(slices)],
   });
@@ -232,20 +240,19 @@ export async function countRowAnswers(
   const { rows } = await client.query<AnswerCount>({
     name: 'count-row-answers',
     text: `
-      SELECT ${columns}
-      FROM (
-        SELECT d.slice, CAST(floor(extract(epoch FROM coalesce(a.finished_at, a.started_at))) AS float8) AS second, a.verdict,
-               a.http_status, ${twoDigits('a.took')} AS took
-        FROM ${ranges.table('d', 2)}
-        CROSS JOIN LATERAL (
+      SELECT d.slice, c.*
+      FROM ${ranges.table('d', 2)}
+      ${countsOf(`
+        SELECT CAST(floor(extract(epoch FROM coalesce(finished_at, started_at))) AS float8) AS second, verdict,
+               http_status, ${twoDigits('a.took')} AS took
+        FROM (
           SELECT *, CASE WHEN http_status IS NOT NULL
                          THEN CAST(round(extract(epoch FROM finished_at - started_at) * 1000) AS integer) END AS took
           FROM attempts
           WHERE run_id = $1 AND request BETWEEN d.first AND d.last AND verdict IS NOT NULL
           OFFSET 0
         ) a
-      ) answer
-      ${groups}
+      `)}
     `,
     values: [run, ...ranges.values(slices)],
   });
