@@ -67,8 +67,8 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'purge/candidates.ts countPurgeable': ['delivery_reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
   'purge/old-delivery-reports.ts eraseAfter': ['delivery_reports, runs', oldReports],
-  'recipients/history.ts findByJobNumber': ['delivery_reports', 'a job number, in any run'],
-  'recipients/history.ts findRecipients': ['contents', 'recipients by address, in any run'],
+  'recipients/find.ts findByJobNumber': ['delivery_reports', 'a job number, in any run'],
+  'recipients/find.ts findRecipients': ['contents', 'recipients by address, in any run'],
   'requests/by-message-id.ts findRequestsByMessageId': ['runs', 'the run number in a MessageID'],
   'runs/contact-files.ts findKnownDigests': [
     'contact_files, runs',

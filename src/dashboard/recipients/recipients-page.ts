@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
+import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -24,8 +24,8 @@ export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSou
     const title = 'Recipients';
     if (search.text === '') return { title, body: html`${searchForm(search)}${emptyPart}` };
     try {
-      const found = await limits.page(() => find(view, search, page));
-      return { title, body: await foundPart(view, scheduleSource.settings, { search, page, found }) };
+      const found = await limits.page(() => find(view, scheduleSource.settings, search, page));
+      return { title, body: foundPart(view, { search, page, ...found }) };
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       return { title, body: searchForm(search, error.problems.map(({ what }) => what).join(' ')) };
@@ -36,23 +36,31 @@ export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSou
 const emptyPart = html`<div class="empty"><p>Search for a person: all runs that sent to them, what came back, what it cost, and whether the address is suppressed.</p>
 <p><a href="/suppressions">All suppressions</a></p></div>`;
 
-function find(view: View, { text, country }: Search, page: number): Promise<FoundRecipient> {
-  return searchRecipient(view.context, text, {
-    country,
-    accounts: view.session.accounts,
-    skip: (page - 1) * recipientsPerPage,
-    limit: recipientsPerPage,
-    countryHint: 'no country is chosen',
-  });
+/** Whether an address is suppressed is read beside the search, which takes longer. */
+async function find(view: View, settings: Settings, { text, country }: Search, page: number): Promise<Known> {
+  const asked = { country, countryHint: 'no country is chosen' };
+  const known = addressOf(text, asked);
+  const [found, suppressed] = await Promise.all([
+    searchRecipient(view.context, text, {
+      ...asked,
+      accounts: view.session.accounts,
+      skip: (page - 1) * recipientsPerPage,
+      limit: recipientsPerPage,
+    }),
+    known !== undefined ? suppressedPart(view, settings, known) : undefined,
+  ]);
+  const address = found.address ?? onlyAddress(found);
+  if (suppressed || address === undefined) return { found, suppressed };
+  return { found, suppressed: await suppressedPart(view, settings, address) };
 }
 
-type Found = { readonly search: Search; readonly page: number; readonly found: FoundRecipient };
+type Known = { readonly found: FoundRecipient; readonly suppressed: Html | undefined };
+type Found = Known & { readonly search: Search; readonly page: number };
 
-async function foundPart(view: View, settings: Settings, { search, page, found }: Found): Promise<Html> {
+function foundPart(view: View, { search, page, found, suppressed }: Found): Html {
   const { histories, hasMore, unmatched } = found;
-  const address = found.address ?? onlyAddress(found);
   return html`${searchForm(search)}
-${address !== undefined && (await suppressedPart(view, settings, address))}
+${suppressed}
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
 <section aria-labelledby="sent-title" id="sent">
 <h2 id="sent-title">What was sent</h2>

@@ -1,11 +1,8 @@
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { countUnmatchedDeliveryReports } from '../../ledger/delivery-reports/list.ts';
-import {
-  findRecipientHistories,
-  type RecipientHistory,
-  type RecipientQuery,
-} from '../../ledger/recipients/history.ts';
+import type { RecipientQuery } from '../../ledger/recipients/find.ts';
+import { findRecipientHistories, type RecipientHistory } from '../../ledger/recipients/history.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
 import type { EngineContext } from '../context.ts';
 import { createSuppressedAddressReader, readAddresses } from '../suppressions/import-suppressions.ts';
@@ -57,12 +54,33 @@ export async function searchRecipient(
     if (byJobNumber && byJobNumber.histories.length > 0) return byJobNumber;
     if (/[A-Za-z]/.test(text)) return byMessageId;
   }
-  const channel = text.includes('@') ? 'email' : 'sms';
-  const readAddress = createSuppressedAddressReader([channel], country, countryHint);
-  const [address = ''] = readAddresses([text], readAddress);
-  const byAddress = await find('address', address);
-  const reports = await countUnmatchedDeliveryReports(ledger.pool, address, accounts);
+  const address = readAddress(text, country, countryHint);
+  const [byAddress, reports] = await Promise.all([
+    find('address', address),
+    countUnmatchedDeliveryReports(ledger.pool, address, accounts),
+  ]);
   return { ...byAddress, address, unmatched: reports > 0 ? { address, reports } : undefined };
+}
+
+/**
+ * The normalised address that `searchRecipient` finds; undefined for a text that can be a MessageID or job number too.
+ *
+ * @throws InputError as `searchRecipient`
+ */
+export function addressOf(
+  text: string,
+  { country, countryHint }: Pick<RecipientSearch, 'country' | 'countryHint'>,
+): string | undefined {
+  return canBeMessageId(text) ? undefined : readAddress(text, country, countryHint);
+}
+
+function readAddress(text: string, country: string | undefined, countryHint: string | undefined): string {
+  const channel = text.includes('@') ? 'email' : 'sms';
+  const [address = ''] = readAddresses(
+    [text],
+    createSuppressedAddressReader([channel], country, countryHint),
+  );
+  return address;
 }
 
 /**

@@ -12,5 +12,5 @@ export const givenValues = {
     { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
   ],
   'planning/stage-contacts.ts copyIn 1': ['staged_contacts'],
-  'recipients/history.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
+  'recipients/find.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
 };
