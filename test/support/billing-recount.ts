@@ -48,8 +48,8 @@ type DbRequest = {
   /** Indexes of tariffs; null: the first. */
   readonly tariffs: readonly (number | null)[];
   readonly rates: RunRates | null;
-  /** Of the last attempt. */
-  readonly started_at: Date;
+  /** Of the last attempt; without one, of the last change, or of planning. */
+  readonly sent: Date;
   readonly suppressed_positions: readonly number[];
 };
 
@@ -92,7 +92,8 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
   const { rows: requests } = await pool.query<DbRequest>(`
     SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
            rates,
-           (SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request) AS started_at,
+           coalesce((SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request),
+                    q.updated_at, runs.created_at) AS sent,
            ARRAY(SELECT position FROM recipient_outcomes o
                  WHERE o.run_id = q.run_id AND o.request = q.request AND outcome = 'cancelled') AS suppressed_positions,
            ARRAY(
@@ -115,7 +116,6 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
     ) r
     JOIN runs USING (run_id)
     JOIN envelopes USING (run_id, envelope)
-    WHERE q.state NOT IN ('planned', 'cancelled')
   `);
   const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
   const reports = calls.map(({ body }): ReportedDelivery => JSON.parse(body.toString()));
@@ -127,23 +127,25 @@ function recipientsOf(
   reports: readonly ReportedDelivery[],
   timeZone: string,
 ): Recipient[] {
-  const { state, channel, started_at: sent, rates } = request;
+  const { state, channel, sent, rates } = request;
   const [day, month] = [10, 7].map((length) => localDate(sent, timeZone).slice(0, length));
+  const isSent = state !== 'planned' && state !== 'cancelled';
   // A divided request can have no recipients left.
   const addresses = request.addresses.length === 0 ? [undefined] : request.addresses;
-  return addresses.map((address, index): Recipient => {
+  const counted = addresses.map((address, index): Recipient => {
     const figures = zeroFigures();
     const period = rates?.tariffs[request.tariffs[index] ?? 0]?.find(
       ({ from, until }) =>
         (from === null || sent >= new Date(from)) && (until === null || sent < new Date(until)),
     );
-    if (index === 0) figures.requests = 1;
+    if (index === 0 && isSent) figures.requests = 1;
     if (address !== undefined && !request.suppressed_positions.includes(index + 1)) {
-      figures.recipients = 1;
+      if (isSent) figures.recipients = 1;
       const isAccepted = state === 'accepted';
       if (isAccepted) figures.accepted = 1;
       else if (state === 'rejected' || state === 'failed') figures.failed = 1;
-      else figures.unknown = 1;
+      else if (isSent) figures.unknown = 1;
+      // A report that names a divided request counts, also while its part is not sent: the service charges for it.
       const outcome = outcomeOf(reports, request.message_ids, address);
       if (outcome?.outcome === 'delivered') figures.delivered = 1;
       if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
@@ -155,8 +157,8 @@ function recipientsOf(
       const expected = new Big(channel === 'email' ? 1 : (request.parts[index] ?? 0));
       if (isAccepted && channel === 'email') figures.emails = new Big(1);
       if (isAccepted && channel === 'sms') figures.expectedSmsParts = expected;
-      const counted = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;
-      figures.estimated = counted.times(period?.price ?? 0);
+      const billed = channel === 'sms' || channel === 'email' ? expected.times(figures.accepted) : reported;
+      figures.estimated = billed.times(period?.price ?? 0);
       figures.estimatedTax = figures.estimated.times(period?.tax ?? 0);
       if (isAccepted && !period) figures.unrated = 1;
     }
@@ -174,6 +176,7 @@ function recipientsOf(
     };
     return { values, currency: rates?.currency ?? null, figures };
   });
+  return counted.filter(({ figures }) => isSent || figures.delivered + figures.undelivered > 0);
 }
 
 /** The first final outcome stays; an equal one adds missing values. */

@@ -41,14 +41,18 @@ export async function readSession(
   return view;
 }
 
+/** Ends the former session of this browser, which nobody could sign out of any more. */
 export async function startSession(
   context: EngineContext,
   reply: FastifyReply,
   token: string,
   isSecure: boolean,
 ): Promise<void> {
+  const name = cookieName(reply.request, isSecure);
+  const former = reply.request.cookies[name];
   const id = await openSession(context, token);
-  reply.setCookie(cookieName(reply.request, isSecure), id, {
+  if (former !== undefined) await closeSession(context, former);
+  reply.setCookie(name, id, {
     path: '/',
     httpOnly: true,
     sameSite: 'strict',

@@ -117,7 +117,7 @@ async function planTick(
   });
   const alreadyStarted = new AbortController();
   try {
-    const actor = toActor({ schedule: tick.schedule });
+    const actor: Actor = { name: `schedule ${tick.schedule}`, via: 'schedule', token: null };
     const run = await planRun(
       { ...context, actor },
       prepared,
@@ -143,25 +143,15 @@ async function planTick(
   }
 }
 
-/** Starts planned runs of schedules and of the API, also those whose process ended after planning. */
+/** Starts planned runs of schedules, of the API and the dashboard, also those whose process ended after planning. */
 export async function beginPlannedRuns(
   context: EngineContext,
   { accountNamed }: ScheduleSource,
 ): Promise<string[]> {
   const begun: string[] = [];
-  for (const { run, ...plannedBy } of await listUnstartedRuns(context.ledger.pool)) {
-    const addAuditEntry = auditStart({ ...context, actor: toActor(plannedBy) }, run);
+  for (const { run, plannedBy } of await listUnstartedRuns(context.ledger.pool)) {
+    const addAuditEntry = auditStart({ ...context, actor: plannedBy }, run);
     if (await beginPlannedRun(context, run, accountNamed, addAuditEntry)) begun.push(run);
   }
   return begun;
-}
-
-function toActor(
-  plannedBy:
-    | { readonly schedule: string }
-    | { readonly schedule: null; readonly owner: string; readonly token: string },
-): Actor {
-  if (plannedBy.schedule !== null)
-    return { name: `schedule ${plannedBy.schedule}`, via: 'schedule', token: null };
-  return { name: plannedBy.owner, via: 'api', token: plannedBy.token };
 }

@@ -50,7 +50,7 @@ export type BillingFigures = {
   readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
-  /** accepted - delivered - undelivered. */
+  /** accepted - delivered - undelivered. Below zero if the service reports on what it has not accepted. */
   readonly notYetReported: number;
   /** From delivery reports; `emails` are accepted recipients. */
   readonly smsParts: string;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Actor, AuditAction } from '../../domain/access.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickReason } from '../../domain/reasons.ts';
 import type { TickState } from '../../domain/runs.ts';
@@ -169,28 +170,29 @@ export async function endTick(
 }
 
 /** A planned run of a schedule, or of a token's owner. */
-export type UnstartedRun = { readonly run: string } & (
-  | { readonly schedule: string; readonly owner: null; readonly token: null }
-  | { readonly schedule: null; readonly owner: string; readonly token: string }
-);
+export type UnstartedRun = { readonly run: string; readonly plannedBy: Actor };
 
-/** Planned runs of ticks and of the API, except those that wait for approval; oldest first. */
+const planned: AuditAction = 'run planned';
+
+/** Planned runs of ticks, of the API and the dashboard, except those that wait for approval; oldest first. */
 export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> {
   const { rows } = await pool.query<UnstartedRun>(
     `
-    SELECT run_id AS run, schedule, owner, token
-    FROM (
-      SELECT run_id, schedule, NULL AS owner, NULL AS token, due_at AS wanted_at
-      FROM ticks JOIN runs USING (run_id)
-      WHERE runs.state = 'planned'
-      UNION ALL
-      SELECT run_id, NULL, t.owner, t.name, runs.created_at
-      FROM runs JOIN started_by_key s USING (run_id) JOIN tokens t ON t.name = s.token
-      WHERE runs.state = 'planned'
-    ) unbegun
-    WHERE NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = unbegun.run_id AND a.approved_at IS NULL)
-    ORDER BY wanted_at
+    SELECT r.run_id AS run, p.actor AS "plannedBy"
+    FROM runs r
+    CROSS JOIN LATERAL (
+      SELECT json_build_object('name', actor, 'via', via, 'token', token) AS actor
+      FROM audit
+      WHERE run_id = r.run_id AND action = $1
+      ORDER BY entry
+      LIMIT 1
+    ) p
+    WHERE r.state = 'planned'
+      AND (r.run_id IN (SELECT run_id FROM ticks) OR r.run_id IN (SELECT run_id FROM started_by_key))
+      AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL)
+    ORDER BY r.created_at
     `,
+    [planned],
   );
   return rows;
 }

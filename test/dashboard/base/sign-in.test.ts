@@ -80,6 +80,17 @@ describe('signing in', () => {
     }
   });
 
+  test('signing in again ends the former session of this browser, and no other', async () => {
+    const [visitor, elsewhere] = [await scene.visitor('admin'), await scene.visitor('admin')];
+    const former = visitor.cookies();
+    expect((await visitor.post('/sign-in', { token: await scene.tokenOf('read') })).status).toBe(303);
+    expect(visitor.cookies()).not.toBe(former);
+    const answer = await fetch(`${scene.url}/`, { headers: { cookie: former }, redirect: 'manual' });
+    expect(answer.status).toBe(303);
+    expect((await visitor.get('/')).status).toBe(200);
+    expect((await elsewhere.get('/')).status).toBe(200);
+  });
+
   test('signing out ends the session in the ledger too', async () => {
     const visitor = await scene.visitor('admin');
     const stolen = visitor.cookies();

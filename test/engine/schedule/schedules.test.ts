@@ -1,7 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startByKey } from '../../../src/engine/access/start-by-key.ts';
+import { createToken } from '../../../src/engine/access/tokens.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
+import { approveRun } from '../../../src/engine/plan/approve-run.ts';
 import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
@@ -13,6 +16,8 @@ import {
   startDueTicks,
   type TickResult,
 } from '../../../src/engine/schedule/start-ticks.ts';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { listRuns } from '../../../src/ledger/runs/find.ts';
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -396,3 +401,31 @@ describe('contact files by a pattern', () => {
     expect(await recipients()).toEqual([2, 3]);
   });
 });
+
+test.each(['api', 'dashboard'] as const)(
+  'a run that was planned via the %s is started in the name of who planned it, if its process ended after the approval',
+  async (via) => {
+    await workspace.write('campaigns/test.yaml', `${smsCampaignYaml}approval: required\n`);
+    const token = `of ann, ${via}`;
+    await createToken(opened.context, {
+      name: token,
+      scope: 'run',
+      owner: 'ann',
+      accounts: null,
+      expiresAt: null,
+    });
+    const [ann, bea] = ['ann', 'bea'].map((name) => ({ ...opened.context, actor: { name, via, token } }));
+    if (!ann || !bea) throw new Error('two people');
+    await startByKey(
+      ann,
+      source,
+      { campaign: 'test.yaml', accounts: null, token, key: 'one' },
+      () => undefined,
+    );
+    const [waiting] = await listRuns(opened.ledger.knex, 1);
+    await approveRun(bea, waiting?.run ?? '');
+    expect(await beginPlannedRuns(opened.context, source)).toEqual([waiting?.run]);
+    const [newest] = await listAudit(opened.ledger.pool, { run: waiting?.run ?? '' }, 10);
+    expect(newest).toMatchObject({ action: 'run started', who: 'ann', how: via, token });
+  },
+);

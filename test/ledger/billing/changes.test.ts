@@ -137,6 +137,19 @@ test.each(histories)(
   },
 );
 
+test('what the service charges for a request that it had rejected whole is billed, though its part was not sent', async () => {
+  const { pool } = opened.ledger;
+  for (const end of [undefined, { kind: 'cancel', run: 0 } as const]) {
+    const world = await createWorld(opened.ledger, '2026-11-30T10:59:00Z');
+    for (const step of [plan(2, 2), send('divided'), ofRun('reportWhole'), ...(end ? [end] : [])])
+      await performNextStep(world, step);
+    while (await bookPending(pool));
+    const { totals } = await inTransaction(pool, (client) => reportBilling(client, allBilling));
+    expect(totals).toMatchObject([{ requests: 1, recipients: 0, delivered: 1, price: '0.1' }]);
+    await expectBillingIsRight();
+  }
+});
+
 test('every caller that records a billing change has a history in this test', async () => {
   const folder = new URL('../../../src/ledger/requests/', import.meta.url);
   const found: string[] = [];
