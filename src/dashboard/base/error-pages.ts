@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { html } from '../../report/html/html.ts';
-import { type ProblemError, toProblem } from '../../server/api/problem.ts';
+import { logFailure, type ProblemError, toProblem } from '../../server/api/problem.ts';
 import { sendPage } from './answer.ts';
 import { findView } from './view.ts';
 
@@ -23,10 +22,8 @@ export function createErrorPages(logger: Logger): ErrorPages {
       const problem = toProblem(error);
       const { id: call } = request;
       // Nothing failed here when the caller went away before its form had arrived.
-      if (problem.status >= 500 && (request.raw.complete || !request.raw.destroyed)) {
-        logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'page failed');
-        logger.debug({ call, stack: error.stack }, 'stack of a failed page');
-      }
+      if (problem.status >= 500 && (request.raw.complete || !request.raw.destroyed))
+        logFailure(logger, error, request, 'page');
       return sendPage(reply.headers(problem.headers), findView(request), problem.status, {
         title: titles[problem.status] ?? STATUS_CODES[problem.status] ?? 'Error',
         body: errorBody(problem, call, request.method !== 'GET'),

@@ -58,11 +58,25 @@ export function createErrorHandler(
   return (error, request, reply) => {
     const problem = toProblem(error);
     if (problem.status < 500) return sendProblem(reply, problem);
-    const { id: call } = request;
-    logger.error({ call, route: request.routeOptions.url, reason: loggableReason(error) }, 'API call failed');
-    logger.debug({ call, stack: error.stack }, 'stack of a failed API call');
-    return sendProblem(reply, problem, call);
+    logFailure(logger, error, request, 'API call');
+    return sendProblem(reply, problem, request.id);
   };
+}
+
+/** A caller who leaves before a report is whole is no failure. */
+export function logFailure(
+  logger: Logger,
+  error: FastifyError,
+  { id: call, routeOptions }: FastifyRequest,
+  asked: 'API call' | 'page',
+): void {
+  const route = routeOptions.url;
+  if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') {
+    logger.debug({ call, route }, 'the caller of a report disconnected');
+    return;
+  }
+  logger.error({ call, route, reason: loggableReason(error) }, `${asked} failed`);
+  logger.debug({ call, stack: error.stack }, `stack of a failed ${asked}`);
 }
 
 /** What a caller may know of a failure. */

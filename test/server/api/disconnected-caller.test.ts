@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inSession } from '../../../src/ledger/session.ts';
 import { openApiScene } from '../../support/api-scene.ts';
 
-test('a report whose caller disconnected stops its query in Postgres', async () => {
+test('a report whose caller disconnected stops its query in Postgres, and is no error in the log', async () => {
   await using scene = await openApiScene();
   const { pool } = scene.opened.ledger;
   const waiting = async (): Promise<number> => {
@@ -23,5 +23,7 @@ test('a report whose caller disconnected stops its query in Postgres', async () 
     disconnecting.abort();
     await expect.poll(waiting, { timeout: 8_000 }).toBe(0);
     await client.query('ROLLBACK');
+    await expect.poll(() => scene.logged()).toContain('the caller of a report disconnected');
+    expect(scene.logged()).not.toContain('failed');
   });
 });
