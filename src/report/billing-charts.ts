@@ -3,7 +3,7 @@ import type { RunKind } from '../domain/runs.ts';
 import type { BillingDimension, BillingLine, BillingReport, BillingTotal } from '../ledger/billing/report.ts';
 import { formatPayer } from './billing-words.ts';
 import type { Chart } from './html/chart.ts';
-import { createBarChart, createFunnelChart, createTimeChart } from './html/charts.ts';
+import { createBarChart, createDateChart, createFunnelChart, createTimeChart } from './html/charts.ts';
 
 /**
  * Charts of deliveries, days and costs, without tests. Without prices in delivery reports, the estimate is drawn.
@@ -60,9 +60,10 @@ export function createCostCharts(
       .filter((line) => isOrdinary(line) && line.currency === currency && !new Big(line[what]).eq(0))
       .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
     const name = what === 'price' ? 'Price' : 'Estimated cost';
+    const draw = by === 'day' || by === 'month' ? createDateChart : createBarChart;
     return bars.length === 0
       ? []
-      : [createBarChart(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars)];
+      : [draw(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars)];
   });
 }
 

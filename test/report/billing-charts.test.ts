@@ -84,6 +84,15 @@ test('charts without data are drawn too', async () => {
   expect(charts.map(({ title }) => title)).toEqual(['From recipients to deliveries', 'Recipients by day']);
 });
 
+test('what a month costs stands in the order of months', () => {
+  const lines = [
+    line('2026-10', { price: '9', currency: 'NZD' }),
+    line('2026-09', { price: '1', currency: 'NZD' }),
+  ];
+  const [chart] = createCostCharts('month', [total({ currency: 'NZD', price: '10' })], lines);
+  expect([chart?.title, chart?.description]).toEqual(['Price by month, NZD', '2026-09 1, 2026-10 9']);
+});
+
 test('a name without costs has no bar, and a currency without costs no chart', async () => {
   const totals = [total({ currency: 'NZD', price: '1.50' }), total({ currency: null })];
   const lines = [

@@ -23,6 +23,8 @@ export function createFunnelChart(
 
 const maxBars = 15;
 
+type NamedAmount = { readonly name: string; readonly value: string };
+
 /**
  * Draws the largest figures, and the sum of all others.
  *
@@ -31,30 +33,44 @@ const maxBars = 15;
  */
 export function createBarChart(
   title: string,
-  bars: readonly { readonly name: string; readonly value: string }[],
-  more?: { readonly count: number; readonly value: string },
+  bars: readonly NamedAmount[],
+  more: { readonly count: number; readonly value: string } = { count: 0, value: '0' },
 ): Chart {
-  const sorted = bars
-    .map(({ name, value }) => ({ name: printable(name), value, exact: new Big(value) }))
-    .sort((one, other) => other.exact.cmp(one.exact) || (one.name < other.name ? -1 : 1));
-  const all = !more && sorted.length <= maxBars + 1;
-  const shown = all ? sorted : sorted.slice(0, maxBars);
-  const others = sorted.slice(shown.length);
-  const restSum = others.reduce((sum, { value }) => addAmounts(sum, value), more?.value ?? '0');
-  const drawn = shown.map(({ name, value, exact }) => ({
-    name,
-    label: groupThousands(value),
-    length: exact.toNumber(),
-  }));
-  // Its bar would be longer than all others and hide their differences.
-  const last = {
-    name: `${groupThousands(others.length + (more?.count ?? 0))} others`,
-    label: groupThousands(restSum),
-    length: null,
-  };
-  const drawnBars = all ? drawn : [...drawn, last];
-  const description = drawnBars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, table: tableOf(['Name', 'Amount'], drawnBars), ...drawBars(drawnBars) };
+  const sorted = bars.toSorted(
+    (one, other) => new Big(other.value).cmp(one.value) || (one.name < other.name ? -1 : 1),
+  );
+  const count = more.count === 0 && sorted.length <= maxBars + 1 ? sorted.length : maxBars;
+  const [shown, others] = [sorted.slice(0, count), sorted.slice(count)];
+  const rest = restOf('others', others.length + more.count, [...others, more]);
+  return drawAmounts(title, [...shown.map(barOf), ...rest]);
+}
+
+/**
+ * Draws the latest days or months in their order, after the sum of the earlier ones.
+ *
+ * @param bars exact decimals; their names are `2026-11-03` or `2026-11`
+ */
+export function createDateChart(title: string, bars: readonly NamedAmount[]): Chart {
+  const sorted = bars.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const first = sorted.length <= maxBars + 1 ? 0 : sorted.length - maxBars;
+  const [earlier, shown] = [sorted.slice(0, first), sorted.slice(first)];
+  return drawAmounts(title, [...restOf('earlier', earlier.length, earlier), ...shown.map(barOf)]);
+}
+
+function barOf({ name, value }: NamedAmount): Bar {
+  return { name: printable(name), label: groupThousands(value), length: new Big(value).toNumber() };
+}
+
+/** Has no bar, which would be longer than all others and hide their differences. */
+function restOf(name: string, count: number, bars: readonly { readonly value: string }[]): Bar[] {
+  if (count === 0) return [];
+  const sum = bars.reduce((total, { value }) => addAmounts(total, value), '0');
+  return [{ name: `${groupThousands(count)} ${name}`, label: groupThousands(sum), length: null }];
+}
+
+function drawAmounts(title: string, bars: readonly Bar[]): Chart {
+  const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
+  return { title, description, table: tableOf(['Name', 'Amount'], bars), ...drawBars(bars) };
 }
 
 function tableOf(titles: ChartTable['titles'], bars: readonly Bar[]): ChartTable {

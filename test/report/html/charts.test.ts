@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createBarChart, createFunnelChart, createTimeChart } from '../../../src/report/html/charts.ts';
+import {
+  createBarChart,
+  createDateChart,
+  createFunnelChart,
+  createTimeChart,
+} from '../../../src/report/html/charts.ts';
 
 /** The texts of a chart in order. */
 const labelsOf = (marks: string): string[] =>
@@ -26,6 +31,28 @@ describe('createFunnelChart', () => {
   test('a funnel of nothing has no shares', () => {
     const { description } = createFunnelChart('Delivery', [{ name: 'Recipients', count: 0 }]);
     expect(description).toBe('Recipients 0');
+  });
+});
+
+describe('createDateChart', () => {
+  const months = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `20${String(25 + Math.floor(index / 12))}-${String((index % 12) + 1).padStart(2, '0')}`,
+      value: `${(index * 7) % 10}.5`,
+    }));
+
+  test('months are in the order of time, whatever they cost', () => {
+    const [first, second, third] = months(3);
+    if (!first || !second || !third) throw new Error('three');
+    const { description } = createDateChart('Price by month', [third, first, second]);
+    expect(description).toBe('2025-01 0.5, 2025-02 7.5, 2025-03 4.5');
+  });
+
+  test('months before the last fifteen are one exact sum in front of them, without a bar', () => {
+    const { description, marks } = createDateChart('Price by month', months(18));
+    expect(description).toMatch(/^3 earlier 12\.5, 2025-04 1\.5, .*, 2026-06 9\.5$/);
+    expect(widthsOf(marks)).toHaveLength(15);
+    expect(createDateChart('Price by month', months(16)).description).toMatch(/^2025-01 0\.5, /);
   });
 });
 
