@@ -21,9 +21,12 @@ export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: To
   addPage(server, { path: '/campaigns', scope: 'read' }, async (view) => {
     const { context, session } = view;
     const counts = { ticks: shownTicks, next: 1 };
-    const campaigns = await describeCampaigns(context, scheduleSource, session.accounts, counts);
+    const [campaigns, gone, lastRuns] = await Promise.all([
+      describeCampaigns(context, scheduleSource, session.accounts, counts),
+      session.accounts === null ? listSchedulesWithoutFile(context, scheduleSource) : [],
+      findLastRuns(view),
+    ]);
     const { folder } = scheduleSource;
-    const gone = session.accounts === null ? await listSchedulesWithoutFile(context, scheduleSource) : [];
     return {
       title: 'Campaigns',
       body:
@@ -31,7 +34,7 @@ export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: To
           ? emptyText(view, folder)
           : html`${gonePart(gone)}${faultyPart(campaigns)}
 ${withoutRunPart(campaigns, view)}
-${campaignTable(campaigns, await findLastRuns(view), view)}`,
+${campaignTable(campaigns, lastRuns, view)}`,
     };
   });
 }

@@ -120,12 +120,13 @@ async function describeSchedules(
   accounts: readonly string[] | null,
   counts: { readonly ticks: number; readonly next: number },
 ): Promise<readonly DescribedCampaign[]> {
-  const kept = new Map((await listSchedules(ledger.pool)).map((each) => [each.schedule, each]));
   const names = files.map(({ file }) => file);
-  const ticks = Map.groupBy(
-    await listLatestTicks(ledger.pool, names, counts.ticks, accounts),
-    ({ schedule }) => schedule,
-  );
+  const [schedules, latest] = await Promise.all([
+    listSchedules(ledger.pool),
+    listLatestTicks(ledger.pool, names, counts.ticks, accounts),
+  ]);
+  const kept = new Map(schedules.map((each) => [each.schedule, each]));
+  const ticks = Map.groupBy(latest, ({ schedule }) => schedule);
   return files.map((file) => {
     const times = file.campaign?.schedule;
     const record = kept.get(file.file);
