@@ -21,7 +21,7 @@ ${countingNote(live)}
 ${failuresPart(live)}
 ${answersPart(live, viewer)}
 ${countsPart(live)}
-${costsPart(live)}
+${costsPart(live, viewer)}
 ${eventsPart(live, viewer)}`;
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
 import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
@@ -19,7 +18,7 @@ import {
   type RunFigures,
   readRunFigures,
 } from './run-figures.ts';
-import { createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
+import { type CostsSoFar, createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
 import { type RunWait, waitsOf } from './waits.ts';
 
 /** A run as it is now. Undefined figures are being read, and follow. */
@@ -37,7 +36,7 @@ export type LiveRun = {
   readonly reported: Reported | undefined;
   readonly failures: readonly FailureGroup[] | undefined;
   readonly results: readonly DeliveryResult[] | undefined;
-  readonly costs: RunCosts | undefined;
+  readonly costs: CostsSoFar | undefined;
   readonly rejections: readonly RejectionGroup[] | undefined;
   readonly events: RunEvents | undefined;
 };

@@ -26,12 +26,15 @@ export type RunEvents = {
   readonly notifications: readonly ListedNotification[];
 };
 
+/** While a run is sent, they are some seconds old. */
+export type CostsSoFar = RunCosts & { readonly asOf: Date };
+
 /** Figures of a run that can take long to read, each read as often as that allows. */
 export type SlowFigures = {
   readonly reported: PacedRead<Reported>;
   readonly failures: PacedRead<readonly FailureGroup[]>;
   readonly results: PacedRead<readonly DeliveryResult[]>;
-  readonly costs: PacedRead<RunCosts>;
+  readonly costs: PacedRead<CostsSoFar>;
   readonly rejections: PacedRead<readonly RejectionGroup[]>;
   readonly events: PacedRead<RunEvents>;
   readonly limits: PacedRead<AccountLimits | undefined>;
@@ -59,7 +62,8 @@ export function createSlowFigures(
   const costs = paced(1_000, async () => {
     // As before a report: otherwise every reading adds up what is not booked.
     await bookBilling(context);
-    return sumRunCosts(pool, run, maxListed.payers);
+    const asOf = context.now();
+    return { ...(await sumRunCosts(pool, run, maxListed.payers)), asOf };
   });
   // They do not change after planning.
   const rejections = paced(3_600_000, () => listRejections(pool, run));

@@ -57,6 +57,12 @@ test('a rate is shown with the time left, and never as complete before the end',
   expect(page).toContain('480 requests a second now, 2 min left');
 });
 
+test('costs of a run that is sent say as of when they are, and final costs do not', () => {
+  const shown = (state: RunState): string => livePart(aLiveRun({ state }), viewer).text;
+  expect(shown('running')).toContain('>2026-09-27 01:00:00</time>: costs are added up every few seconds');
+  expect(shown('completed')).not.toContain('costs are added up');
+});
+
 test('what is to be typed is shown as code', () => {
   const page = livePart(inState('running', [{ kind: 'worker' }]), viewer).text;
   expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
