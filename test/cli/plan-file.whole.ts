@@ -76,6 +76,15 @@ describe('a plan that still holds', () => {
     expect(await recipients()).toEqual(['1', '2', '3']);
   });
 
+  test('a second call names the run of the first, whose process has ended, and how it goes on', async () => {
+    await plan();
+    const { run: first } = JSON.parse((await run('--json')).stdout);
+    await scene.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [first]);
+    expect((await run()).stderr).toContain(
+      `This plan was run: run ${first} is running. A plan is run once. \`volley resume ${first}\` continues its run.`,
+    );
+  });
+
   test('its file has no address and no text of a message or row, and only its owner can read it', async () => {
     await plan();
     const text = await readFile(join(scene.folder, 'plan.json'), 'utf8');

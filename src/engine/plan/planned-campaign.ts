@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
+import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
 import type { EngineContext } from '../context.ts';
 import { comparePlans } from './compare-plan.ts';
@@ -77,11 +78,16 @@ export async function requireRunnablePlan(
   plan: PlanFile,
   where: string,
 ): Promise<void> {
-  const refuse = (what: string): never => {
-    throw new InputError([{ where, what: `${what} \`volley plan --out\` makes a new plan.` }]);
+  const newPlan = '`volley plan --out` makes a new plan.';
+  const refuse = (what: string, next = newPlan): never => {
+    throw new InputError([{ where, what: `${what} ${next}` }]);
   };
   const found = await findRunOfPlan(ledger.pool, plan.id);
-  if (found) refuse(`This plan was run: run ${found.run} is ${found.state}. A plan is run once.`);
+  if (found)
+    refuse(
+      `This plan was run: run ${found.run} is ${found.state}. A plan is run once.`,
+      hasEnded(found.state) ? newPlan : `\`volley resume ${found.run}\` continues its run.`,
+    );
   const hours = maxPlanAge / 3_600_000;
   if (now().getTime() - Date.parse(plan.madeAt) > maxPlanAge)
     refuse(`The plan was made at ${plan.madeAt}, and a plan can be run for ${hours} hours.`);
@@ -98,7 +104,12 @@ export function proveAsPlanned(
   return {
     alongside: async (client, run) => {
       if (await recordPlanOfRun(client, plan.id, run)) return;
-      throw new InputError([{ where: place.name, what: 'Another run of this plan was made meanwhile.' }]);
+      throw new InputError([
+        {
+          where: place.name,
+          what: 'Another call made the run of this plan meanwhile. `volley runs` lists it.',
+        },
+      ]);
     },
     onFacts: (facts) => {
       const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
