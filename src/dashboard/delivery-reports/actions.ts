@@ -34,13 +34,16 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
       ask: async (view) => {
         const { all, unmatched, unreadable, failed } = await countReplayable(view);
         const { accounts } = view.session;
+        const asked = { title: 'Replay delivery reports', reason: 'none', within } as const;
+        if (all === 0) {
+          const body = html`<p>No delivery report${accounts && html` of ${accounts.join(', ')}`} is unmatched, unreadable or failed, so there is nothing to read again.</p>`;
+          return { ...asked, body };
+        }
         return {
-          title: 'Replay delivery reports',
+          ...asked,
           body: html`<p><strong>${counted(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${number(unmatched)} unmatched, ${number(unreadable)} unreadable, ${number(failed)} failed. Each concerns at most one person.</p>
 <p>None is applied twice. Do it after their cause is gone, such as a wrong field name in the accounts file. <code>volley delivery-reports replay --all</code> reads all delivery reports again.</p>`,
           button: 'Replay',
-          reason: 'none',
-          within,
         };
       },
       act: async (view) => {

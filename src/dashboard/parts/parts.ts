@@ -24,11 +24,9 @@ export function badge(state: string): Html {
   return html`<span class="badge" data-state="${state.replaceAll(' ', '-')}">${state.replaceAll('_', ' ')}</span>`;
 }
 
-const mostShown = 300;
-
-/** What people read of a text that a contact file brings; the download has all of it. */
-export function shortened(text: string): string {
-  return text.length <= mostShown ? text : `${[...text.slice(0, mostShown + 1)].slice(0, -1).join('')}…`;
+/** What people read of a text of any length; a page or download has all of it. Never cut within a character. */
+export function shortened(text: string, most = 300): string {
+  return text.length <= most ? text : `${[...text.slice(0, most + 1)].slice(0, -1).join('')}…`;
 }
 
 export type TableColumn<Row> = {

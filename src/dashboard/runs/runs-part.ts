@@ -5,12 +5,12 @@ import { formatReason } from '../../platform/reason-text.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, number, type TableColumn, table, time } from '../parts/parts.ts';
+import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { duration } from '../run/stages-part.ts';
 import { sentence } from '../run/wait-words.ts';
 import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
-import { shortText, waitingPart } from './waiting-part.ts';
+import { waitingPart } from './waiting-part.ts';
 
 export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
 
@@ -36,7 +36,9 @@ function nothing(question: RunQuestion, { mayRun }: Viewer): Html {
 }
 
 function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Viewer): Html {
-  const amounts = runs.flatMap(({ figures }) => (figures ? [figures.price, figures.estimated] : []));
+  const amounts = runs.flatMap(({ figures }) =>
+    figures?.cost ? [figures.cost.price, figures.cost.estimated] : [],
+  );
   const format = createAmountFormat(amounts);
   const amount = (line: RunLine, exact: string): string =>
     line.figures?.currency ? `${groupThousands(format(exact))} ${line.figures.currency}` : '–';
@@ -53,13 +55,13 @@ function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Vie
     {
       title: 'Cost so far',
       isNumber: true,
-      cell: (line) => (line.figures ? amount(line, costOf(line.figures)) : '–'),
+      cell: (line) => (line.figures?.cost ? amount(line, shownCost(line.figures.cost)) : '–'),
     },
     { title: 'Account', cell: ({ head }) => html`${head.account}<br><small>${head.channel}</small>` },
     {
       title: `Planned (${zone})`,
       cell: ({ head, figures }) =>
-        html`${time(head.createdAt, zone)}${figures?.plannedBy && html`<br><small>by <bdi>${shortText(figures.plannedBy, 60)}</bdi></small>`}`,
+        html`${time(head.createdAt, zone)}${figures?.plannedBy && html`<br><small>by <bdi>${shortened(figures.plannedBy, 60)}</bdi></small>`}`,
     },
   ];
   const caption = isFiltered(question) ? 'Runs that were found, the newest first' : 'Runs, the newest first';
@@ -67,11 +69,11 @@ function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Vie
 }
 
 function nameCell({ head }: RunLine): Html {
-  return html`<a href="${runPath(head.run)}"><bdi>${shortText(head.campaign)}</bdi> <small><bdi>${head.run}</bdi></small></a>${head.kind === 'test' && html` ${badge('test')}`}`;
+  return html`<a href="${runPath(head.run)}"><bdi>${shortened(head.campaign, 100)}</bdi> <small><bdi>${head.run}</bdi></small></a>${head.kind === 'test' && html` ${badge('test')}`}`;
 }
 
 /** What delivery reports say, or the estimate until they come. */
-function costOf({ price, estimated }: NonNullable<RunLine['figures']>): string {
+function shownCost({ price, estimated }: NonNullable<NonNullable<RunLine['figures']>['cost']>): string {
   return /^0(\.0*)?$/.test(price) ? estimated : price;
 }
 

@@ -2,7 +2,7 @@ import { type LiveRunList, needsPerson, type RunLine } from '../../engine/live/r
 import type { RunWait } from '../../engine/live/waits.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, withCode } from '../parts/parts.ts';
+import { badge, counted, shortened, withCode } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { waitWords } from '../run/wait-words.ts';
 
@@ -31,7 +31,7 @@ function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
   const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
   const words = needs.map((wait) => {
     const { what, next } = waitWords(wait, viewer.zone);
-    return html`<p><strong dir="auto">${shortText(what, 300)}</strong> ${withCode(next)}</p>`;
+    return html`<p><strong dir="auto">${shortened(what)}</strong> ${withCode(next)}</p>`;
   });
   const links = needs
     .flatMap((wait) => linksFor(wait, run, viewer))
@@ -39,15 +39,10 @@ function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
       ({ href, text }) =>
         html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
     );
-  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortText(campaign)}</bdi> (${run})</a> ${badge(state)}
+  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> (${run})</a> ${badge(state)}
 ${words}
 ${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
 `;
-}
-
-/** The page of the run has the whole of a text. */
-export function shortText(text: string, most = 100): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
 type Link = { readonly href: string; readonly text: string };

@@ -8,9 +8,13 @@ export type ListFigures = {
   readonly plannedHow: AuditInterface | null;
   readonly requestsInDoubt: number;
   readonly currency: string | null;
-  /** As booked: prices of delivery reports, and the estimate without tax. */
-  readonly price: string;
-  readonly estimated: string;
+  /** Null: nothing is booked yet. */
+  readonly cost: {
+    /** Of delivery reports. */
+    readonly price: string;
+    /** Without tax. */
+    readonly estimated: string;
+  } | null;
 };
 
 const planned: AuditAction = 'run planned';
@@ -35,8 +39,9 @@ export async function readListFigures(
       GROUP BY e.run_id
     )
     SELECT r.run_id AS run, planned.actor AS "plannedBy", planned.via AS "plannedHow", r.rates ->> 'currency' AS currency,
-           coalesce(doubts.requests, 0) AS "requestsInDoubt", coalesce(booked.price, 0)::text AS price,
-           coalesce(booked.estimated, 0)::text AS estimated
+           coalesce(doubts.requests, 0) AS "requestsInDoubt",
+           CASE WHEN booked.run_id IS NOT NULL
+                THEN json_build_object('price', booked.price::text, 'estimated', booked.estimated::text) END AS cost
     FROM runs r
     LEFT JOIN doubts USING (run_id)
     LEFT JOIN booked USING (run_id)
