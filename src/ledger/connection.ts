@@ -4,9 +4,9 @@ import { type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.t
 import { InputError } from '../domain/problems.ts';
 import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
-import { isConnectionFailure } from '../platform/database-failures.ts';
+import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
-import { openPools, tcpKeepAlive } from './pools.ts';
+import { everyConnection, openPools } from './pools.ts';
 import {
   type MigrationGap,
   migrationGap,
@@ -162,7 +162,7 @@ export async function inspectDatabase(
   description: string,
 ): Promise<DatabaseStatus> {
   const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, readOnly);
-  const pool = new pg.Pool({ ...connection, ...tcpKeepAlive, max: 1, onConnect });
+  const pool = new pg.Pool({ ...connection, ...everyConnection, max: 1, onConnect });
   pool.on('error', () => undefined);
   try {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
@@ -178,6 +178,6 @@ export async function inspectDatabase(
 }
 
 function unreachable(error: Error, description: string): InputError {
-  const what = `Cannot use the database (${error.message || 'no answer'}). Check that the server runs, and that name and password are right. Without DATABASE_URL, Volley starts its own server.`;
+  const what = `Cannot use the database (${connectionReason(error) || 'no answer'}). Check that the server runs, and that name and password are right. Without DATABASE_URL, Volley starts its own server.`;
   return new InputError([{ where: description, what }], { cause: error });
 }

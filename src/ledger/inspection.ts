@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { DatabaseConnection } from '../platform/database.ts';
-import { tcpKeepAlive } from './pools.ts';
+import { everyConnection } from './pools.ts';
 import { applySettings, everySession, readOnly } from './session-settings.ts';
 
 /** Connections for a look at a database that may be faulty: they only read, and wait for nothing long. */
@@ -13,7 +13,7 @@ export function openInspection(connection: DatabaseConnection): Inspection {
   const settings = { ...everySession, ...readOnly, statement_timeout: String(timeouts.statement) };
   const pool = new pg.Pool({
     ...connection,
-    ...tcpKeepAlive,
+    ...everyConnection,
     max: 4,
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.answer,

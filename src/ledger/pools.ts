@@ -9,8 +9,20 @@ export type Pools = {
   readonly dropConnections: () => void;
 };
 
-/** Detects a lost server within about 20 s. */
-export const tcpKeepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+/** pg leaves a connection open that it could not log in to, and Postgres waits a minute for the password. */
+class ClosingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.connection.once('error', () => this.connection.stream.destroy());
+  }
+}
+
+/** Keep-alive detects a lost server within about 20 s. */
+export const everyConnection = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  Client: ClosingClient,
+};
 
 /**
  * Milliseconds: `monitoring` answers within a second. The first and last apply to a lost connection, the second to a
@@ -44,7 +56,7 @@ function openPool(
 ): pg.Pool {
   return new pg.Pool({
     ...connection,
-    ...tcpKeepAlive,
+    ...everyConnection,
     ...options,
     onConnect: async (client) => {
       await applySettings(client, settings);

@@ -7,13 +7,23 @@ export function isConnectionFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (/^(08...|28...|3D...|57P..|53300)$/.test(code) || error instanceof AggregateError) return true;
-  if (networkCodes.test(code)) return true;
+  if (networkCodes.test(code) || lacksPassword(error)) return true;
   // The socket may be a file, which can be missing or forbidden.
   if ('syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo')) return true;
   // pg gives no code if a connection ends during a query; knex adds the query.
   return /(^| - )(Connection terminated|Client (has encountered a connection error|was closed))/.test(
     error.message,
   );
+}
+
+/** Whether Postgres asked for a password that neither DATABASE_URL nor the environment has. pg gives no code. */
+export function lacksPassword(error: Error): boolean {
+  return /SASL: .*client password must be/.test(error.message);
+}
+
+/** Why the database cannot be reached, in the words of the system, of Postgres or of pg. */
+export function connectionReason(error: Error): string {
+  return lacksPassword(error) ? 'it asks for a password, and DATABASE_URL has none' : error.message;
 }
 
 /** Postgres ran out of something (class 53), but answers and lost nothing. */

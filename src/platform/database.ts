@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { InputError } from '../domain/problems.ts';
 import { createAddressList } from './address-list.ts';
 import {
@@ -6,6 +7,7 @@ import {
   leaseEmbeddedServer,
   type ServerAddress,
 } from './embedded-postgres.ts';
+import { unreadableReason } from './file-error.ts';
 import { requireHome } from './project.ts';
 import type { Environment } from './secrets.ts';
 
@@ -39,6 +41,7 @@ export async function leaseDatabase(
   if (url) {
     const doNothing = async (): Promise<void> => undefined;
     const description = describeUrl(url);
+    requireCertificates(url);
     const lease = {
       connection: { connectionString: url },
       description,
@@ -70,6 +73,21 @@ function describeUrl(text: string): string {
     throw new InputError([{ where: 'DATABASE_URL', what }]);
   }
   return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
+}
+
+/** pg reads these files at its first connection. @throws InputError for one that cannot be read */
+function requireCertificates(text: string): void {
+  const { searchParams } = new URL(text);
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const path = searchParams.get(name);
+    if (!path) continue;
+    try {
+      readFileSync(path);
+    } catch (error) {
+      const what = `The file of "${name}" cannot be read (${unreadableReason(error)}). Correct its path.`;
+      throw new InputError([{ where: 'DATABASE_URL', what }], { cause: error });
+    }
+  }
 }
 
 const unencryptedWarning =

@@ -3,7 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import { describeError } from '../../gateway/evidence.ts';
 import { readServerTime } from '../../ledger/operations/server.ts';
 import type { DatabaseLease } from '../../platform/database.ts';
-import { isConnectionFailure } from '../../platform/database-failures.ts';
+import { connectionReason, isConnectionFailure, lacksPassword } from '../../platform/database-failures.ts';
 import { explainInput, ok, type Pool, problem, warning } from './check.ts';
 
 /** Of an embedded server that cannot be started, or a DATABASE_URL that names none. */
@@ -21,7 +21,8 @@ export async function checkConnection(
   } catch (error) {
     if (!isConnectionFailure(error) && !isTimeout(error)) throw error;
     const { words, code } = describe(error);
-    return problem(`${description} cannot be reached: ${words}.`, nextStepFor(code));
+    const nextStep = lacksPassword(error) ? correctLogin : nextStepFor(code);
+    return problem(`${description} cannot be reached: ${words}.`, nextStep);
   }
   const found = `${description} answers.`;
   if (noted === undefined) return ok(found);
@@ -41,12 +42,14 @@ function describe(error: Error): { readonly words: string; readonly code: string
   const cause = first instanceof Error ? first : error;
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   // Postgres and pg have words of their own; the system has codes.
-  const words = 'syscall' in cause ? describeError(cause) : cause.message.replace(/\.$/, '');
+  const words = 'syscall' in cause ? describeError(cause) : connectionReason(cause).replace(/\.$/, '');
   return { words: words || 'no answer', code };
 }
 
+const correctLogin = 'Correct user and password in DATABASE_URL, or pg_hba.conf of Postgres.';
+
 function nextStepFor(code: string): string {
-  if (code.startsWith('28')) return 'Correct user and password in DATABASE_URL, or pg_hba.conf of Postgres.';
+  if (code.startsWith('28')) return correctLogin;
   if (code.startsWith('3D')) return 'Correct the name of the database in DATABASE_URL, or create it.';
   if (code === '53300') return 'Stop clients that need no connection, or raise max_connections of Postgres.';
   if (/^(ENOTFOUND|EAI_)/.test(code)) return 'Correct the host in DATABASE_URL, or the name server.';
