@@ -57,9 +57,15 @@ export function parsePerson(text: string): string {
 
 /** A time in UTC; a day begins at midnight. */
 export function parseTime(text: string): Date {
+  return requireTime(text, timeForms);
+}
+
+const timeForms = 'a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z';
+
+function requireTime(text: string, forms: string): Date {
   const time = new Date(text);
   if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw new InvalidArgumentError('expected a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
+  throw new InvalidArgumentError(`expected ${forms}.`);
 }
 
 const durations: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -68,7 +74,7 @@ const durations: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_
 export function parsePast(text: string, now: Date): Date {
   const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   return number === undefined
-    ? parseTime(text)
+    ? requireTime(text, `a time before now, such as 15m, or ${timeForms}`)
     : new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
 }
 

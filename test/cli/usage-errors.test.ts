@@ -40,6 +40,12 @@ test('too many arguments and a missing required option are reported with the usa
   );
 });
 
+test('a time of the past that cannot be read is answered with every form of it', async () => {
+  expect((await usageError('tail', '--since', 'tomorrow'))[0]).toBe(
+    '--since <time>: expected a time before now, such as 15m, or a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z, got "tomorrow".',
+  );
+});
+
 test.each([
   [['rum', 'a.yaml'], 'There is no command "rum". Did you mean "run"?'],
   [['send', 'a.yaml'], 'There is no command "send". Use `volley run`.'],
