@@ -182,12 +182,14 @@ describe('with a database', () => {
       ['--contacts', 'gone.csv'],
       /^--contacts: The contact file gone\.csv cannot be read \(it does not exist\)/,
     ],
+    [['--contacts', 'all*.csv'], /^--contacts: In a campaign, the name all\*\.csv stands for several files/],
     [['--name', '../x'], /^--name <name>: expected a name of at most 60 letters/],
     [['--bare', '--name', 'x'], /^--bare: It writes no campaign, so it excludes --name/],
   ])('volley init shop %j ends with 2, and makes nothing', async (words, message) => {
     const { folder } = await workspaceFor({
       'national.csv': 'mobile\n0491570006\n0491570156\n+61491570157\n',
       'plain.csv': 'a,b\n1,2\n',
+      'all*.csv': 'mobile\n+61491570006\n',
     });
     const { code, stdout, stderr } = await init(folder, ['shop', ...words]);
     expect([code, stdout, existsSync(join(folder, 'shop'))]).toEqual([2, '', false]);

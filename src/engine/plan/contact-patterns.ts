@@ -71,7 +71,7 @@ export async function matchContactFiles(
 }
 
 /** Only * and ? make a pattern. Other glob characters occur in real file names. */
-function isPattern(name: string): boolean {
+export function isPattern(name: string): boolean {
   return name !== standardInput && /[*?]/.test(name);
 }
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { ContactSample } from '../../campaign/first-campaign.ts';
 import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
+import { InputError } from '../../domain/problems.ts';
+import { isPattern } from '../plan/contact-patterns.ts';
 import { openFile } from '../plan/open-file.ts';
 
 const maxRows = 100;
@@ -16,6 +18,10 @@ export async function readContactSample(
   workingFolder: string,
   where: string,
 ): Promise<ContactSample> {
+  if (isPattern(named)) {
+    const what = `In a campaign, the name ${named} stands for several files. Name one file, without * and ?.`;
+    throw new InputError([{ where, what }]);
+  }
   const { bytes, shown } = await openFile(resolve(workingFolder, named), named, where, 'contact file');
   const file = await openContactFile(bytes, shown);
   try {
