@@ -125,6 +125,32 @@ test('on a phone, words keep a column that can be read, and figures stand two in
   expect(second?.y).toBe(first?.y);
 });
 
+test('on a phone, the fields of a filter stand two in a row, over the whole width', async () => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  for (const path of ['/', '/audit', '/billing']) {
+    await page.goto(`${scene.url}${path}`);
+    const fields = page.locator('.filter .field :is(input, select)');
+    const [first, second] = await Promise.all([0, 1].map((index) => fields.nth(index).boundingBox()));
+    expect([path, second?.y]).toEqual([path, first?.y]);
+    expect([path, (second?.x ?? 0) + (second?.width ?? 0)]).toEqual([path, 348]);
+  }
+});
+
+test('tokens of long names and owners fit beside each other at 1280 pixels', async () => {
+  await scene.tokenOf('read', { owner: 'W'.repeat(200), accounts: ['A'.repeat(100)] });
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  await page.goto(`${scene.url}/tokens`);
+  const frame = await page.locator('#tokens').evaluate((it) => [it.scrollWidth, it.clientWidth]);
+  expect(frame[0]).toBe(frame[1]);
+});
+
+test('the numbers of audit entries leave the room to words', async () => {
+  await page.setViewportSize({ width: 1_920, height: 900 });
+  await page.goto(`${scene.url}/audit`);
+  const entry = await page.getByRole('columnheader', { name: 'Entry' }).boundingBox();
+  expect(entry?.width).toBeLessThan(100);
+});
+
 test('on a wide screen, a number stands near the name in its line', async () => {
   await page.setViewportSize({ width: 1_920, height: 900 });
   await page.goto(`${scene.url}/runs/${run}`);

@@ -28,6 +28,7 @@ figure svg text { unicode-bidi: plaintext; }
 }
 .lines .n, .lines .t span { white-space: nowrap; overflow-wrap: normal; min-width: 0; }
 .lines .t { min-width: 0; }
+.lines tr > .n:first-child { width: 1%; min-width: 0; }
 .lines .n { text-align: end; }
 .lines thead .n { white-space: normal; }
 .lines tfoot :is(th, td) { font-weight: 600; border-top: 2px solid var(--ink); border-bottom: 0; }
