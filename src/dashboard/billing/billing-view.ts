@@ -39,9 +39,11 @@ function nothingSent(question: BillingQuestion): Html {
   const [filter] = question.filters;
   if (filter === undefined && question.from === '' && question.to === '')
     return html`<p class="empty">Nothing was sent yet. Start a run of a <a href="/campaigns">campaign</a>; its costs are here as soon as it sends.</p>`;
+  const period = namePeriod(question);
+  const when = period === 'all time' ? '' : /^(from|until) /.test(period) ? ` ${period}` : ` in ${period}`;
   const wider = filter === undefined ? { ...question, from: '', to: '' } : without(question, filter[0]);
   const name = filter === undefined ? 'Show all time' : `Show every ${filter[0]}`;
-  return html`<p class="empty">Nothing was sent in ${namePeriod(question)}${filter && ' with these filters'}.
+  return html`<p class="empty">Nothing was sent${when}${filter && ' with these filters'}.
 <a href="${addressOf('/billing', wider)}">${name}</a>.</p>`;
 }
 
@@ -86,7 +88,7 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
   const sums = sheet.totals?.();
   return sheetTable(
     { columns, lines: shown, totals: Array.isArray(sums) ? sums : [] },
-    `Billing of ${namePeriod(question)}${range}`,
+    `Billing: ${namePeriod(question)}${range}`,
     (line, column) => linkOf(question, query.by, line, column),
   );
 }

@@ -12,6 +12,7 @@ export function costsPart({ costs, head }: LiveRun, { zone }: Viewer): Html | un
   if (!costs || costs.total.recipients === 0) return undefined;
   const { total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
   const amount = amountsOf(costs);
+  const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };
   const inCurrency = currency === null ? '' : ` ${currency}`;
   return html`<section aria-labelledby="costs-title" id="costs">
 <h2 id="costs-title">Cost so far</h2>
@@ -19,15 +20,15 @@ ${head.state === 'running' && html`<p class="note">As of ${time(costs.asOf, zone
 ${figures([
   {
     name: 'Estimated',
-    value: currency === null ? '–' : `${amount(total.estimated)}${inCurrency}`,
+    value: `${amounts.estimated(total.estimated)}${inCurrency}`,
     note: estimateRemark(costs),
   },
   { name: 'In delivery reports', value: `${amount(total.price)}${inCurrency}` },
   { name: 'For accepted recipients', value: number(total.accepted) },
 ])}
 <div class="side-by-side">
-${payerTable('SubAccount', bySubAccount, subAccounts, amount)}
-${payerTable('ChargeCode', byChargeCode, chargeCodes, amount)}
+${payerTable('SubAccount', bySubAccount, subAccounts, amounts)}
+${payerTable('ChargeCode', byChargeCode, chargeCodes, amounts)}
 </div>
 </section>`;
 }
@@ -41,7 +42,7 @@ function payerTable(
   name: string,
   rows: readonly PayerCost[],
   of: number,
-  amount: (exact: string) => string,
+  amounts: Readonly<Record<'price' | 'estimated', (exact: string) => string>>,
 ): Html {
   const title =
     of > rows.length ? `${name}: the ${rows.length} of ${number(of)} that pay most` : `By ${name}`;
@@ -50,8 +51,8 @@ function payerTable(
     [
       { title: name, cell: ({ value }) => formatPayer(value) },
       { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
-      { title: 'Estimated', isNumber: true, cell: ({ estimated }) => amount(estimated) },
-      { title: 'Price', isNumber: true, cell: ({ price }) => amount(price) },
+      { title: 'Estimated', isNumber: true, cell: ({ estimated }) => amounts.estimated(estimated) },
+      { title: 'Price', isNumber: true, cell: ({ price }) => amounts.price(price) },
     ],
     rows,
   );

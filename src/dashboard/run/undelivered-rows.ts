@@ -19,7 +19,7 @@ export function undeliveredRowsPart({ run, group, rows }: UndeliveredRows, { zon
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   const ofGroup = group === undefined ? {} : { group };
   if (shown.length === 0)
-    return html`<p>No recipient of run <code>${run}</code> is undelivered with these words.</p>`;
+    return html`<p>No recipient of run <code>${run}</code> is undelivered${group !== undefined && ' with these words'}.</p>`;
   return html`${table<UndeliveredRecipient>(
     `Undelivered recipients (${zone})`,
     [

@@ -101,6 +101,6 @@ export function createdPage(name: string, token: string): PageContent {
     within: { href: '/tokens', text: 'Tokens' },
     body: html`<p class="notice" role="status">The token is created. Copy it now: it is not shown again.</p>
 <p class="secret"><code>${token}</code></p>
-<p>Give it to its owner by a safe way. It signs them in here, and programs send it to the API as <code>Authorization: Bearer</code>. If it was lost, revoke it and create another.</p>`,
+<p>Give it to its owner in a safe way. It signs them in here, and programs send it to the API as <code>Authorization: Bearer</code>. If it is lost, revoke it and create another.</p>`,
   };
 }

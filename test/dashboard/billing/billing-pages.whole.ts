@@ -169,6 +169,14 @@ describe('billing', () => {
     expect(await page.locator('#timeZone-error').textContent()).toContain('expected a time zone');
   });
 
+  test.each([
+    ['from=2026-01&to=2026-02', 'Nothing was sent in January 2026.'],
+    ['from=2026-01&to=2026-03', 'Nothing was sent from 2026-01 until before 2026-03.'],
+  ])('what a period without requests is called reads as a sentence: %s', async (asked, words) => {
+    await open(`/billing?${asked}`);
+    expect(await page.locator('.empty').textContent()).toContain(words);
+  });
+
   test('a period without requests says how to see more', async () => {
     await open('/billing?from=2026-01&to=2026-02');
     await follow('Show all time');

@@ -63,6 +63,15 @@ test('costs of a run that is sent say as of when they are, and final costs do no
   expect(shown('completed')).not.toContain('costs are added up');
 });
 
+test('payers of an account without rates have no estimate, not one of 0', () => {
+  const live = aLiveRun({ state: 'completed' });
+  const costs = live.costs && { ...live.costs, currency: null };
+  const page = livePart({ ...live, costs }, viewer).text;
+  expect(page).toContain('The account has no rate card.');
+  expect(page.match(/<td class="n">–<\/td><td class="n">0.80<\/td>/g)).toHaveLength(2);
+  expect(page).not.toContain('0.64');
+});
+
 test('what is to be typed is shown as code', () => {
   const page = livePart(inState('running', [{ kind: 'worker' }]), viewer).text;
   expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
