@@ -144,6 +144,16 @@ test('tokens of long names and owners fit beside each other at 1280 pixels', asy
   expect(frame[0]).toBe(frame[1]);
 });
 
+test('a label with its hint stands on one line each beside the field of a search', async () => {
+  await page.setViewportSize({ width: 1_920, height: 900 });
+  await page.goto(`${scene.url}/recipients`);
+  const [label, hint] = await Promise.all(
+    ['label[for=country]', '#country-hint'].map((each) => page.locator(each).boundingBox()),
+  );
+  expect(label?.height).toBeLessThan(30);
+  expect(hint?.height).toBeLessThan(30);
+});
+
 test('the numbers of audit entries leave the room to words', async () => {
   await page.setViewportSize({ width: 1_920, height: 900 });
   await page.goto(`${scene.url}/audit`);

@@ -12,7 +12,9 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 export async function syncAction(shell: Shell, folder: string): Promise<void> {
   const read = await readScheduleFolder(resolve(shell.settings.workingFolder, folder));
   await withLedger(shell, (context) => recordSchedules(context, read));
-  shell.note(`${read.schedules.length} schedules are in the ledger.`);
+  shell.note(
+    `${read.schedules.length === 1 ? '1 schedule is' : `${read.schedules.length} schedules are`} in the ledger.`,
+  );
   refuseUnreadable(read, folder);
 }
 

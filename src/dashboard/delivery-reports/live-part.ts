@@ -20,7 +20,7 @@ function statePart({ inbox, last }: LiveDeliveryReports): Html {
     inbox.lag >= lateAfter
       ? html`${badge('warning')} Delivery reports wait to be applied. Is <code>volley serve</code> running?`
       : last === null
-        ? 'No delivery report has arrived yet. Give the service the address that volley serve prints.'
+        ? html`No delivery report has arrived yet. Give the service the address that <code>volley serve</code> prints.`
         : 'What arrives is applied at once.';
   return html`<p class="note" id="state" role="status">${what}</p>`;
 }

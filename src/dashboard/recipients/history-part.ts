@@ -52,7 +52,7 @@ function figuresOf(history: RecipientHistory): Figure[] {
 }
 
 function eventTable(caption: string, events: readonly HistoryEvent[], zone: string): Html {
-  if (events.length === 0) return html`<p>Nothing was sent to it yet.</p>`;
+  if (events.length === 0) return html`<p>Nothing was sent to it.</p>`;
   return table<HistoryEvent>(
     caption,
     [

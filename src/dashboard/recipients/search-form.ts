@@ -16,7 +16,7 @@ ${countryField(country)}
 
 /** Two letters, such as NZ. */
 export function countryField(country: string | undefined): Html {
-  return html`<div class="field"><label for="country">Country</label>
-<span class="hint" id="country-hint">Such as AU, for numbers without +</span>
+  return html`<div class="field"><label for="country">Country, such as AU</label>
+<span class="hint" id="country-hint">For numbers without +</span>
 <input id="country" name="country" maxlength="2" pattern="[A-Za-z]{2}" size="4" value="${country}" autocomplete="off" aria-describedby="country-hint"></div>`;
 }

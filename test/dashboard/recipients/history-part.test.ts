@@ -69,6 +69,12 @@ test('a long text is cut, and the rest is a click away', () => {
   expect(page).toContain('<summary');
 });
 
+test('where nothing was sent, the page does not promise that it will be', () => {
+  const none = { state: 'cancelled', attempts: [], reports: [], resolutions: [] } as const;
+  const page = historyPart(historyOf('', none), 0, viewer).text;
+  expect(page).toContain('Nothing was sent to it.');
+});
+
 test('a purged recipient has no address, and its counts and costs stay', () => {
   const page = historyPart(historyOf('', { purgedAt: at, reports: [], resolutions: [] }), 0, viewer).text;
   expect(page).toContain('erased');
