@@ -9,7 +9,7 @@ import { sendPage } from '../base/answer.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
-import { badge, counted, shortened, table, time } from '../parts/parts.ts';
+import { badge, counted, table, time } from '../parts/parts.ts';
 import { createdPage, createFrom, newTokenPage } from './new-token.ts';
 
 /** Tokens of the API, with which people also sign in. */
@@ -83,7 +83,7 @@ ${
         `Tokens (${zone})`,
         [
           { title: 'Name', cell: ({ name }) => name },
-          { title: 'Owner', cell: ({ owner }) => shortened(owner, 40) },
+          { title: 'Owner', cell: ({ owner }) => owner },
           { title: 'Scope', cell: ({ scope }) => scope },
           { title: 'Accounts', cell: ({ accounts }) => accounts?.join(', ') ?? 'all' },
           {
