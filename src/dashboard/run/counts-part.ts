@@ -1,7 +1,7 @@
 import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { badge, number, table } from '../parts/parts.ts';
+import { badge, number, share, table } from '../parts/parts.ts';
 
 /** Requests and recipients by state. */
 export function countsPart({ figures: { requests, recipients } }: LiveRun): Html {
@@ -25,16 +25,12 @@ ${stateTable(
 type StateRow = { readonly state: string; readonly count: number };
 
 function stateTable(what: string, rows: readonly StateRow[], total: number): Html {
-  const share = (count: number): string => {
-    const tenths = Math.floor((count / total) * 1000);
-    return tenths === 0 ? '< 0.1 %' : `${(tenths / 10).toFixed(1)} %`;
-  };
   return table<StateRow>(
     `${what} by state: ${number(total)}`,
     [
       { title: 'State', cell: ({ state }) => badge(state) },
       { title: what, isNumber: true, cell: ({ count }) => number(count) },
-      { title: 'Share', isNumber: true, cell: ({ count }) => share(count) },
+      { title: 'Share', isNumber: true, cell: ({ count }) => share(count, total) },
     ],
     rows.filter(({ count }) => count > 0),
   );

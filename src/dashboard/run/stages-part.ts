@@ -1,6 +1,6 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
-import { counted, number } from '../parts/parts.ts';
+import { counted, number, share } from '../parts/parts.ts';
 
 type Stage = {
   readonly name: string;
@@ -19,7 +19,7 @@ export function stagesPart(live: LiveRun): Html {
 
 function stageItem({ name, part, whole, text }: Stage): Html {
   return html`<li><h3>${name}</h3>
-<progress max="${Math.max(1, whole)}" value="${Math.min(part, Math.max(1, whole))}" aria-label="${name}">${percent(part, whole)}</progress>
+<progress max="${Math.max(1, whole)}" value="${Math.min(part, Math.max(1, whole))}" aria-label="${name}">${share(part, whole)}</progress>
 <p>${text}</p></li>
 `;
 }
@@ -42,7 +42,7 @@ function stagesOf(live: LiveRun): Stage[] {
       name: 'Sent',
       part: settled,
       whole: total,
-      text: html`${number(settled)} of ${counted(total, 'request')} (${percent(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${speed(live)}`,
+      text: html`${number(settled)} of ${counted(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${speed(live)}`,
     },
     {
       name: 'Reported',
@@ -56,12 +56,6 @@ function stagesOf(live: LiveRun): Stage[] {
 function speed({ rate, secondsLeft }: LiveRun): Html | undefined {
   if (!rate) return undefined;
   return html`; ${number(Math.round(rate.requests))} requests a second now${secondsLeft !== null && html`, ${duration(secondsLeft)} left`}`;
-}
-
-/** Never 100 % before all is done. */
-function percent(part: number, whole: number): string {
-  if (whole === 0) return '–';
-  return `${Math.floor((part / whole) * 1000) / 10} %`;
 }
 
 export function duration(seconds: number): string {

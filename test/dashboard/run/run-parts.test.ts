@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortened } from '../../../src/dashboard/parts/parts.ts';
+import { share, shortened } from '../../../src/dashboard/parts/parts.ts';
 import { planPart } from '../../../src/dashboard/plan/plan-part.ts';
 import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
@@ -95,13 +95,26 @@ test('one of a thing is one, not many', () => {
   expect(text).toContain('of 1 contact read');
 });
 
+test('a share is rounded, but never to all before the last, or to none after the first', () => {
+  const shares = [
+    share(52, 60),
+    share(8, 60),
+    share(9_999, 10_000),
+    share(1, 10_000),
+    share(0, 7),
+    share(7, 7),
+  ];
+  expect(shares).toEqual(['86.7 %', '13.3 %', '99.9 %', '< 0.1 %', '0.0 %', '100.0 %']);
+  expect(share(0, 0)).toBe('–');
+});
+
 test('shares have one decimal each, and a few of many are not called none', () => {
   const live = aLiveRun({ state: 'running' });
   const requests = { ...live.figures.requests, total: 10_000, accepted: 9_000, sending: 2, planned: 998 };
   const { text } = countsPart({ ...live, figures: { ...live.figures, requests } });
   const ofRequests = text.split('Requests by state').at(-1) ?? '';
   expect([...ofRequests.matchAll(/[^>]* %/g)].map(([share]) => share)).toEqual([
-    '9.9 %',
+    '10.0 %',
     '&lt; 0.1 %',
     '90.0 %',
   ]);
