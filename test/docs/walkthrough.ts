@@ -16,7 +16,7 @@ export const notTyped: readonly (readonly [command: RegExp, reason: string])[] =
     /^(useradd|install -d -o|cp .*\.service|systemctl) /,
     'changes the machine, as root; test/docs/deploy.test.ts checks the unit',
   ],
-  [/volley doctor\) /, 'checks the started service; test/cli/doctor.test.ts runs it'],
+  [/volley doctor\) /, 'checks the started service; test/cli/doctor.whole.ts runs it'],
   [
     /^(\(umask 077; pg_dump|pg_(restore|basebackup|ctl)|cp -a \/backup|cat >> \/var\/lib|touch \/var\/lib) ?/,
     'needs programs of Postgres that are not embedded; test/torture/restore.torture.ts types it',

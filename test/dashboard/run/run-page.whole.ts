@@ -86,7 +86,7 @@ test('the page follows a run to its end, without a reload', async () => {
   await page.getByText(/\d requests a second now, \d+ s left/).waitFor();
   const state = page.getByRole('status', { name: 'State of the run' });
   await state.getByText('completed').waitFor({ timeout: 20_000 });
-  await page.getByText('60 of 60 requests (100 %)').waitFor();
+  await page.getByText('60 of 60 requests (100.0 %)').waitFor();
   expect(await page.evaluate('document.body.dataset.kept')).toBe('yes');
 });
 

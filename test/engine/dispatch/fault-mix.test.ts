@@ -98,7 +98,7 @@ test.each(mixes)('a mix of all faults loses no request and sends none twice (mix
     }
   });
   expect(odd).toEqual([]);
-  // A failed request needs three faults; see fault-retries.test.ts.
+  // A failed request needs three faults; see fault-retries.whole.ts.
   expect(sent.map(({ state }) => state)).toEqual(
     expect.arrayContaining(['accepted', 'in_doubt', 'rejected']),
   );

@@ -19,7 +19,7 @@ import { claimRead } from '../model/range-steps.ts';
 import { send } from '../model/request-steps.ts';
 import type { Step } from '../model/step.ts';
 
-/** The property of `request-model.test.ts` must fail for each mutation, which breaks one rule of docs/architecture.md, "States". */
+/** The property of `request-model.whole.ts` must fail for each mutation, which breaks one rule of docs/architecture.md, "States". */
 let opened: TestLedger;
 let latePool: pg.Pool;
 beforeAll(async () => {
