@@ -13,7 +13,7 @@ import { colourOption, type ScreenSetters, zoneOption } from './global-options.t
 import { helpText } from './help-text.ts';
 import { OutputError } from './output-error.ts';
 import { type ExitCode, processShell, type Shell } from './shell.ts';
-import { withUsageErrors } from './usage-errors.ts';
+import { refuseEmpty, withUsageErrors } from './usage-errors.ts';
 
 type CommandEntry = {
   readonly summary: string;
@@ -167,6 +167,7 @@ export async function buildProgram(
     .addOption(envFileOption())
     .addHelpText('after', helpText())
     .exitOverride()
+    .hook('preAction', (_, command) => refuseEmpty(command))
     .configureOutput({
       writeOut: (text) => void shell.result.write(text),
       writeErr: (text) => shell.note(text.trimEnd()),

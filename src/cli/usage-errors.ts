@@ -21,6 +21,21 @@ export function failMissingArgument(command: Command, what: string): never {
   return command.error(what, { code: argumentMissing });
 }
 
+/** No argument or option means something when it is empty: it comes from a variable of a script that is not set. */
+export function refuseEmpty(command: Command): void {
+  const given = [
+    ...command.registeredArguments.map((argument, index) => [
+      `<${argument.name()}>`,
+      command.processedArgs[index],
+    ]),
+    ...command.options
+      .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+      .map((option) => [option.flags, command.getOptionValue(option.attributeName())]),
+  ];
+  const [name] = given.find(([, value]) => [value].flat().includes('')) ?? [];
+  if (name !== undefined) command.error(`${name} is empty. Is a variable of the shell not set?`);
+}
+
 export function notInListError(word: string, known: readonly string[], more = ''): InvalidArgumentError {
   return new InvalidArgumentError(`expected ${oneOf(known)}${more}.${didYouMean(word, known)}`);
 }

@@ -81,7 +81,7 @@ test('fewer than four characters of an id, or of no run, end with exit code 2', 
     ['271122', 'There is no such run'],
     ['261120-9q2xxx', 'There is no such run'],
     ['%', 'There is no such run'],
-    ['', 'There is no such run'],
+    ['', '<run> is empty'],
   ] as const) {
     const { code, stderr } = await command('status', name);
     expect([name, code, stderr]).toEqual([name, 2, expect.stringContaining(problem)]);

@@ -40,6 +40,17 @@ test('too many arguments and a missing required option are reported with the usa
   );
 });
 
+test.each([
+  [['run', ''], '<campaign>'],
+  [['cancel', '', '--reason', 'wrong list'], '<run>'],
+  [['run', 'a.yaml', '--contacts', 'b.csv', '--contacts', ''], '--contacts <file>'],
+  [['run', '--plan='], '--plan <file>'],
+  [['suppress', 'add', '--channel', 'sms', '--reason', 'opted out', '+64211234567', ''], '<address>'],
+  [['report', 'billing', '--account', ''], '--account <name...>'],
+])('volley %j is refused, because a variable of a script may not be set', async (words, name) => {
+  expect((await usageError(...words))[0]).toBe(`${name} is empty. Is a variable of the shell not set?`);
+});
+
 test('a time of the past that cannot be read is answered with every form of it', async () => {
   expect((await usageError('tail', '--since', 'tomorrow'))[0]).toBe(
     '--since <time>: expected a time before now, such as 15m, or a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z, got "tomorrow".',

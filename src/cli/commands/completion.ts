@@ -14,9 +14,10 @@ export function define(command: Command, shell: Shell): void {
     });
   command
     .command('suggest', { hidden: true })
-    .argument('[words...]')
-    .action(async (words: readonly string[]) => {
+    // Without an argument of its own, because the word at the cursor may be empty.
+    .allowExcessArguments()
+    .action(async (_, { args }: Command) => {
       const { suggestAction } = await import('../actions/completion.ts');
-      await suggestAction(shell, words);
+      await suggestAction(shell, args);
     });
 }

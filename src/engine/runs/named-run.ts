@@ -28,7 +28,7 @@ export async function findNamedRun(
     const [newest] = await listRuns(ledger.knex, 1, filter);
     return newest ?? noRunYet(filter.campaign);
   }
-  const found = name === '' ? [] : await listRunsBeginning(ledger.pool, name, maxCandidates + 1);
+  const found = await listRunsBeginning(ledger.pool, name, maxCandidates + 1);
   const [first] = found;
   if (!first || first.run === name) return first;
   const where = `run ${name}`;
