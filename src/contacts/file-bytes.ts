@@ -108,7 +108,7 @@ export async function* unpack(
     for await (const bytes of gunzip) {
       unpacked += bytes.length;
       if (unpacked > uncheckedSize && unpacked > maxExpansion * packed) {
-        const what = `The file is compressed with gzip and expands more than ${maxExpansion} times, as no contact list does. If it is one, decompress it and name the decompressed file.`;
+        const what = `The file is compressed with gzip and expands more than ${maxExpansion} times, as few lists do. If yours does, decompress it and name the decompressed file.`;
         throw new InputError([{ where: name, what }]);
       }
       yield bytes;

@@ -67,7 +67,7 @@ async function* readPart(
   const { compressedSize, uncompressedSize } = entry;
   if (entry.isEncrypted()) throw new InputError([{ where: name, what: passwordProtected }]);
   if (uncompressedSize > uncheckedSize && uncompressedSize > maxExpansion * compressedSize) {
-    const what = `The workbook expands more than ${maxExpansion} times, as no contact list does. If it is one, save the sheet as "CSV UTF-8".`;
+    const what = `The workbook expands more than ${maxExpansion} times, as few lists do. If yours does, save the sheet as "CSV UTF-8".`;
     throw new InputError([{ where: name, what }]);
   }
   try {
