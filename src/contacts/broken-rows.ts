@@ -1,4 +1,5 @@
 import { InputError } from '../domain/problems.ts';
+import { asSentence } from '../platform/sentence.ts';
 import type { Row } from './rows.ts';
 
 const maxShownBroken = 3;
@@ -23,16 +24,11 @@ export async function* refuseMostlyBroken(
     for (const row of rows) {
       if (row.kind !== 'broken') continue;
       broken++;
-      if (shown.length < maxShownBroken)
-        shown.push({ where: place(row.line), what: `${capitalised(row.detail)}.` });
+      if (shown.length < maxShownBroken) shown.push({ where: place(row.line), what: asSentence(row.detail) });
     }
     yield rows;
   }
   if (broken * 2 <= count) return;
   const what = `${broken} of ${count} rows are broken, so the file was probably read in the wrong format. ${advice} The first broken rows:`;
   throw new InputError([{ where: name, what }, ...shown]);
-}
-
-function capitalised(detail: string): string {
-  return detail.charAt(0).toUpperCase() + detail.slice(1);
 }

@@ -2,6 +2,7 @@ import { isCollection, isMap, isScalar, isSeq, type Node, visit } from 'yaml';
 import { z } from 'zod';
 import { InputError } from '../domain/problems.ts';
 import { splitSuggestion, suggestionOf } from './schema-messages.ts';
+import { asSentence } from './sentence.ts';
 import { didYouMean, oneOf } from './suggestions.ts';
 import { findWrongIndentation, type YamlCheck } from './yaml-indentation.ts';
 import { findLookalikeMistake } from './yaml-lookalikes.ts';
@@ -170,7 +171,7 @@ function explain(issue: z.core.$ZodIssue, shape: Shape, tree: YamlTree): string 
   const quoting = expected?.writeOnly ? '' : suggestQuotes(node, tree);
   const [wanted, near] = splitSuggestion(issue.message);
   const words = issue.code === 'invalid_type' && issue.expected === 'array' ? listInYaml : wanted;
-  const message = toSentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
+  const message = asSentence(`${name}${words}${words.startsWith('expected') ? got : ''}`);
   return `${message}${near}${suggestionOf(issue)}${isTypeIssue(issue) ? quoting : ''}`;
 }
 
@@ -185,7 +186,7 @@ function describeMissing(path: Path, { description, enum: words }: Shape = {}): 
   const what = words
     ? oneOf(words.map(String))
     : description?.replace(/^[A-Z](?=[ a-z])/, (first) => first.toLowerCase());
-  return toSentence(`"${path.join('.')}" is missing${what ? `; expected ${what}` : ''}`);
+  return asSentence(`"${path.join('.')}" is missing${what ? `; expected ${what}` : ''}`);
 }
 
 function describeNode(node: Node): string {
@@ -206,11 +207,6 @@ function suggestQuotes(node: Node, { source }: YamlTree): string {
 function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return `"${line.length > 60 ? `${line.slice(0, 59)}…` : line}"`;
-}
-
-function toSentence(message: string): string {
-  const text = message.replace(/^./, (first) => first.toUpperCase());
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function isEmpty(node: Node): boolean {

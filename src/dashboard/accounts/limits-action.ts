@@ -8,6 +8,7 @@ import {
   listAccountLimits,
 } from '../../engine/dispatch/account-limits.ts';
 import { rateLimit } from '../../platform/scalars.ts';
+import { asSentence } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type Fields } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
@@ -85,7 +86,7 @@ ${problem !== undefined && html`<span class="error" id="${name}-error">${problem
 function problemOf(written: string): string | undefined {
   if (written.trim() === '') return undefined;
   const what = rateLimit.safeParse(written.trim()).error?.issues[0]?.message;
-  return what && `${what.charAt(0).toUpperCase()}${what.slice(1)}, or nothing.`;
+  return what && asSentence(`${what}, or nothing`);
 }
 
 /** @throws InputError for anything but a limit, or nothing */

@@ -1,3 +1,6 @@
+import type { z } from 'zod';
+import { asSentence } from '../../platform/sentence.ts';
+
 /** Fields of a form or an address, as Fastify reads them. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -21,6 +24,14 @@ export function linesIn(fields: Fields, name: string): readonly string[] {
       .map((line) => line.trim())
       .filter((line) => line !== ''),
   );
+}
+
+/** The first problem of each field, as a sentence; `otherwise` is the field of those of none. */
+export function problemsOf(error: z.ZodError, otherwise = ''): Readonly<Record<string, string>> {
+  const problems = error.issues.map(
+    ({ path, message }) => [path[0] ?? otherwise, asSentence(message)] as const,
+  );
+  return Object.fromEntries(problems.toReversed());
 }
 
 /** A number of up to nine digits; 0 for anything else. */

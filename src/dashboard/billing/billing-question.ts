@@ -3,7 +3,7 @@ import { type BillingDimension, type BillingQuery, billingDimensions } from '../
 import { monthAfter } from '../../platform/months.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type BillingParameters, billingParameters, toBillingQuery } from '../../server/api/billing-query.ts';
-import { type Fields, textIn, textsIn } from '../base/fields.ts';
+import { type Fields, problemsOf, textIn, textsIn } from '../base/fields.ts';
 
 /** Names of filters in addresses and in calls of the API. */
 export const filterNames = {
@@ -69,12 +69,7 @@ function check(
   accounts: readonly string[] | null,
 ): Pick<AskedQuestion, 'asked' | 'problems'> {
   const parsed = billingParameters.safeParse(toParameters(question));
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map(
-      ({ path, message }) => [String(path[0] ?? 'by'), message] as const,
-    );
-    return { asked: undefined, problems: Object.fromEntries(issues.toReversed()) };
-  }
+  if (!parsed.success) return { asked: undefined, problems: problemsOf(parsed.error, 'by') };
   try {
     const parameters = parsed.data;
     return { asked: { query: toBillingQuery(parameters, accounts), parameters }, problems: {} };

@@ -30,7 +30,7 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
   addPage(server, { path: '/billing/reconcile/:invoice', scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
     const { question, asked, problems } = readInvoiceQuestion(query, view);
-    const answered = asked ? await limit(() => answer(view, invoice, question, asked)) : undefined;
+    const answered = asked ? await limit(() => answer(view, invoice, question, asked)) : nothingCompared;
     return {
       title: `Invoice ${invoice.name}`,
       within: { href: '/billing', text: 'Billing' },
@@ -55,6 +55,8 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
     return reply;
   });
 }
+
+const nothingCompared = html`<p class="error">Nothing was compared.</p>`;
 
 export const addressOf = ({ id }: Pick<KeptInvoice, 'id'>): string => `/billing/reconcile/${id}`;
 
@@ -91,7 +93,7 @@ async function answer(
     });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return html`<div role="alert"><p class="error">Nothing was compared.</p>${problemList(error.problems)}</div>`;
+    return html`<div role="alert">${nothingCompared}${problemList(error.problems)}</div>`;
   }
 }
 

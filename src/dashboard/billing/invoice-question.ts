@@ -8,7 +8,7 @@ import { addMonths, monthAfter } from '../../platform/months.ts';
 import { localTime, timeZone } from '../../platform/scalars.ts';
 import { parsePayer } from '../../report/billing-words.ts';
 import { formatLocal } from '../../report/time.ts';
-import { type Fields, linesIn, textIn, textsIn } from '../base/fields.ts';
+import { type Fields, linesIn, problemsOf, textIn, textsIn } from '../base/fields.ts';
 
 /** How a person wants an invoice to be read and compared, as typed. */
 export type InvoiceQuestion = {
@@ -85,10 +85,7 @@ export function readInvoiceQuestion(
   };
   const { skipUnreadable, columns, accounts, subAccounts, ...checked } = question;
   const parsed = schema.safeParse(checked);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path, message }) => [String(path[0]), message] as const);
-    return { question, asked: undefined, problems: Object.fromEntries(issues.toReversed()) };
-  }
+  if (!parsed.success) return { question, asked: undefined, problems: problemsOf(parsed.error) };
   const { from, to, timeZone: wantedZone, decimal, country, skipLines, channels: only } = parsed.data;
   const asked: AskedInvoice = {
     period: { from: from || null, until: to || null, timeZone: wantedZone },

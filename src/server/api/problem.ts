@@ -5,6 +5,7 @@ import { EndedError, InputError, type Problem, truncateProblems } from '../../do
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { asSentence } from '../../platform/sentence.ts';
 import type { problemKinds } from './schemas.ts';
 
 export type ProblemKind = (typeof problemKinds)[number];
@@ -112,11 +113,6 @@ export function toProblem(error: FastifyError): ProblemError {
       'An internal error. The log of Volley has it under the id of this call.',
     );
   return new ProblemError(statusCode, 'input', fastifyMessages[code] ?? 'The call cannot be read.');
-}
-
-function asSentence(words: string): string {
-  const text = words.replace(/^./, (first) => first.toUpperCase());
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Fastify's own messages can quote the call. */

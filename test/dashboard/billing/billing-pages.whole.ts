@@ -165,8 +165,8 @@ describe('billing', () => {
   test('a wrong field has its sentence beside it', async () => {
     await open('/billing?from=2026-13&to=&timeZone=Nowhere&by=');
     expect(await page.getByLabel('From').getAttribute('aria-invalid')).toBe('true');
-    expect(await page.locator('#from-error').textContent()).toContain('expected a date');
-    expect(await page.locator('#timeZone-error').textContent()).toContain('expected a time zone');
+    expect(await page.locator('#from-error').textContent()).toContain('Expected a date');
+    expect(await page.locator('#timeZone-error').textContent()).toContain('Expected a time zone');
   });
 
   test.each([

@@ -42,9 +42,9 @@ describe('readQuestion', () => {
     expect(asked).toBeUndefined();
     expect(question.from).toBe('2026-13');
     expect(problems).toEqual({
-      from: expect.stringContaining('expected a date'),
-      to: expect.stringContaining('expected a date'),
-      timeZone: expect.stringContaining('expected a time zone'),
+      from: expect.stringContaining('Expected a date'),
+      to: expect.stringContaining('Expected a date'),
+      timeZone: expect.stringContaining('Expected a time zone'),
     });
     expect(read({ by: ['run', 'colour'] }).problems).toEqual({
       by: expect.stringContaining('"colour" is none of'),

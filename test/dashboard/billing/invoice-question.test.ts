@@ -51,8 +51,8 @@ test('every wrong field has a sentence of its own', () => {
   const { asked, problems } = read({ ...full, to: '2026-10', country: 'Atlantis', skipLines: 'x' });
   expect(asked).toBeUndefined();
   expect(problems).toEqual({
-    country: expect.stringContaining('expected a country'),
-    skipLines: 'expected a number of lines',
+    country: expect.stringContaining('Expected a country'),
+    skipLines: 'Expected a number of lines.',
   });
-  expect(read({ ...full, to: '2026-10' }).problems).toEqual({ to: 'expected a time after the start.' });
+  expect(read({ ...full, to: '2026-10' }).problems).toEqual({ to: 'Expected a time after the start.' });
 });
