@@ -70,7 +70,8 @@ export function listEvents({ attempts, resolutions, reports }: FormattedHistory)
 function formatReport(report: ListedDeliveryReport): string {
   const { state, text, status, result, outcome, why } = report;
   if (state === 'inbound') return `reply: "${text ?? ''}"`;
-  const said = [status, result].filter(Boolean).join(', ');
+  // Most results of the service repeat the outcome.
+  const said = [status, result?.toLowerCase() === outcome ? undefined : result].filter(Boolean).join(', ');
   return [
     `delivery report: ${said}`,
     ...(outcome ? [outcome] : []),

@@ -169,7 +169,7 @@ describe('delivery reports of a run', () => {
       'billed to  SubAccount North, ChargeCode C-1',
       `MessageID  ${messageId}`,
       'attempt 1: accepted (HTTP 200)',
-      'report: Success, delivered; delivered; 1 unit; price 0.08; applied',
+      'report: Success; delivered; 1 unit; price 0.08; applied',
       'report: Failed, Bad Number; undelivered; 1 unit; price 0.08; conflicting',
       'reply: "Thanks',
       'delivered; 1 unit; price 0.08: delivered',

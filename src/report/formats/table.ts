@@ -2,6 +2,7 @@ import { printable } from '../printable.ts';
 import { plainScreen, type Screen, styled, toneOf } from '../screen.ts';
 import { formatTable } from '../table.ts';
 import { formatTime, titleWithZone } from '../time.ts';
+import { withEvenDecimals } from './even-decimals.ts';
 import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** More lines would push the first ones off the screen. Files are for more. */
@@ -53,18 +54,20 @@ function drawLines<Row>(
   sums: readonly Row[],
   screen: Screen,
 ): string {
-  const columnsDrawn = columns.map(({ title, key, kind, minor, value }) => {
-    const text = (row: Row): string => {
-      const cell = value(row);
-      return cell instanceof Date ? formatTime(screen, cell) : cellText(cell);
-    };
-    return {
-      title: printable(kind === 'time' ? titleWithZone(screen, title.replace(/ \(UTC\)$/, '')) : title),
-      value: text,
-      align: kind === 'integer' || kind === 'decimal' ? ('right' as const) : ('left' as const),
-      minor,
-      ...(key === 'state' && { tone: (row: Row) => toneOf(text(row)) }),
-    };
-  });
+  const columnsDrawn = withEvenDecimals(columns, [...lines, ...sums]).map(
+    ({ title, key, kind, minor, value }) => {
+      const text = (row: Row): string => {
+        const cell = value(row);
+        return cell instanceof Date ? formatTime(screen, cell) : cellText(cell);
+      };
+      return {
+        title: printable(kind === 'time' ? titleWithZone(screen, title.replace(/ \(UTC\)$/, '')) : title),
+        value: text,
+        align: kind === 'integer' || kind === 'decimal' ? ('right' as const) : ('left' as const),
+        minor,
+        ...(key === 'state' && { tone: (row: Row) => toneOf(text(row)) }),
+      };
+    },
+  );
   return formatTable(columnsDrawn, lines, sums, screen);
 }

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../../domain/html.ts';
+import { withEvenDecimals } from '../formats/even-decimals.ts';
 import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from '../formats/sheet.ts';
 import { formatUtc } from '../time.ts';
 import { groupThousands } from './figures.ts';
@@ -25,28 +26,21 @@ export async function* formatHtmlTable<Row>(
   caption: string,
   allLines?: AllLines,
 ): AsyncGenerator<string, void, undefined> {
-  const { columns, rows, totals } = sheet;
-  const line = createLineFormatter(columns);
-  yield openTable(columns, caption);
-  const folded: Row[] = [];
+  const first: Row[] = [];
   let count = 0;
-  for await (const batch of rows) {
-    const visible = batch.slice(0, Math.max(0, maxVisible - count));
-    if (visible.length > 0) yield visible.map(line).join('');
-    folded.push(...batch.slice(visible.length, visible.length + maxFolded - folded.length));
+  for await (const batch of sheet.rows) {
+    first.push(...batch.slice(0, maxVisible + maxFolded - first.length));
     count += batch.length;
   }
-  if (count === 0) yield noLines(columns);
-  yield '</tbody>\n';
-  yield formatTotals(columns, totals ? await totals() : []);
-  yield closing;
+  const totals = sheet.totals ? await sheet.totals() : [];
+  const columns = withEvenDecimals(sheet.columns, [...first, ...totals]);
+  yield drawTable(columns, caption, first.slice(0, maxVisible), totals);
+  const folded = first.slice(maxVisible);
   if (folded.length === 0) return;
-  const last = maxVisible + folded.length;
+  const last = first.length;
   const range = `Lines ${groupThousands(maxVisible + 1)} to ${groupThousands(last)}`;
   const which = `${range}${count === last ? '' : ` of ${groupThousands(count)}`}`;
-  yield `<details class="more">\n<summary>${which}</summary>\n${openTable(columns, `${caption}: ${range}`)}`;
-  yield folded.map(line).join('');
-  yield `</tbody>\n${closing}</details>\n`;
+  yield `<details class="more">\n<summary>${which}</summary>\n${drawTable(columns, `${caption}: ${range}`, folded, [])}</details>\n`;
   if (count > last) yield formatRest(last + 1, count, allLines);
 }
 
@@ -60,19 +54,20 @@ export function sheetTable<Row>(
   caption: string,
   linkOf?: LinkOf<Row>,
 ): Html {
-  const rows = lines.map(createLineFormatter(columns, linkOf)).join('');
-  return {
-    kind: 'html',
-    text: `${openTable(columns, caption)}${rows || noLines(columns)}</tbody>\n${formatTotals(columns, totals)}${closing}`,
-  };
+  const even = withEvenDecimals(columns, [...lines, ...totals]);
+  return { kind: 'html', text: drawTable(even, caption, lines, totals, linkOf) };
 }
-
-const closing = '</table>\n</section>\n';
 
 type Columns<Row> = Sheet<Row>['columns'];
 
 /** It scrolls within its frame, so the keyboard must reach it. */
-function openTable<Row>(columns: Columns<Row>, caption: string): string {
+function drawTable<Row>(
+  columns: Columns<Row>,
+  caption: string,
+  lines: readonly Row[],
+  totals: readonly Row[],
+  linkOf?: LinkOf<Row>,
+): string {
   const titles = columns.map(({ title, kind }) => {
     return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
   });
@@ -81,6 +76,9 @@ function openTable<Row>(columns: Columns<Row>, caption: string): string {
 <caption>${escapeText(caption)}</caption>
 <thead><tr>${titles.join('')}</tr></thead>
 <tbody>
+${lines.map(createLineFormatter(columns, linkOf)).join('') || noLines(columns)}</tbody>
+${formatTotals(columns, totals)}</table>
+</section>
 `;
 }
 

@@ -50,7 +50,7 @@ describe('searching', () => {
     const visitor = await scene.visitor('read');
     await expect
       .poll(async () => (await visitor.get(search('0412 000 001', { country: 'au' }))).text)
-      .toContain('delivery report: Success, delivered');
+      .toContain('delivery report: Success; delivered');
     const { text } = await visitor.get(search('+61 412 000 001'));
     expect(text.match(/<article/g)).toHaveLength(3);
     expect(text).toContain('line 2');

@@ -93,6 +93,18 @@ describe('formatSheetTable', () => {
     expect(shown).toMatch(/North +│ +2 │ +1\.50 │ 2026-11-03 04:05:06 │\n.*South.*\n│ +│ +│ +│ +│\n│ Total /);
   });
 
+  test('decimals of a column have equally many places, and none is rounded', async () => {
+    const prices = ['0', '0.08', '12.3456', null].map((price) => aLine({ price }));
+    const shown = await formatText('table', [prices], [aLine({ name: 'Total', price: '12.4256' })]);
+    expect([...shown.matchAll(/(?:North|Total) +│ +2 │ +(\S*) │/g)].map(([, price]) => price)).toEqual([
+      '0.0000',
+      '0.0800',
+      '12.3456',
+      '',
+      '12.4256',
+    ]);
+  });
+
   test('a table shows a thousand lines, counts the rest, and totals all', async () => {
     const lines = Array.from({ length: 1_300 }, (_, index) => aLine({ name: `Line ${index}` }));
     const batches = [lines.slice(0, 700), lines.slice(700)];
