@@ -20,6 +20,15 @@ const showLost = (isLost) => {
 document.addEventListener('htmx:sse:error', () => showLost(true));
 document.addEventListener('htmx:sse:after:connection', () => showLost(false));
 
+/** A stream that was open is tried again by its extension; the first connection is tried again here. */
+const connectAgain = ({ target, detail }) => {
+  if (!detail.ctx) return;
+  showLost(true);
+  setTimeout(() => htmx.ajax('GET', target.getAttribute('hx-sse:connect'), { source: target }), 3_000);
+};
+document.addEventListener('htmx:error', connectAgain);
+document.addEventListener('htmx:response:error', connectAgain);
+
 // A form that is sent twice in a row is sent once.
 document.addEventListener('submit', (event) => {
   if (event.target.dataset.sent === 'true') event.preventDefault();

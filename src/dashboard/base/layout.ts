@@ -71,9 +71,10 @@ ${end}
 `.text;
 }
 
-/** Nothing is styled or run from within the page, and a stream is tried again every few seconds. */
+/** Nothing is styled or run from within the page, no error page replaces figures, and a stream is tried again every few seconds. */
 const htmxSettings = JSON.stringify({
   includeIndicatorCSS: false,
+  noSwap: [204, 304, '4xx', '5xx'],
   sse: { reconnectDelay: 500, reconnectMaxDelay: 3_000 },
 });
 

@@ -33,6 +33,28 @@ document.dispatchEvent(new Event('visibilitychange'));`);
   await expect.poll(() => rows.count()).toBe(before + 1);
 });
 
+test('a page whose first stream is refused or lost keeps its figures, says so, and asks again', async () => {
+  const page = await scene.browse('/health');
+  await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
+  const refusals = ['refused', 'lost'];
+  await page.route('**/runs/live', async (route) => {
+    const next = refusals.shift();
+    if (next === 'refused')
+      return route.fulfill({ status: 503, contentType: 'text/html', body: '<p>another page</p>' });
+    return next === 'lost' ? route.abort() : route.continue();
+  });
+  await page.goto(`${scene.url}/`);
+  const lost = page.getByText('Volley does not answer.');
+  await lost.waitFor();
+  await page.getByRole('table').waitFor();
+  expect(await page.getByText('another page').count()).toBe(0);
+  await lost.waitFor({ state: 'hidden', timeout: 15_000 });
+  const rows = page.getByRole('rowheader');
+  const before = await rows.count();
+  await scene.command(['run', 'campaigns/test.yaml']);
+  await expect.poll(() => rows.count()).toBe(before + 1);
+});
+
 test('an open page says that the session has ended, and asks no more', async () => {
   const page = await scene.browse('/');
   await page.getByRole('table').waitFor();
