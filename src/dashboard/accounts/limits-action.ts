@@ -40,7 +40,6 @@ export function addLimitsAction(server: FastifyInstance, { scheduleSource: { set
 ${field('requestsPerSecond', 'Requests a second', limits, shown)}
 ${field('recipientsPerSecond', 'Recipients a second', limits, shown)}`,
           button: 'Set the limits',
-          reason: 'required',
           within: { href: accountPath(limits.account), text: limits.account },
         };
       },
@@ -51,7 +50,7 @@ ${field('recipientsPerSecond', 'Recipients a second', limits, shown)}`,
           recipientsPerSecond: readLimit(fields, 'recipientsPerSecond'),
         };
         requireSeen(account, set, fields);
-        const change = { reason: fields['reason']?.trim(), seen: set };
+        const change = { reason: fields['reason'], seen: set };
         await changeAccountLimits(view.context, settings, account, changes, change);
         return {
           to: accountPath(account),

@@ -16,8 +16,6 @@ export type Question = {
   readonly body: Html;
   /** On the button: the verb. Without it nothing can be done now, and the body says why. */
   readonly button?: string;
-  /** `none`: the reason goes without saying. */
-  readonly reason: 'required' | 'none';
   readonly within: { readonly href: string; readonly text: string };
 };
 
@@ -25,10 +23,12 @@ export type Question = {
 export type Fields = Readonly<Record<string, string>>;
 
 export type Action = {
+  /** Whether the person writes a reason, for the audit trail; always if undefined. */
+  readonly needsReason?: (asked: Asked) => boolean;
   /** @throws InputError or ProblemError if it cannot be done now */
   readonly ask: (view: View, asked: Asked, fields: Fields) => Promise<Question>;
   /**
-   * Does it, through a use case.
+   * Does it, through a use case. The reason has no spaces around it.
    *
    * @returns where to go then, and what was done
    * @throws InputError if it cannot be done; the question is shown again, with the problem
@@ -40,24 +40,32 @@ export type Action = {
   ) => Promise<{ readonly to: string; readonly notice: string }>;
 };
 
-export const maxReasonLength = 500;
+const maxReasonLength = 500;
 
 /** GET asks, POST of the same address acts. */
-export function addAction(server: FastifyInstance, { path, scope }: Where, { ask, act }: Action): void {
+export function addAction(
+  server: FastifyInstance,
+  { path, scope }: Where,
+  { needsReason = () => true, ask, act }: Action,
+): void {
   server.get(path, async (request, reply) => {
     const view = viewOf(request);
     requireScope(view, scope);
-    return sendPage(reply, view, 200, form(view, await ask(view, askedOf(request), {}), {}));
+    const asked = askedOf(request);
+    return sendPage(reply, view, 200, form(view, await ask(view, asked, {}), needsReason(asked), {}));
   });
   server.post(path, async (request, reply) => {
     const view = viewOf(request);
-    const fields = requireForm(request, view);
+    const given = requireForm(request, view);
     requireScope(view, scope);
     const asked = askedOf(request);
+    const reason = (given['reason'] ?? '').trim();
+    const fields = { ...given, reason };
+    const needed = needsReason(asked);
     try {
-      if ((fields['reason'] ?? '').length > maxReasonLength)
+      if (reason.length > maxReasonLength)
         throw new InputError([{ where: 'reason', what: `It is longer than ${maxReasonLength} characters.` }]);
-      if (fields['reason']?.trim() === '')
+      if (needed && reason === '')
         throw new InputError([{ where: 'reason', what: 'Write the reason, for the audit trail.' }]);
       const { to, notice } = await act(view, asked, fields);
       return goTo(reply, to, notice);
@@ -65,7 +73,7 @@ export function addAction(server: FastifyInstance, { path, scope }: Where, { ask
       if (!(error instanceof InputError)) throw error;
       const question = await ask(view, asked, fields).catch(() => undefined);
       if (!question) throw error;
-      return sendPage(reply, view, 422, form(view, question, fields, error));
+      return sendPage(reply, view, 422, form(view, question, needed, fields, error));
     }
   });
 }
@@ -98,13 +106,19 @@ export function requireCsrfToken(view: View, given: string): void {
   );
 }
 
-export function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
+function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
   keepNotice(reply, notice);
   return reply.redirect(to, 303);
 }
 
-function form(view: View, question: Question, fields: Fields, error?: InputError): PageContent {
-  const { title, body: text, button, reason, within } = question;
+function form(
+  view: View,
+  question: Question,
+  needsReason: boolean,
+  fields: Fields,
+  error?: InputError,
+): PageContent {
+  const { title, body: text, button, within } = question;
   const problems = error?.problems.map(({ what }) => what);
   if (button === undefined) return withoutForm(question, problems);
   return {
@@ -114,7 +128,7 @@ function form(view: View, question: Question, fields: Fields, error?: InputError
 <form method="post" class="question">
 ${csrfField(view)}
 ${text}
-${reason === 'required' && reasonField(fields['reason'] ?? '')}
+${needsReason && reasonField(fields['reason'] ?? '')}
 <p class="buttons"><button>${button}</button> <a href="${within.href}">Do nothing</a></p>
 </form>`,
   };

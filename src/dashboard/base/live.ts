@@ -11,9 +11,9 @@ import { sessionOf } from './session.ts';
 import { type Asked, askedOf, requireScope, type View, type Viewer, viewOf } from './view.ts';
 
 /** What a stream shows. All viewers with the same key share one reader, so the key names all that `read` depends on. */
-export type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
+type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
 
-export type LivePart<Data> = {
+type LivePart<Data> = {
   /** @throws ProblemError when the person may not see it */
   readonly open: (view: View, asked: Asked) => Promise<Topic<Data>>;
   readonly render: (data: Data, viewer: Viewer) => Html;
@@ -56,6 +56,8 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
     );
   }, sessionCheckInterval);
   const follow = <Data>(topic: Topic<Data>, render: LivePart<Data>['render'], one: Subscriber): void => {
+    // The browser left while the topic was opened: nothing would remove its subscriber.
+    if (one.reply.raw.destroyed) return;
     const known = readers.get(topic.key);
     const reader = known ?? startReader(context, topic, render);
     readers.set(topic.key, reader);

@@ -8,7 +8,7 @@ import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import { type Fields, textIn } from '../base/fields.ts';
-import type { View } from '../base/view.ts';
+import { requireAllAccounts } from '../base/view.ts';
 import { nameMonth } from './billing-form.ts';
 import { monthAddress } from './months-page.ts';
 
@@ -27,7 +27,6 @@ export function addCloseMonth(server: FastifyInstance): void {
         return {
           title: `Close ${nameMonth(asked.month)}`,
           button: `Close ${nameMonth(asked.month)}`,
-          reason: 'required',
           within: { href: '/billing/months', text: 'Closed months' },
           body: closingText(asked, await readMonth(view.context, asked), closings.length === 0),
         };
@@ -40,13 +39,6 @@ export function addCloseMonth(server: FastifyInstance): void {
       },
     },
   );
-}
-
-function requireAllAccounts({ session }: View): void {
-  if (session.accounts === null) return;
-  const what =
-    'A month is closed for all accounts, and this token is for some. Use a token for all accounts.';
-  throw new InputError([{ where: 'billing close', what }]);
 }
 
 /** @throws InputError */

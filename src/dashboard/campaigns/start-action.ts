@@ -19,6 +19,7 @@ export function addStartAction(server: FastifyInstance, tools: Tools): void {
     server,
     { path: '/campaigns/:file/start', scope: 'run' },
     {
+      needsReason: () => false,
       ask: async (view, { params }, { key }) => {
         const { file, campaign } = await requireCampaign(view, tools, params['file'] ?? '');
         const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
@@ -28,7 +29,6 @@ export function addStartAction(server: FastifyInstance, tools: Tools): void {
 ${previewText(preview)}
 ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>approval</strong>: the run may wait for another person before anything is sent.</p>`}`,
           button: 'Start the run',
-          reason: 'none',
           within: { href: campaignPath(file), text: file },
         };
       },

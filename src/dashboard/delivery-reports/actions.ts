@@ -31,10 +31,11 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
     server,
     { path: '/delivery-reports/replay', scope: 'run' },
     {
+      needsReason: () => false,
       ask: async (view) => {
         const { all, unmatched, unreadable, failed } = await countReplayable(view);
         const { accounts } = view.session;
-        const asked = { title: 'Replay delivery reports', reason: 'none', within } as const;
+        const asked = { title: 'Replay delivery reports', within };
         if (all === 0) {
           const body = html`<p>No delivery report${accounts && html` of ${accounts.join(', ')}`} is unmatched, unreadable or failed, so there is nothing to read again.</p>`;
           return { ...asked, body };
@@ -64,6 +65,7 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
     server,
     { path: '/delivery-reports/missing/:run/ask', scope: 'run' },
     {
+      needsReason: () => false,
       ask: async (view, { params }) => {
         const { run, campaign, account, purgedAt } = await requireVisibleRun(view, params['run'] ?? '');
         if (purgedAt !== null)
@@ -73,7 +75,6 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
           title: `Ask about ${campaign}`,
           body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
           button: 'Ask the service',
-          reason: 'none',
           within: { href: deliveryReportsPath(`missing/${run}`), text: `Missing of ${campaign}` },
         };
       },

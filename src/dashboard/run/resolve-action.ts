@@ -3,12 +3,11 @@ import { InputError } from '../../domain/problems.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { html } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
+import { textIn } from '../base/fields.ts';
 import { requireVisibleRun, type View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
 import { type Choice, type ChosenDoubts, findChosen, readChoice, resolveChosen } from './resolve-doubts.ts';
 import { buttonOf, resolveText } from './resolve-part.ts';
-
-type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The confirmation of a decision about doubts, and the decision. The chosen requests are in the address. */
 export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): void {
@@ -16,23 +15,23 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
     server,
     { path: '/runs/:run/doubts/resolve', scope: 'admin' },
     {
+      needsReason: ({ query }) => textIn(query, 'decision') !== 'ask',
       ask: async (view, { params, query }) => {
         const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
         const within = { href: runPath(run, 'doubts'), text: `Doubts of ${campaign}` };
-        const found = await findOrRefuse(view, chosenIn(run, query));
+        const found = await findOrRefuse(view, readChoice(run, query));
         if (found instanceof InputError) return notPossible(within, found);
         return {
           title: `Resolve doubts of ${campaign}`,
           button: buttonOf(found.decision),
-          reason: found.decision === 'ask' ? 'none' : 'required',
           within,
           body: html`${resolveText(found)}<input type="hidden" name="confirmed" value="${found.requests}">`,
         };
       },
       act: async (view, { params, query }, { confirmed = '', reason = '' }) => {
         const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        const decision = { confirmed: Number(confirmed), reason: reason.trim() };
-        const choice = chosenIn(run, query);
+        const decision = { confirmed: Number(confirmed), reason };
+        const choice = readChoice(run, query);
         if (typeof choice === 'string') throw new InputError([{ where: `run ${run}`, what: choice }]);
         const notice = await resolveChosen(view.context, jobs, choice, decision);
         // What is to be sent again waits for a resume, which the page of the run offers.
@@ -40,12 +39,6 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
       },
     },
   );
-}
-
-/** @returns a sentence about what is missing, if anything */
-function chosenIn(run: string, { decision, which, request }: Fields): Choice | string {
-  const one = (value: string | readonly string[] | undefined): string | undefined => [value ?? []].flat()[0];
-  return readChoice(run, { decision: one(decision), which: one(which), request });
 }
 
 /** What keeps the person from deciding is on a page that leads back to the list. */
@@ -63,7 +56,6 @@ function notPossible(within: Question['within'], { problems }: InputError): Ques
   return {
     title: 'Resolve doubts: not possible now',
     body: html`${problems.map(({ what }) => html`<p>${what}</p>`)}`,
-    reason: 'none',
     within,
   };
 }

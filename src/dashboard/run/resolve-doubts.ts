@@ -3,6 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { formatResolved } from '../../report/doubts.ts';
+import { type Fields, textIn, textsIn } from '../base/fields.ts';
 import { counted } from '../parts/parts.ts';
 import type { Decision } from './doubts-part.ts';
 import { isDecision, type ResolveQuestion } from './resolve-part.ts';
@@ -16,21 +17,11 @@ export type Choice = {
 };
 
 /** @returns a sentence about what is missing, if anything */
-export function readChoice(
-  run: string,
-  {
-    decision,
-    which,
-    request,
-  }: {
-    readonly decision?: string | undefined;
-    readonly which?: string | undefined;
-    readonly request?: string | readonly string[] | undefined;
-  },
-): Choice | string {
+export function readChoice(run: string, query: Fields): Choice | string {
+  const decision = textIn(query, 'decision');
   if (!isDecision(decision)) return 'Choose what to do.';
-  if (which === 'all') return { run, decision, requests: undefined };
-  const requests = request === undefined ? [] : [request].flat();
+  if (textIn(query, 'which') === 'all') return { run, decision, requests: undefined };
+  const requests = textsIn(query, 'request');
   if (requests.length === 0) return 'Choose at least one request, or go on with all of them.';
   return { run, decision, requests };
 }

@@ -16,7 +16,7 @@ export function resolveText({ run, decision, requests, recipients }: ResolveQues
 <p>${chosen?.what}</p>`;
 }
 
-export function isDecision(text: string | undefined): text is Decision {
+export function isDecision(text: string): text is Decision {
   return decisions.some(({ decision }) => decision === text);
 }
 

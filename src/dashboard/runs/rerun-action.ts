@@ -31,7 +31,7 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
           of: run,
           states: statesIn(query),
           account,
-          reason: reason.trim(),
+          reason,
         };
         const end = await limits.plan(() => rerunByKey(view.context, request));
         if (end.kind === 'under way') return refuse(underWay);
@@ -60,8 +60,7 @@ async function ask(
   const question = {
     title: `Send ${campaign} (${run}) again?`,
     within: { href: runPath(run), text: `${campaign} (${run})` },
-    reason: 'required',
-  } as const;
+  };
   const notNow = (why: string): Question => ({
     ...question,
     title: 'Send again: not possible now',

@@ -87,8 +87,7 @@ function add(server: FastifyInstance, { name, verb, scope, check, about, act }: 
     const { run, campaign, state } = await requireVisibleRun(view, params['run'] ?? '');
     const question = {
       within: { href: runPath(run), text: `${campaign} (${run})` },
-      reason: 'required',
-    } as const;
+    };
     const refused = await problemsOf(check(view, run));
     if (refused) {
       const body = html`<p>The run is ${badge(state)}.</p>${refused.map((what) => html`<p>${what}</p>`)}`;
@@ -110,7 +109,7 @@ ${await about(unsent, view, run)}`,
       ask,
       act: async (view, { params }, { reason = '' }) => {
         const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        return { to: runPath(run), notice: await act(view, run, reason.trim()) };
+        return { to: runPath(run), notice: await act(view, run, reason) };
       },
     },
   );

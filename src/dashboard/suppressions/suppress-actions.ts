@@ -50,13 +50,12 @@ function addSuppress(server: FastifyInstance, settings: Settings): void {
           title: 'Suppress an address',
           body: suppressFields({ address, fields, names, mayAll: sources === null }),
           button: 'Suppress',
-          reason: 'required',
           within: address === '' ? allSuppressions : { href: recipientPath(address), text: 'The recipient' },
         };
       },
-      act: async (view, _asked, fields) => {
+      act: async (view, _asked, { reason = '', ...fields }) => {
         const keys = await readKeys(view, settings, fields);
-        const added = await suppressAddresses(view.context, keys, requireReason(fields));
+        const added = await suppressAddresses(view.context, keys, reason);
         const already = keys.length - added;
         const before = already > 0 ? ` ${already} of ${keys.length} channels were suppressed before.` : '';
         return {
@@ -66,13 +65,6 @@ function addSuppress(server: FastifyInstance, settings: Settings): void {
       },
     },
   );
-}
-
-function requireReason({ reason = '' }: Fields): string {
-  const given = reason.trim();
-  if (given === '')
-    throw new InputError([{ where: 'reason', what: 'Write the reason, for the audit trail.' }]);
-  return given;
 }
 
 async function readKeys(view: View, settings: Settings, fields: Fields): Promise<SuppressionKey[]> {
@@ -135,14 +127,13 @@ function addUnsuppress(server: FastifyInstance, settings: Settings): void {
 ${reason !== '' && html`<div>It was suppressed because: ${longText(reason)}</div>`}
 <p>Earlier replies and delivery reports do not suppress it again; new ones do.</p>`,
           button: 'Unsuppress',
-          reason: 'required',
           within: { href: recipientPath(address), text: 'The recipient' },
         };
       },
-      act: async (view, { query }, fields) => {
+      act: async (view, { query }, { reason = '' }) => {
         const { channel, address, account, subAccount } = await requireRemovable(view, settings, query);
         const keys = [{ channel, address, account, subAccount }];
-        const { removed } = await unsuppressAddresses(view.context, keys, requireReason(fields));
+        const { removed } = await unsuppressAddresses(view.context, keys, reason);
         const notice =
           removed.length > 0
             ? `The address is no longer suppressed for ${channel}.`

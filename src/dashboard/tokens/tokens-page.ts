@@ -56,14 +56,13 @@ function addRevoke(server: FastifyInstance): void {
           body: html`<p>It belongs to <bdi>${token.owner}</bdi>, and ${token.lastUsedAt ? html`was last used at ${time(token.lastUsedAt, view.zone)}` : 'was never used'}. Calls with it are refused from now on. It cannot be undone.</p>
 <p><strong>${counted(sessions, 'session')}</strong> of the dashboard ${sessions === 1 ? 'is' : 'are'} open with it${sessions > 0 && html`, and ${sessions === 1 ? 'ends' : 'end'} at once`}.${own && html` <strong>This is the token with which you have signed in: you are signed out.</strong>`} Runs that were started with it go on.</p>`,
           button: 'Revoke the token',
-          reason: 'required',
           within: { href: '/tokens', text: 'Tokens' },
         };
       },
       act: async (view, { params }, { reason = '' }) => {
         requireAllAccounts(view);
         const name = params['name'] ?? '';
-        await revokeToken(view.context, name, reason.trim());
+        await revokeToken(view.context, name, reason);
         return { to: '/tokens', notice: `The token ${name} is revoked.` };
       },
     },

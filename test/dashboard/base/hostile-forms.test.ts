@@ -8,6 +8,7 @@ import type { CallLimits } from '../../../src/server/api/call-limits.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
 let api: ApiServer;
@@ -169,4 +170,47 @@ test('downloads that nobody reads do not keep others from the pages', async () =
   expect((await person.get('/billing/download?from=&to=&format=csv')).status).toBe(503);
   resolve();
   await Promise.all(unread);
+});
+
+describe('a person with a token for all accounts', () => {
+  const all = { scope: 'admin', owner: 'eve', accounts: null, expiresAt: null } as const;
+
+  test('revokes nothing with a form without the field of the reason', async () => {
+    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve' }));
+    const { csrf = '' } = hiddenFields((await person.get('/tokens/bob/revoke')).text);
+    const answer = await person.post('/tokens/bob/revoke', { csrf });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('Write the reason')]);
+    expect((await signIn(api.url, token)).cookies()).not.toBe('');
+  });
+
+  test('opens a stream after twenty whose browser left before they were opened', async () => {
+    const run = await planRunInDoubt(opened.ledger, { requests: 1 });
+    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve 2' }));
+    const path = `/runs/${run}/live`;
+    const lock = await opened.ledger.pool.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE runs');
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${person.cookies()}\r\n\r\n`;
+    const left = await Promise.all(Array.from({ length: 20 }, () => openRawConnection(api.url, head)));
+    await expect.poll(() => beingRead.filter((each) => each === path).length).toBe(20);
+    for (const { socket } of left) socket.destroy();
+    await Promise.all(left.map(({ ended }) => ended));
+    await lock.query('ROLLBACK');
+    lock.release();
+    const readFirst = async (): Promise<string> => {
+      const stop = new AbortController();
+      const headers = { cookie: person.cookies() };
+      const answer = await fetch(`${api.url}${path}`, { headers, signal: stop.signal });
+      const { value } = (await answer.body?.getReader().read()) ?? {};
+      stop.abort();
+      return new TextDecoder().decode(value);
+    };
+    await expect.poll(readFirst).toMatch(/^data: (?!.*Too many)/);
+  });
+});
+
+test('closing a month is forbidden with a token for some accounts', async () => {
+  const asked = { scope: 'admin', owner: 'ann', accounts: ['main'], expiresAt: null, name: 'ann' } as const;
+  const person = await signIn(api.url, await createToken(opened.context, asked));
+  expect((await person.get('/billing/close?month=2026-09&timeZone=UTC')).status).toBe(403);
 });
