@@ -3,7 +3,7 @@ import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Later refusals of the same address in the same minute are answered 429. */
-export const maxRefusalsPerMinute = 60;
+const maxRefusalsPerMinute = 60;
 const minute = 60_000;
 export const maxAddresses = 5_000;
 

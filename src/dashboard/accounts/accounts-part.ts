@@ -70,7 +70,7 @@ function limitsCell({ limits }: LiveAccount): Html | undefined {
   );
 }
 
-export function isSet({ set }: NonNullable<LiveAccount['limits']>): boolean {
+function isSet({ set }: NonNullable<LiveAccount['limits']>): boolean {
   return set.requestsPerSecond !== null || set.recipientsPerSecond !== null;
 }
 

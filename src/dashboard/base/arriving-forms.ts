@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** Forms of people who have not signed in that may arrive at once. A browser sends one in a moment. */
 const maxArriving = 20;
 
-export type ArrivingForms = {
+type ArrivingForms = {
   /** The person has signed in: the form may take its time. */
   readonly release: (request: FastifyRequest) => void;
 };

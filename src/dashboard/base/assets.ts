@@ -23,7 +23,6 @@ const styles = [
   'people.css',
   'operations.css',
 ];
-const scripts = ['dashboard.js'];
 
 export type Assets = {
   /** Addresses; each changes with its content, so that browsers may keep it. */
@@ -43,7 +42,7 @@ export function readAssets(): Assets {
   const script = asset('dashboard.js', 'text/javascript; charset=utf-8', [
     htmxFile('htmx.min.js'),
     htmxFile('ext/hx-sse.min.js'),
-    ...scripts.map(ownFile),
+    ownFile('dashboard.js'),
   ]);
   const icon = asset('icon.svg', 'image/svg+xml', [ownFile('icon.svg')]);
   const all = new Map([style, script, icon].map((each) => [each.name, each]));

@@ -6,7 +6,7 @@ import { logFailure, type ProblemError, toProblem } from '../../server/api/probl
 import { sendPage } from './answer.ts';
 import { findView } from './view.ts';
 
-export type ErrorPages = {
+type ErrorPages = {
   readonly failed: (
     error: FastifyError,
     request: FastifyRequest,

@@ -11,7 +11,7 @@ import type { OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
 import { endSession, readSession, startSession } from './session.ts';
 
-export type SignIn = {
+type SignIn = {
   readonly context: EngineContext;
   readonly isSecure: (request: FastifyRequest) => boolean;
   readonly link: OneTimeLink | undefined;

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
 import { timeZone } from '../../platform/scalars.ts';
 import { html } from '../../report/html/html.ts';
 import { requireForm } from './actions.ts';
@@ -27,9 +26,7 @@ export function addZonePage(server: FastifyInstance): void {
     const { zone = '', to } = requireForm(request, view);
     const chosen = timeZone.safeParse(zone.trim());
     if (!chosen.success) {
-      const problem = new InputError([
-        { where: 'zone', what: 'There is no such time zone. Write one such as Australia/Sydney, or UTC.' },
-      ]);
+      const problem = 'There is no such time zone. Write one such as Australia/Sydney, or UTC.';
       return sendPage(reply, view, 422, zonePage(view, ownPath(to), zone, problem));
     }
     reply.setCookie(cookie, chosen.data, { path: '/', httpOnly: true, sameSite: 'strict', maxAge: year });
@@ -37,23 +34,17 @@ export function addZonePage(server: FastifyInstance): void {
   });
 }
 
-function zonePage(view: View, to: string, zone: string, problem?: InputError) {
+function zonePage(view: View, to: string, zone: string, problem?: string) {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
   return {
     title: 'Time zone',
-    body: html`${
-      problem &&
-      problemList(
-        'The time zone was not changed',
-        problem.problems.map(({ what }) => what),
-      )
-    }
+    body: html`${problem !== undefined && problemList('The time zone was not changed', [problem])}
 <form method="post" action="/zone">
 ${csrfField(view)}<input type="hidden" name="to" value="${to}">
 <div class="field">
 <label for="zone">Show times in</label>
 <span class="hint" id="zone-hint">A time zone such as Australia/Sydney, or UTC. It changes this browser only.</span>
-<input id="zone" name="zone" list="zones" required value="${zone}" autocomplete="off" spellcheck="false" aria-describedby="zone-hint"${problem && html` aria-invalid="true"`}>
+<input id="zone" name="zone" list="zones" required value="${zone}" autocomplete="off" spellcheck="false" aria-describedby="zone-hint"${problem !== undefined && html` aria-invalid="true"`}>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist>
 </div>
 <p class="buttons"><button>Show times in this zone</button> <a href="${to}">Do nothing</a></p>

@@ -15,7 +15,7 @@ export const filterNames = {
   channel: 'channel',
   run: 'run',
 } as const satisfies Partial<Record<BillingDimension, keyof BillingParameters>>;
-export type FilterDimension = keyof typeof filterNames;
+type FilterDimension = keyof typeof filterNames;
 
 /** What a person asks of billing, as it is in the address. */
 export type BillingQuestion = {

@@ -22,7 +22,7 @@ const advice: Readonly<Record<ReconciliationKind, string>> = {
   unknown: 'Resolve the request: the invoice says that the service has it.',
 };
 
-export function countDifferences(totals: readonly ReconciliationTotal[]): number {
+function countDifferences(totals: readonly ReconciliationTotal[]): number {
   return totals.reduce((sum, { kind, lines }) => sum + (isFinding(kind) ? lines : 0), 0);
 }
 

@@ -48,7 +48,7 @@ export function monthAddress({ period, timeZone }: Pick<Closing, 'period' | 'tim
 }
 
 /** After the last closed month; without one, the last month that is over. */
-export function monthToClose(
+function monthToClose(
   last: Closing | undefined,
   { zone, now }: Pick<View, 'zone' | 'now'>,
 ): { readonly month: string; readonly timeZone: string; readonly isOver: boolean } {

@@ -13,7 +13,7 @@ import type { Viewer } from '../base/view.ts';
 import { badge, counted, type Figure, figures, number, table, time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
-export type ShownPlan = {
+type ShownPlan = {
   readonly run: ListedRun;
   readonly facts: PlannedRunFacts;
   readonly messages: readonly PlannedMessage[];

@@ -3,14 +3,14 @@ import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
 import type { TimeUnit } from '../../report/html/time-unit.ts';
 import { formatLocal } from '../../report/time.ts';
 
-export type AnswerPoints = {
+type AnswerPoints = {
   readonly unit: TimeUnit;
   /** Accepted first, then the others, the most frequent first. All cover the same time. */
   readonly series: readonly { readonly verdict: AttemptVerdict; readonly points: readonly Point[] }[];
 };
 
 /** By local start of the interval, as charts of time want it. */
-export type Point = { readonly at: string; readonly count: number };
+type Point = { readonly at: string; readonly count: number };
 
 /** Seconds of the intervals in which a zone's local times are the same distance apart. */
 const steps = { second: 1, minute: 60, hour: 900, day: 900 } as const satisfies Record<TimeUnit, number>;

@@ -32,7 +32,7 @@ export const decisions = [
 ] as const;
 export type Decision = (typeof decisions)[number]['decision'];
 
-export type DoubtList = {
+type DoubtList = {
   readonly run: string;
   /** All requests in doubt of the run. */
   readonly total: number;

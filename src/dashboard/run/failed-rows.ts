@@ -7,7 +7,7 @@ import { recipientPath, runPath } from '../paths.ts';
 
 export const rowsPerPage = 100;
 
-export type FailedRows = {
+type FailedRows = {
   readonly run: string;
   /** All groups if undefined. */
   readonly group: string | undefined;

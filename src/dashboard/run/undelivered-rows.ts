@@ -5,7 +5,7 @@ import { shortened, table, time } from '../parts/parts.ts';
 import { recipientPath, runPath } from '../paths.ts';
 import { rowsPerPage } from './failed-rows.ts';
 
-export type UndeliveredRows = {
+type UndeliveredRows = {
   readonly run: string;
   /** All results if undefined. */
   readonly group: string | undefined;

@@ -4,7 +4,7 @@ import { formatLocal } from '../../report/time.ts';
 import { counted } from '../parts/parts.ts';
 
 /** A wait in one sentence, and what to do about it. */
-export type WaitWords = { readonly what: string; readonly next: string };
+type WaitWords = { readonly what: string; readonly next: string };
 
 /** For people; times in the zone. */
 export function waitWords(wait: RunWait, zone: string): WaitWords {

@@ -5,7 +5,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import type { Fields } from '../base/actions.ts';
 import { countryField } from '../recipients/search-form.ts';
 
-export type SuppressQuestion = {
+type SuppressQuestion = {
   readonly address: string;
   /** As they were sent, if they were. */
   readonly fields: Fields;

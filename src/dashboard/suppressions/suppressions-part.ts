@@ -7,7 +7,7 @@ import { longText } from '../parts/long-text.ts';
 import { type TableColumn, table, time } from '../parts/parts.ts';
 import { recipientPath, runPath } from '../paths.ts';
 
-export type SuppressionsOfAddress = {
+type SuppressionsOfAddress = {
   readonly address: string;
   readonly found: readonly PagedSuppression[];
   readonly own: OwnAccounts;

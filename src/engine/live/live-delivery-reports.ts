@@ -13,7 +13,7 @@ import { createPacedRead } from './paced-read.ts';
 const hour = 3_600_000;
 
 /** Hours since the request was sent, from the oldest: each age lasts until the next. */
-export const missingAges = [7 * 24, 24, 6, 1] as const;
+const missingAges = [7 * 24, 24, 6, 1] as const;
 
 /** Counting ends here. */
 export const maxUnresolved = 10_000;
