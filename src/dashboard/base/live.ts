@@ -83,7 +83,9 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
         const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
         openStream(reply);
         if (last) endStream(reply, last);
-        else follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
+        // A page that is gone by now would never leave its place.
+        else if (!reply.raw.closed)
+          follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
         return reply;
       });
     },

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
@@ -16,7 +17,9 @@ let host: string;
 let token: string;
 let callLimits: CallLimits;
 const logged: string[] = [];
-/** Paths of forms that passed all checks before their body is read. */
+/** Answers to requests for streams. */
+const streams: ServerResponse[] = [];
+/** Paths of requests that passed all checks before their body is read. */
 const beingRead: string[] = [];
 beforeAll(async () => {
   opened = await openTestLedger();
@@ -27,6 +30,10 @@ beforeAll(async () => {
     api: undefined,
     addPages: (server, limits) => {
       callLimits = limits;
+      server.addHook(
+        'onRequest',
+        async ({ url }, { raw }) => void (url === '/runs/live' && streams.push(raw)),
+      );
       server.addHook('preParsing', async ({ url }) => void beingRead.push(url));
       return addDashboard(server, opened.context, {
         host: '127.0.0.1',
@@ -158,6 +165,28 @@ test('one token does not take the streams of all, with however many sessions', a
     texts.push(...(await Promise.all(Array.from({ length: 20 }, () => firstOf(cookies())))));
   }
   expect(texts.filter((text) => text.includes('Too many'))).toHaveLength(20);
+  stop.abort();
+});
+
+test('streams whose pages are gone before the ledger answers take no place of others', async () => {
+  const person = await signIn(api.url, token);
+  const { cookies } = person;
+  const already = { streams: streams.length, read: beingRead.length };
+  const lock = await opened.ledger.pool.connect();
+  await lock.query('BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE');
+  const head = `GET /runs/live HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}\r\n\r\n`;
+  const pages = await Promise.all(Array.from({ length: 20 }, () => openRawConnection(api.url, head)));
+  await expect.poll(() => streams.length - already.streams).toBe(pages.length);
+  for (const { socket } of pages) socket.destroy();
+  await expect.poll(() => streams.every(({ closed }) => closed)).toBe(true);
+  await lock.query('COMMIT');
+  lock.release();
+  await expect.poll(() => beingRead.length - already.read).toBe(pages.length);
+  expect((await person.get('/zone')).status).toBe(200);
+  const stop = new AbortController();
+  const asked = { headers: { cookie: cookies() }, signal: stop.signal };
+  const first = await (await fetch(`${api.url}/runs/live`, asked)).body?.getReader().read();
+  expect(new TextDecoder().decode(first?.value)).not.toContain('Too many');
   stop.abort();
 });
 
