@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
-import { requirePossible } from '../../engine/runs/require-possible.ts';
+import { requirePossible, resumeText } from '../../engine/runs/require-possible.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { countUnsentRecipients } from '../../ledger/runs/unsent.ts';
 import { formatReason } from '../../platform/reason-text.ts';
@@ -39,7 +39,8 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
       html`<p>Workers send what is left of it.</p>
 <p>It concerns <strong>${counted(unsent, 'recipient')}</strong> that ${unsent === 1 ? 'was' : 'were'} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
-      await resumeByWorkers(context, run, accountNamed, reason);
+      const before = await resumeByWorkers(context, run, accountNamed, reason);
+      if (before === 'running') throw new InputError([{ where: `run ${run}`, what: resumeText(before) }]);
       return 'Workers send the run.';
     },
   });

@@ -121,6 +121,7 @@ export async function startUnlessWaiting(
 }
 
 /**
+ * @returns the run's former state; `running` when another caller was first
  * @throws InputError when the run is missing, over or waits for approval, or its account or the key of hashed
  *   suppressions is missing here
  */
@@ -129,12 +130,12 @@ export async function resumeByWorkers(
   runId: string,
   accountNamed: (name: string) => Promise<Account>,
   reason?: string,
-): Promise<void> {
+): Promise<RunState> {
   const run = await requireRun(context, runId);
-  await auditRefusedStart(context, run, async () => {
+  return auditRefusedStart(context, run, async () => {
     const before = await begin(context, run, accountNamed, { includePaused: true, reason });
     requireApproved(runId, before);
-    if (!hasEnded(before)) return;
+    if (!hasEnded(before)) return before;
     throw new InputError([{ where: `run ${runId}`, what: nothingLeftText(before) }]);
   });
 }

@@ -32,6 +32,6 @@ function isPossible(action: 'pause' | 'resume' | 'cancel', state: RunState): boo
   return action === 'cancel' || state !== 'running';
 }
 
-function resumeText(state: RunState): string {
+export function resumeText(state: RunState): string {
   return state === 'running' ? 'The run is running already.' : nothingLeftText(state);
 }

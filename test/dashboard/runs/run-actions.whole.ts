@@ -85,6 +85,17 @@ describe('a run that is sent', () => {
     await ann.send(`/runs/${run}/cancel`, { reason: 'over' });
   });
 
+  test('is resumed once when two people resume it at once, and the second is shown what has changed', async () => {
+    const run = await start('slow.yaml');
+    const [ann, bea] = [await scene.visitor('run'), await scene.visitor('run', { owner: 'bea' })];
+    await ann.send(`/runs/${run}/pause`, { reason: 'stop' });
+    const answers = await sendAtOnce([ann, bea], `/runs/${run}/resume`, 'go on');
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect(answers.find(({ status }) => status === 422)?.text).toContain('The run is running already');
+    expect((await auditOf(run)).filter((entry) => entry.includes('run resumed, done'))).toHaveLength(1);
+    await ann.send(`/runs/${run}/cancel`, { reason: 'over' });
+  });
+
   test('is neither shown with actions nor changed for a token that may only read, or is of another account', async () => {
     const run = await start('slow.yaml');
     const [reader, other] = [
