@@ -55,7 +55,7 @@ const titles: Readonly<Record<number, string>> = {
 function errorBody({ status, message, problems }: ProblemError, call: string, isAction: boolean) {
   const lines = problems.length > 0 ? problems.map(({ where, what }) => `${where}: ${what}`) : [message];
   return html`<div class="problems" role="alert">${lines.map((line) => html`<p dir="auto">${line}</p>`)}</div>
-${status === 503 && isAction && html`<p>Look at the page of the run before you repeat it: what you asked for may have been done.</p>`}
+${status === 503 && isAction && html`<p>Look whether it was done before you repeat it: only the answer may have been lost.</p>`}
 ${status === 503 && !isAction && html`<p>This page tries again by itself.</p>`}
 ${status >= 500 && html`<p>The id of this call: <code>${call}</code>.</p>`}
 <p><a href="/">To the runs</a></p>`;

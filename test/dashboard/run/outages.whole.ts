@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { findProblems } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import {
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  signIn,
+} from '../../support/dashboard-scene.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts';
 import { startOverApi } from '../../support/start-over-api.ts';
@@ -86,3 +92,19 @@ test('an open page says that the database, and then Volley, is away, and goes on
   await expect.poll(() => sentOn(page), { timeout: 30_000 }).toBeGreaterThan(atKill);
   expect(await isSameLoad(page)).toBe(true);
 }, 120_000);
+
+test('a form whose commit is not acknowledged asks the person to look first, and acts once when it is sent again', async () => {
+  const person = await signIn(url(), await scene.tokenOf('admin'));
+  const path = '/accounts/sandbox/limits';
+  const fields = { requestsPerSecond: '40', recipientsPerSecond: '', reason: 'slower' };
+  const form = { ...hiddenFields((await person.get(path)).text), ...fields };
+  const cut = proxy.cut({ statement: /INSERT INTO audit/i, commit: true, executed: 'at once' });
+  const first = await person.post(path, form);
+  await cut;
+  expect(first.status).toBe(503);
+  expect(first.text).toContain('Look whether it was done before you repeat it');
+  await expect.poll(async () => (await person.post(path, form)).text).toContain('or by this form itself');
+  expect(
+    await listAudit(scene.opened.ledger.pool, { action: 'limits set', outcome: 'done' }, 10),
+  ).toHaveLength(1);
+});
