@@ -54,10 +54,13 @@ test('the printed address signs the person in once, and its token ends with the 
   ]);
 });
 
-test('a guessed address signs nobody in', async () => {
+test('a guessed address signs nobody in, and neither does a part of the right one', async () => {
   const { link, stop, ended } = await start();
   const guessed = await fetch(link.replace(/.{4}$/, '0000'));
   expect([guessed.status, cookieOf(guessed)]).toEqual([403, '']);
+  const part = await fetch(link.slice(0, -4));
+  expect([part.status, cookieOf(part)]).toEqual([403, '']);
+  expect(await part.text()).toContain('was not copied whole');
   await expect(signIn(new URL(link).origin, 'volley_guessed')).rejects.toThrow('not signed in');
   stop();
   await ended;

@@ -52,7 +52,7 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
         403,
         signInPage(
           '/',
-          'The link was used before, or is too old. Start volley dashboard again, or sign in with a token.',
+          'The link was used before, is too old, or was not copied whole. Copy all of it, start volley dashboard again, or sign in with a token.',
         ),
       );
     await startSession(context, reply, token, isSecure(request));
