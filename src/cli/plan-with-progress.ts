@@ -78,7 +78,7 @@ export async function planWithProgress(
   const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
   const { filtered, warnings } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
-  line.done(`  planned  run ${run}: ${read} contacts read${others}`);
+  line.done(`  planned  run ${run}: ${read} ${read === 1 ? 'contact' : 'contacts'} read${others}`);
   for (const text of origins) shell.note(text);
   for (const text of warnings) shell.note(warningText(text));
   if (prepared.test)
