@@ -44,8 +44,8 @@ export function suppressionTable(
     { title: 'Channel', cell: ({ channel }) => channel },
     { title: 'Account', cell: ({ account }) => account || 'all' },
     { title: 'SubAccount', cell: ({ subAccount }) => subAccount || 'all' },
-    { title: 'Who', cell: who },
-    { title: 'Why', cell: why },
+    { title: 'Who', isLong: true, cell: who },
+    { title: 'Why', isLong: true, cell: why },
     { title: 'Since', cell: ({ createdAt }) => time(createdAt, view.zone) },
   ];
   if (removable)

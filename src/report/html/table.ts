@@ -102,7 +102,7 @@ function createLineFormatter<Row>(columns: Columns<Row>, linkOf?: LinkOf<Row>): 
 /** Short texts stay on one line; long ones get a wide column, because the table scrolls. */
 function widthClass(kind: CellKind, value: CellValue): string {
   if (kind !== 'text' || typeof value !== 'string' || value === '') return '';
-  return value.length <= 20 ? ' class="s"' : value.length > 60 ? ' class="l"' : '';
+  return value.length <= 20 ? ' class="s"' : value.length > 36 ? ' class="l"' : '';
 }
 
 function noLines<Row>(columns: Columns<Row>): string {
