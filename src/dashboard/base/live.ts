@@ -158,7 +158,7 @@ function startReader<Data>(
   return { subscribers, stop };
 }
 
-/** The same object as before when nothing has changed. The bytes are made once, for all who see the same. */
+/** The same object as before when nothing has changed. */
 type Part = { readonly text: string; readonly event: Buffer };
 
 /** Formats a part once for all viewers that see the same. */
