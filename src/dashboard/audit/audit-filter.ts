@@ -1,10 +1,10 @@
 import { auditActions, auditOutcomes } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { AuditFilter } from '../../ledger/audit/audit.ts';
-import { localDate } from '../../platform/scalars.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { type Fields, textIn } from '../base/fields.ts';
+import { dayAfter, dayIn } from '../runs/filter.ts';
 
 const names = ['run', 'who', 'token', 'action', 'outcome', 'since', 'until', 'before'] as const;
 
@@ -15,14 +15,13 @@ const names = ['run', 'who', 'token', 'action', 'outcome', 'since', 'until', 'be
 export function filterOf(query: Fields, zone: string): AuditFilter {
   const text = (name: (typeof names)[number]): string | undefined =>
     textIn(query, name).replaceAll('\u0000', '').slice(0, 200) || undefined;
-  const day = (name: 'since' | 'until', later: number): Date | undefined => {
+  const dayOf = (name: 'since' | 'until'): string | undefined => {
     const written = text(name);
-    if (written === undefined) return undefined;
-    if (!localDate.safeParse(written).success || written.startsWith('0000'))
-      throw new InputError([{ where: name, what: 'Expected a date such as 2026-11-21.' }]);
-    const date = new Date(Date.parse(written) + later * 86_400_000);
-    return toInstant(`${date.toISOString().slice(0, 10)}T00:00`, zone);
+    if (written === undefined || dayIn(written) !== '') return written;
+    throw new InputError([{ where: name, what: 'Expected a date such as 2026-11-21.' }]);
   };
+  const beginOf = (day: string): Date => toInstant(`${day}T00:00`, zone);
+  const [since, until] = [dayOf('since'), dayOf('until')];
   const before = text('before');
   return {
     run: text('run'),
@@ -30,8 +29,8 @@ export function filterOf(query: Fields, zone: string): AuditFilter {
     token: text('token'),
     action: auditActions.find((action) => action === text('action')),
     outcome: auditOutcomes.find((outcome) => outcome === text('outcome')),
-    since: day('since', 0),
-    until: day('until', 1),
+    since: since === undefined ? undefined : beginOf(since),
+    until: until === undefined ? undefined : beginOf(dayAfter(until)),
     before: before !== undefined && /^\d{1,18}$/.test(before) ? before : undefined,
   };
 }

@@ -212,6 +212,14 @@ describe('a person with a token for all accounts', () => {
     expect((await signIn(api.url, token)).cookies()).not.toBe('');
   });
 
+  test('is asked for another date where the audit trail has none such, also at the end of the calendar', async () => {
+    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve 3' }));
+    for (const query of ['until=9999-12-31', 'since=2026-02-30', 'until=tomorrow']) {
+      const { status, text } = await person.get(`/audit?${query}`);
+      expect([query, status, text]).toEqual([query, 200, expect.stringContaining('Expected a date')]);
+    }
+  });
+
   test('opens a stream after twenty whose browser left before they were opened', async () => {
     const run = await planRunInDoubt(opened.ledger, { requests: 1 });
     const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve 2' }));
