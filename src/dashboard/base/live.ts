@@ -83,9 +83,7 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
         const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
         openStream(reply);
         if (last) endStream(reply, last);
-        // A page that is gone by now would never leave its place.
-        else if (!reply.raw.closed)
-          follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
+        else follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
         return reply;
       });
     },
