@@ -5,6 +5,9 @@ import { startCampaign } from '../../engine/access/start-campaign.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import type { ContactFileSize } from '../../engine/plan/describe-contact-files.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
+import { readCampaignText } from '../../engine/schedule/describe-campaigns.ts';
+import { findStartedByKey } from '../../ledger/runs/start-keys.ts';
+import { digestOf } from '../../platform/digest.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
@@ -26,15 +29,23 @@ export function addStartAction(server: FastifyInstance, tools: Tools): void {
         return {
           title: `Start ${file} now?`,
           body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
+<input type="hidden" name="seen" value="${await seenIn(preview, tools, file)}">
 ${previewText(preview)}
 ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>approval</strong>: the run may wait for another person before anything is sent.</p>`}`,
           button: 'Start the run',
           within: { href: campaignPath(file), text: file },
         };
       },
-      act: async (view, { params }, { key = '' }) => {
+      act: async (view, { params }, { key = '', seen }) => {
         const { file } = await requireCampaign(view, tools, params['file'] ?? '');
         const { name: token, accounts } = view.session;
+        const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+        // What cannot start is refused below, in its own words.
+        const canStart = preview.kind === 'counted' || preview.kind === 'large';
+        const isSeen = seen === (await seenIn(preview, tools, file));
+        // A form that was sent before opens the run that it started.
+        if (canStart && !isSeen && !(await findStartedByKey(view.context.ledger.pool, { token, key })))
+          refuse(changed);
         const end = await startCampaign(
           view.context,
           { startRun, accountNamed: scheduleSource.accountNamed, limit: limits.plan },
@@ -54,6 +65,26 @@ ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>appr
 
 const underWay =
   'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.';
+
+const changed =
+  'The campaign, its contact files or its earlier runs have changed since this page was opened. It shows them as they are now: look again before you start it.';
+
+/** What the person decides about: the campaign as it is written, and the figures. */
+async function seenIn(preview: StartPreview, { scheduleSource }: Tools, file: string): Promise<string> {
+  const figures =
+    preview.kind === 'counted'
+      ? {
+          files: preview.preview.files,
+          contacts: preview.preview.contacts,
+          recipients: preview.preview.recipients,
+          requests: preview.preview.requests,
+          cost: preview.preview.cost,
+          hadRun: preview.preview.repeats !== null,
+        }
+      : preview;
+  const text = await readCampaignText(file, scheduleSource);
+  return digestOf(JSON.stringify([figures, text])).toString('hex');
+}
 
 function refuse(what: string): never {
   throw new InputError([{ where: 'start', what }]);

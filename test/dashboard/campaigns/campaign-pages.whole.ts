@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { findRun, listRuns } from '../../../src/ledger/runs/find.ts';
 import { findProblems } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene, type Visitor } from '../../support/dashboard-scene.ts';
+import {
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  type Visitor,
+} from '../../support/dashboard-scene.ts';
 import { accountsYaml, contactsCsv, noRepeatCampaignYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 const nightly = `${smsCampaignYaml.replace('campaign: test', 'campaign: nightly')}
@@ -17,6 +22,10 @@ beforeAll(async () => {
     files: {
       'accounts.yaml': `${accountsYaml}${accountsYaml.replace('\naccounts:\n  sandbox:', '  other:')}`,
       'campaigns/nightly.yaml': nightly,
+      'campaigns/edited.yaml': smsCampaignYaml
+        .replace('campaign: test', 'campaign: edited')
+        .replace('contacts.csv', 'edited.csv'),
+      'campaigns/edited.csv': contactsCsv(3),
       'campaigns/faulty.yaml': smsCampaignYaml.replace('channel: sms', 'channel: smoke'),
       'campaigns/of-other.yaml': smsCampaignYaml
         .replace('account: sandbox', 'account: other')
@@ -93,11 +102,11 @@ describe('a campaign', () => {
     const person = await scene.visitor('run');
     const before = (await runs()).length;
     const form = await person.get('/campaigns/test.yaml/start');
-    const [csrf = '', key = ''] = ['csrf', 'key'].map(
+    const [csrf = '', key = '', seen = ''] = ['csrf', 'key', 'seen'].map(
       (name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(form.text)?.[1],
     );
     expect(key).not.toBe('');
-    const send = () => person.post('/campaigns/test.yaml/start', { csrf, key });
+    const send = () => person.post('/campaigns/test.yaml/start', { csrf, key, seen });
     const first = await Promise.all([send(), send()]);
     const again = await send();
     expect(again.status).toBe(303);
@@ -106,6 +115,19 @@ describe('a campaign', () => {
       else expect(text).toContain('This form was sent already');
     expect((await runs()).length).toBe(before + 1);
     expect((await person.send('/campaigns/test.yaml/start', { key: '' })).status).toBe(422);
+  });
+
+  test('whose contact file grew while its form was open is not started before the person sees that', async () => {
+    const person = await scene.visitor('run');
+    const path = '/campaigns/edited.yaml/start';
+    const form = hiddenFields((await person.get(path)).text);
+    await scene.workspace.write('campaigns/edited.csv', contactsCsv(40));
+    const refused = await person.post(path, form);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('have changed since this page was opened');
+    expect(refused.text).toContain('It sends to <strong>40 recipients</strong>');
+    expect((await runs()).filter(({ campaign }) => campaign === 'edited')).toEqual([]);
+    expect((await person.post(path, hiddenFields(refused.text))).status).toBe(303);
   });
 
   test('waits for approval when its file asks for it', async () => {
