@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
@@ -139,7 +142,40 @@ test('the demo with a dashboard shows its runs in a browser while they are sent'
   expect(await page.text()).toMatch(/outage-notice[\s\S]*running/);
   demonstration.stop();
   // Its requests were not all sent.
-  expect((await demonstration.ended).code).toBe(3);
+  const { code, stderr } = await demonstration.ended;
+  expect(code).toBe(3);
+  expect(stderr).not.toContain('The dashboard stays');
   await release();
   await removeHome(home);
+});
+
+test('a demo that npm started stops sending, and its Postgres ends, when a signal ends npm', async () => {
+  await using workspace = await makeWorkspace();
+  const home = join(workspace.folder, '.volley');
+  chmodSync(workspace.folder, 0o711);
+  copyHome(inject('initialHome'), join(home, 'demo'));
+  const { PATH = '', HOME = '' } = process.env;
+  const npm = spawn('npm', ['run', 'demo', '--', '--dashboard'], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH, HOME, VOLLEY_HOME: home },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  npm.stderr.on('data', (piece: Buffer) => {
+    stderr += piece.toString();
+  });
+  const closed = once(npm.stderr, 'close');
+  try {
+    await expect.poll(() => stderr, { timeout: 60_000 }).toContain('sending');
+    npm.kill();
+    await expect.poll(() => stderr, { timeout: 5_000 }).toContain('Stopping.');
+    await closed;
+    const { state } = embeddedServerStatus(join(home, 'demo'));
+    expect(state).toBe('stopped');
+  } finally {
+    // What is left of the group.
+    if (npm.pid !== undefined && !npm.stderr.closed) process.kill(-npm.pid, 'SIGKILL');
+    await removeHome(join(home, 'demo'));
+  }
 });

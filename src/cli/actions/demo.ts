@@ -172,9 +172,10 @@ async function showDashboard(
 }
 
 async function waitForStop(shell: Shell): Promise<void> {
+  if (shell.stop.aborted) return;
   shell.drainOnStop(() => 'Open pages are answered.');
   shell.note('\nThe dashboard stays until Ctrl-C.');
-  if (!shell.stop.aborted) await once(shell.stop, 'abort');
+  await once(shell.stop, 'abort');
 }
 
 async function interfaceCampaigns(workingFolder: string): Promise<string[]> {
