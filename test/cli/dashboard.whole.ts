@@ -1,5 +1,6 @@
 import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../src/engine/access/tokens.ts';
 import { signIn } from '../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { type StartedInProcess, startInProcess, startVolley } from '../support/volley.ts';
@@ -52,6 +53,30 @@ test('the printed address signs the person in once, and its token ends with the 
     'tester@here: token created',
     'tester@here: token revoked',
   ]);
+});
+
+test('the printed address, used again, leads the person who is signed in with it to the runs, and nobody else', async () => {
+  const { link, stop, ended } = await start();
+  const cookie = cookieOf(await fetch(link));
+  const again = await fetch(link, { headers: { cookie } });
+  const text = await again.text();
+  expect([again.status, cookieOf(again)]).toEqual([200, '']);
+  expect(text).toContain('content="0; url=/"');
+  const page = await fetch(new URL('/', link), { headers: { cookie } });
+  expect(await page.text()).toContain('<bdi>tester@here</bdi>');
+
+  const token = await createToken(opened.context, {
+    name: 'other',
+    owner: 'bea',
+    scope: 'admin',
+    accounts: null,
+    expiresAt: null,
+  });
+  const other = await signIn(new URL(link).origin, token);
+  expect((await other.get(new URL(link).pathname)).status).toBe(403);
+  expect((await other.get('/')).text).toContain('<bdi>bea</bdi>');
+  stop();
+  await ended;
 });
 
 test('a guessed address signs nobody in, and neither does a part of the right one', async () => {

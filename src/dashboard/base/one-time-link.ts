@@ -4,6 +4,8 @@ import { digestOf, matchesDigest } from '../../platform/digest.ts';
 export type OneTimeLink = {
   /** The path of the link. It is a secret. */
   readonly path: string;
+  /** The name of the token. */
+  readonly token: string;
   /** @returns the name of the token, the first time only */
   readonly use: (secret: string) => string | undefined;
 };
@@ -25,6 +27,7 @@ export function createOneTimeLink(
   let used = false;
   return {
     path: `/sign-in/${secret}`,
+    token,
     use: (given) => {
       if (!matchesDigest(given, digest) || used || monotonic() >= until) return undefined;
       used = true;

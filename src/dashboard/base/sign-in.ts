@@ -6,6 +6,7 @@ import { html } from '../../report/html/html.ts';
 import { createRefusalCount } from '../../server/refusal-count.ts';
 import { requireForm } from './actions.ts';
 import { sendPage } from './answer.ts';
+import { cameFromElsewhere } from './guards.ts';
 import { problemList } from './layout.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
@@ -45,16 +46,13 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
   });
   server.get<{ Params: { secret: string } }>('/sign-in/:secret', async (request, reply) => {
     const token = link?.use(request.params.secret);
-    if (token === undefined)
-      return sendPage(
-        reply,
-        undefined,
-        403,
-        signInPage(
-          '/',
-          'The link was used before, is too old, or was not copied whole. Copy all of it, start volley dashboard again, or sign in with a token.',
-        ),
-      );
+    if (token === undefined) {
+      // Asked again from our own page, the browser sends its cookie along.
+      if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
+      const view = await readSession(context, request, isSecure(request));
+      if (view && view.session.name === link?.token) return sendRefresh(reply, '/');
+      return sendPage(reply, undefined, 403, signInPage('/', badLink));
+    }
     await startSession(context, reply, token, isSecure(request));
     return sendRefresh(reply, '/');
   });
@@ -67,6 +65,9 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
     return reply.redirect('/sign-in', 303);
   });
 }
+
+const badLink =
+  'The link was used before, is too old, or was not copied whole. Copy all of it, start volley dashboard again, or sign in with a token.';
 
 /** Goes to a page from one of our own, because a browser sends no strict cookie along with a link of another site. */
 export function sendRefresh(reply: FastifyReply, to: string): FastifyReply {
