@@ -40,12 +40,13 @@ export type LimitedServer = {
 
 /**
  * @param trustedProxies addresses whose X-Forwarded-For is trusted
- * @param refusePath answers a call whose path cannot be decoded or has a part that is too long; must not throw
+ * @param refusePath answers a call whose path cannot be decoded; must not throw
  */
 export function openLimitedServer(
   limits: HttpLimits,
   trustedProxies: readonly string[],
   refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
+  others: Pick<HttpServerOptions, 'exposeHeadRoutes' | 'rewriteUrl'> = {},
 ): LimitedServer {
   const proxies = createAddressList(trustedProxies);
   const options: HttpServerOptions = {
@@ -60,10 +61,11 @@ export function openLimitedServer(
       connectionsCheckingInterval: Math.min(1_000, limits.headTime),
     },
     trustProxy: trustedProxies.length > 0 && ((address: string) => proxies.has(address)),
-    // The default limit of a part of a path is 100 characters, less than a token.
-    routerOptions: { maxParamLength: 1_024 },
+    // The head is limited. The default limit of a part of a path is 100 characters, less than a token.
+    routerOptions: { maxParamLength: limits.head },
     exposeHeadRoutes: false,
     frameworkErrors: (_error, request, reply) => refusePath(request, reply),
+    ...others,
   };
   const server = openHttpServer(limits.body, options);
   const connections = limitConnections(limits.connections, server.server);

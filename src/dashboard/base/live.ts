@@ -71,7 +71,7 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
   };
   return {
     add: (server, { path, scope }, { open, render }) => {
-      server.get(path, async (request, reply) => {
+      server.get(path, { exposeHeadRoute: false }, async (request, reply) => {
         const view = viewOf(request);
         requireScope(view, scope);
         const topic = await open(view, askedOf(request));

@@ -44,7 +44,9 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
           : `The token "${checked.token.name}" is ${checked.kind}. Make another with volley token create.`;
     return sendPage(reply, undefined, seconds === undefined ? 422 : 429, signInPage(ownPath(to), problem));
   });
-  server.get<{ Params: { secret: string } }>('/sign-in/:secret', async (request, reply) => {
+  // A HEAD would use the link up.
+  const once = { exposeHeadRoute: false };
+  server.get<{ Params: { secret: string } }>('/sign-in/:secret', once, async (request, reply) => {
     const token = link?.use(request.params.secret);
     if (token === undefined) {
       // Asked again from our own page, the browser sends its cookie along.

@@ -1,5 +1,5 @@
 import accepts from '@fastify/accepts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -57,9 +57,9 @@ export async function startApi(
   { api, addPages, ...address }: ApiOptions,
 ): Promise<ApiServer> {
   const limits = createCallLimits();
-  const { server, close } = openLimitedServer(httpLimits, [], (_request, reply) => {
-    const what = 'The path cannot be read.';
-    void sendProblem(reply.header('cache-control', 'no-store'), new ProblemError(400, 'input', what));
+  const { server, close } = openLimitedServer(httpLimits, [], refusePath, {
+    exposeHeadRoutes: true,
+    rewriteUrl: ({ url = '/' }) => readablePath(url),
   });
   server.removeAllContentTypeParsers();
   if (api) await server.register((part) => addApi(part, context, api, limits), { prefix: apiPath });
@@ -73,6 +73,23 @@ export async function startApi(
       ),
     );
   return { url: await listen(server, address), close };
+}
+
+function refusePath(_request: FastifyRequest, reply: FastifyReply): void {
+  const what = 'The path cannot be read.';
+  void sendProblem(reply.header('cache-control', 'no-store'), new ProblemError(400, 'input', what));
+}
+
+/** An address of a page that cannot be decoded is taken as it stands, so that a page says that there is none. */
+function readablePath(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  if (path.startsWith(apiPath)) return url;
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
 }
 
 async function addApi(

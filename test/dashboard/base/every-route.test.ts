@@ -64,7 +64,7 @@ const csrfOf = async (person: Visitor): Promise<string> =>
 test('the routes are known', () => {
   expect(closed('GET').length).toBeGreaterThan(40);
   expect(closed('POST').length).toBeGreaterThan(10);
-  expect([...new Set(routes.map(({ method }) => method))].toSorted()).toEqual(['GET', 'POST']);
+  expect([...new Set(routes.map(({ method }) => method))].toSorted()).toEqual(['GET', 'HEAD', 'POST']);
 });
 
 test('without a session no route answers, and a stream says that the session has ended', async () => {
@@ -77,6 +77,40 @@ test('without a session no route answers, and a stream says that the session has
   }
   const stream = await ask('/runs/live', { headers: { accept: 'text/event-stream' } });
   expect(await stream.text()).toContain('Your session has ended');
+});
+
+test('a HEAD is answered as a GET without a body, and opens no stream', async () => {
+  const person = await visitor('admin');
+  const headers = { cookie: person.cookies() };
+  for (const url of ['/sign-in', '/', '/campaigns', '/billing.csv', '/runs/some', '/none']) {
+    const get = await ask(url, { headers });
+    const size = (await get.text()).length;
+    const head = await ask(url, { method: 'HEAD', headers });
+    expect([url, head.status, (await head.text()).length]).toEqual([url, get.status, 0]);
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+    expect(size).toBeGreaterThan(0);
+  }
+  const streams = closed('GET').filter((url) => url.endsWith('/live'));
+  expect(streams.length).toBeGreaterThan(5);
+  for (const url of streams) {
+    const answer = await ask(pathOf(url), { method: 'HEAD', headers });
+    expect([url, answer.status]).toEqual([url, 404]);
+  }
+});
+
+test('an address that cannot be decoded, or is too long, is answered with a page', async () => {
+  const person = await visitor('admin');
+  for (const path of ['/%FF', '/runs/%E0%A4%A', '/runs/%?q=%FF', `/runs/${'a'.repeat(2_000)}`]) {
+    const answer = await ask(path, { headers: { cookie: person.cookies() } });
+    const text = await answer.text();
+    expect([path.slice(0, 20), answer.status]).toEqual([path.slice(0, 20), 404]);
+    expect([path.slice(0, 20), answer.headers.get('content-type')]).toEqual([
+      path.slice(0, 20),
+      'text/html; charset=utf-8',
+    ]);
+    expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    expect(text).toContain('<main');
+  }
 });
 
 describe('a form', () => {
