@@ -18,7 +18,39 @@ const showLost = (isLost) => {
   if (banner) banner.hidden = !isLost;
 };
 document.addEventListener('htmx:sse:error', () => showLost(true));
-document.addEventListener('htmx:sse:after:connection', () => showLost(false));
+
+/** The extension ends the stream of a tab when it is hidden, but not of one that was hidden from the start. */
+const restWhenHidden = () => {
+  if (document.hidden) document.dispatchEvent(new Event('visibilitychange'));
+};
+
+/** A browser may not notice that its connection is lost, such as after a sleep. Volley sends a sign every 15 seconds. */
+const longestSilence = 45_000;
+let stream;
+let heardAt;
+const hear = ({ detail }) => {
+  stream = detail.connection;
+  heardAt = Date.now();
+};
+document.addEventListener('htmx:sse:after:connection', (event) => {
+  hear(event);
+  showLost(false);
+  // The stream is read from the next moment on.
+  setTimeout(restWhenHidden);
+});
+document.addEventListener('htmx:sse:after:message', hear);
+document.addEventListener('htmx:sse:close', () => {
+  stream = undefined;
+});
+document.addEventListener('visibilitychange', () => {
+  heardAt = Date.now();
+});
+setInterval(() => {
+  if (document.hidden || stream === undefined || Date.now() - heardAt < longestSilence) return;
+  heardAt = Date.now();
+  showLost(true);
+  stream.reader?.cancel();
+}, 5_000);
 
 /** A stream that was open is tried again by its extension; the first connection is tried again here. */
 const connectAgain = ({ target, detail }) => {
@@ -32,7 +64,11 @@ document.addEventListener('htmx:response:error', connectAgain);
 // A form that is sent twice in a row is sent once.
 document.addEventListener('submit', (event) => {
   if (event.target.dataset.sent === 'true') event.preventDefault();
-  else if (event.target.method === 'post') event.target.dataset.sent = 'true';
+  else if (event.target.method === 'post') {
+    event.target.dataset.sent = 'true';
+    // The person may have stopped it.
+    setTimeout(() => delete event.target.dataset.sent, 10_000);
+  }
 });
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;

@@ -24,6 +24,8 @@ const readInterval = 750;
 const sessionCheckInterval = 5_000;
 /** A proxy ends a stream that is silent for a minute. */
 const signInterval = 15_000;
+/** An event, not a comment, so that the script of the page hears it. */
+const signOfLife = 'event: alive\ndata: alive\n\n';
 
 /** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
 const maxStreams = { all: 120, token: 60, session: 20 } as const;
@@ -195,7 +197,7 @@ function sendIfChanged(one: Subscriber, part: Part, time: number): void {
     one.sent = part;
     one.sentAt = time;
   } else if (time - one.sentAt >= signInterval) {
-    raw.write(':\n\n');
+    raw.write(signOfLife);
     one.sentAt = time;
   }
 }

@@ -33,6 +33,50 @@ document.dispatchEvent(new Event('visibilitychange'));`);
   await expect.poll(() => rows.count()).toBe(before + 1);
 });
 
+test('a tab that is opened in the background takes no stream until it is shown', async () => {
+  const page = await scene.browse('/zone');
+  await page.addInitScript(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
+  await page.goto(`${scene.url}/`);
+  const rows = page.getByRole('rowheader');
+  const before = await rows.count();
+  await page.waitForTimeout(1_000);
+  await scene.command(['run', 'campaigns/test.yaml']);
+  await page.waitForTimeout(1_500);
+  expect(await rows.count()).toBe(before);
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+document.dispatchEvent(new Event('visibilitychange'));`);
+  await expect.poll(() => rows.count()).toBe(before + 1);
+});
+
+test('a page that has heard nothing of Volley for 45 seconds says so, and asks for a new stream', async () => {
+  const page = await scene.browse('/zone');
+  let streams = 0;
+  await page.route('**/runs/live', async (route) => {
+    streams++;
+    if (streams === 2) await page.waitForTimeout(2_000);
+    return route.continue();
+  });
+  await page.goto(`${scene.url}/`);
+  await page.waitForTimeout(2_000);
+  expect(streams).toBe(1);
+  const lost = page.getByText('Volley does not answer.');
+  await page.evaluate('{ const now = Date.now; Date.now = () => now() + 60_000; }');
+  await lost.waitFor();
+  await lost.waitFor({ state: 'hidden' });
+  expect(streams).toBe(2);
+});
+
+test('a stream of a page that does not change is heard every 15 seconds', async () => {
+  const { cookies } = await scene.visitor('read');
+  const headers = { cookie: cookies(), accept: 'text/event-stream' };
+  const { body } = await fetch(`${scene.url}/runs/live`, { headers, signal: AbortSignal.timeout(17_000) });
+  let text = '';
+  await expect(async () => {
+    for await (const piece of body ?? []) text += Buffer.from(piece).toString();
+  }).rejects.toThrow('timeout');
+  expect(text.match(/event: alive\ndata: alive\n\n/g)).toHaveLength(1);
+});
+
 test('a page whose first stream is refused or lost keeps its figures, says so, and asks again', async () => {
   const page = await scene.browse('/health');
   await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
