@@ -10,6 +10,7 @@ import { readAssets } from './base/assets.ts';
 import { createErrorPages } from './base/error-pages.ts';
 import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
 import { answerEndedStream, createLiveParts } from './base/live.ts';
+import { keepNotice } from './base/notice.ts';
 import { readSession } from './base/session.ts';
 import { addSignIn, sendRefresh } from './base/sign-in.ts';
 import type { DashboardOptions, Tools } from './base/tools.ts';
@@ -90,9 +91,12 @@ function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     return reply;
   }
   if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
-  const to =
-    request.method === 'GET' && request.url !== '/'
-      ? `?${new URLSearchParams({ to: request.url }).toString()}`
-      : '';
+  const { method, url, routeOptions } = request;
+  const isForm = method === 'POST';
+  if (isForm) keepNotice(reply, sessionEnded);
+  const canOpen = !isForm || request.server.hasRoute({ method: 'GET', url: routeOptions.url ?? '' });
+  const to = canOpen && url !== '/' ? `?${new URLSearchParams({ to: url }).toString()}` : '';
   return reply.redirect(`/sign-in${to}`, 303);
 }
+
+const sessionEnded = 'Your session has ended, and nothing was done. Sign in, then send the form again.';

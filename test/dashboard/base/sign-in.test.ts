@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/engine/access/tokens.ts';
-import { type DashboardScene, openDashboardScene, signIn } from '../../support/dashboard-scene.ts';
+import {
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  signIn,
+} from '../../support/dashboard-scene.ts';
 
 let scene: DashboardScene;
 beforeAll(async () => {
@@ -100,6 +105,28 @@ describe('signing in', () => {
     const answer = await fetch(`${scene.url}/`, { headers: { cookie: stolen }, redirect: 'manual' });
     expect(answer.status).toBe(303);
   });
+});
+
+test('a form that is sent after the session has ended does nothing, says so, and stands there again after signing in', async () => {
+  const visitor = await scene.visitor('admin');
+  const path = '/suppressions/add';
+  const fields = {
+    ...hiddenFields((await visitor.get(path)).text),
+    address: '+61491570006',
+    reason: 'asked',
+  };
+  await scene.opened.ledger.pool.query('DELETE FROM sessions');
+  const sent = await visitor.post(`${path}?address=1`, { ...fields, 'channel-sms': 'on' });
+  expect([sent.status, sent.headers.get('location')]).toEqual([
+    303,
+    '/sign-in?to=%2Fsuppressions%2Fadd%3Faddress%3D1',
+  ]);
+  expect((await visitor.get(sent.headers.get('location') ?? '')).text).toContain(
+    'Your session has ended, and nothing was done. Sign in, then send the form again.',
+  );
+  expect((await visitor.get('/sign-in')).text).not.toContain('nothing was done');
+  const { rows } = await scene.opened.ledger.pool.query('SELECT FROM suppressions');
+  expect(rows).toEqual([]);
 });
 
 describe('what a form needs', () => {
