@@ -36,21 +36,30 @@ export async function listAccountLimits(
   settings: Settings,
   account?: string,
 ): Promise<AccountLimits[]> {
+  const all = joinLimits(await readFileLimits(settings), await listRateLimits(ledger.pool));
+  if (account === undefined) return all;
+  const found = all.filter((one) => one.account === account);
+  if (found.length > 0) return found;
+  const names = all.map((one) => one.account);
+  const what = `There is no account "${account}".${didYouMean(account, names)} The accounts: ${names.join(', ') || 'none'}.`;
+  throw new InputError([{ where: accountsPath(settings), what }]);
+}
+
+export type LimitsByAccount = ReadonlyMap<string, RateLimits>;
+
+/** @throws InputError for an invalid accounts file */
+export async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
   const path = accountsPath(settings);
-  const inFile = readAccountLimits(await readText(path, settings, 'accounts'), path);
-  const inLedger = await listRateLimits(ledger.pool);
-  const names = [...new Set([...inFile.keys(), ...inLedger.keys()])];
-  if (account !== undefined && !names.includes(account)) {
-    const what = `There is no account "${account}".${didYouMean(account, names)} The accounts: ${names.join(', ') || 'none'}.`;
-    throw new InputError([{ where: path, what }]);
-  }
-  return names
-    .filter((name) => account === undefined || name === account)
-    .map((name) => {
-      const file = inFile.get(name) ?? noLimits;
-      const set = inLedger.get(name) ?? noLimits;
-      return { account: name, file, set, inForce: limitsInForce(set, file) };
-    });
+  return readAccountLimits(await readText(path, settings, 'accounts'), path);
+}
+
+/** In the order of the accounts file, then those of the ledger alone. */
+export function joinLimits(inFile: LimitsByAccount, inLedger: LimitsByAccount): AccountLimits[] {
+  return [...new Set([...inFile.keys(), ...inLedger.keys()])].map((account) => {
+    const file = inFile.get(account) ?? noLimits;
+    const set = inLedger.get(account) ?? noLimits;
+    return { account, file, set, inForce: limitsInForce(set, file) };
+  });
 }
 
 export type LimitChange = {

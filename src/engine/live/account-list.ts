@@ -1,7 +1,13 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
+import { listRateLimits } from '../../ledger/limits/rates.ts';
 import type { EngineContext } from '../context.ts';
-import { type AccountLimits, listAccountLimits } from '../dispatch/account-limits.ts';
+import {
+  type AccountLimits,
+  joinLimits,
+  type LimitsByAccount,
+  readFileLimits,
+} from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { type AccountFacts, describeAccounts } from './account-facts.ts';
 import { createPacedRead } from './paced-read.ts';
@@ -39,7 +45,7 @@ export function createLiveAccounts(
   settings: Settings,
 ): LiveAccounts {
   const { ledger, monotonic } = context;
-  const files = createPacedRead(context, leastPause, () => readFile(context, settings));
+  const files = createPacedRead(context, leastPause, () => readFile(settings));
   let samples: Sample[] = [];
   return {
     read: async () => {
@@ -47,7 +53,8 @@ export function createLiveAccounts(
       const refreshed = files.refresh();
       if (isFirst) await refreshed;
       const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
-      const { limits, facts, problems } = files.latest() ?? { limits: [], facts: [], problems: [] };
+      const { inFile, facts, problems } = files.latest() ?? noFile;
+      const limits = inFile ? joinLimits(inFile, await listRateLimits(ledger.monitoring)) : [];
       const known = new Map(limits.map((one) => [one.account, one]));
       const described = new Map(facts.map((one) => [one.account, one]));
       const at = monotonic();
@@ -74,20 +81,22 @@ export function createLiveAccounts(
   };
 }
 
-/** An accounts file that cannot be read leaves what the ledger knows. */
-async function readFile(
-  context: Pick<EngineContext, 'ledger'>,
-  settings: Settings,
-): Promise<{
-  readonly limits: readonly AccountLimits[];
+type AccountsFile = {
+  /** Undefined while the file cannot be read. */
+  readonly inFile: LimitsByAccount | undefined;
   readonly facts: readonly AccountFacts[];
   readonly problems: readonly Problem[];
-}> {
+};
+
+const noFile: AccountsFile = { inFile: undefined, facts: [], problems: [] };
+
+/** An accounts file that cannot be read leaves what the ledger knows. */
+async function readFile(settings: Settings): Promise<AccountsFile> {
   try {
     const facts = await describeAccounts(settings);
-    return { limits: await listAccountLimits(context, settings), facts, problems: [] };
+    return { inFile: await readFileLimits(settings), facts, problems: [] };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return { limits: [], facts: [], problems: error.problems };
+    return { ...noFile, problems: error.problems };
   }
 }

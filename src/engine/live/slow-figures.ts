@@ -1,6 +1,7 @@
 import type { RunState } from '../../domain/runs.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { type RunCosts, sumRunCosts } from '../../ledger/billing/run-costs.ts';
+import { listRateLimits } from '../../ledger/limits/rates.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import {
   type DeliveryResult,
@@ -14,7 +15,7 @@ import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import { type AccountLimits, listAccountLimits } from '../dispatch/account-limits.ts';
+import { type AccountLimits, joinLimits, readFileLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { createPacedRead, type PacedRead } from './paced-read.ts';
 import { type Reported, readReported } from './run-figures.ts';
@@ -72,10 +73,13 @@ export function createSlowFigures(
     audit: await listAudit(pool, { run }, maxListed.entries),
     notifications: await listRunNotifications(pool, run),
   }));
-  // The accounts file is read and parsed each time.
-  const limits = paced(10_000, async () => (await listAccountLimits(context, settings, account))[0]);
+  const inFile = paced(10_000, () => readFileLimits(settings));
+  const limits = paced(400, async () => {
+    const all = joinLimits(inFile.latest() ?? new Map(), await listRateLimits(pool));
+    return all.find((each) => each.account === account);
+  });
   const changing = [reported, events, failures, costs, results];
-  const all = [...changing, limits, rejections];
+  const all = [...changing, inFile, limits, rejections];
   let refreshing: Promise<void> | undefined;
   const refreshAll = async (): Promise<void> => {
     for (const each of all) await each.refresh();
