@@ -86,14 +86,18 @@ export function parseCampaignName(text: string): string {
   throw new InvalidArgumentError('expected a name of at most 60 letters, digits, "-" and "_".');
 }
 
-/** A reader of words that are separated by commas. */
-export function wordsReader<Word extends string>(known: readonly Word[]): (text: string) => readonly Word[] {
-  return (text) =>
-    text.split(',').map((written) => {
+/** A reader of words that are separated by commas, of an option that can be repeated. */
+export function wordsReader<Word extends string>(
+  known: readonly Word[],
+): (text: string, before?: readonly Word[]) => readonly Word[] {
+  return (text, before = []) => {
+    const words = text.split(',').map((written) => {
       const word = known.find((each) => each === written.trim());
       if (word !== undefined) return word;
       throw notInListError(written.trim(), known, ', separated by commas');
     });
+    return [...before, ...words];
+  };
 }
 
 export function requirePeriod(from: string | undefined, to: string | undefined): void {

@@ -93,6 +93,12 @@ describe('volley report billing', () => {
     expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual(['ChargeCode', 'B-2', '']);
   });
 
+  test('dimensions of --by can be separated by commas, or each have a --by', async () => {
+    const { stdout } = await billing('--by', 'channel', '--by', 'ChargeCode', '--format', 'csv');
+    expect(stdout).toMatch(/^Channel,ChargeCode,/);
+    expect(stdout).toBe((await billing('--by', 'channel,ChargeCode', '--format', 'csv')).stdout);
+  });
+
   test('volley report billing contains no ChargeCode that a spreadsheet would compute', async () => {
     const { stdout } = await billing('--format', 'csv');
     expect(stdout).toContain(`North,'=A1,`);
@@ -102,6 +108,7 @@ describe('volley report billing', () => {
     [['--by', 'Colour'], /expected SubAccount, Department, .* got "Colour"/],
     [['--by', 'day,day'], /"day" is given twice/],
     [['--by', 'day,Day'], /"Day" is given twice/],
+    [['--by', 'day', '--by', 'day'], /"day" is given twice/],
     [['--from', '2026-11-01T08:37'], /billing keeps quarters of hours/],
     [['--to', '2026-11-01T00:31'], /billing keeps quarters of hours/],
     [['--channel', 'smss'], /expected email, sms, .* got "smss"\. Did you mean "sms"\?/],

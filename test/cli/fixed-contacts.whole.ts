@@ -58,6 +58,8 @@ test('rejected contacts are exported by reason, and duplicates only on request',
   const all = await call('report', 'contacts', run, '--reasons', 'invalid,duplicate');
   expect(all.stdout.match(/duplicate/g)).toHaveLength(2);
   expect(all.stderr).toBe('Rejected contacts: 2 invalid, 2 duplicate.\n');
+  const repeated = await call('report', 'contacts', run, '--reasons', 'invalid', '--reasons', 'duplicate');
+  expect(repeated.stdout).toBe(all.stdout);
   expect(await call('report', 'contacts', run, '--reasons', 'none')).toMatchObject({ code: 2 });
 });
 

@@ -38,7 +38,7 @@ export async function define(command: Command, shell: Shell, words: readonly str
     .addOption(
       new Option('--by <dimensions>', `dimensions separated by commas: ${billingDimensions.join(', ')}`)
         .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
-        .argParser(parseDimensionsOption),
+        .argParser(dimensionsReader()),
     );
   for (const [option, dimension] of entriesOf(filters)) {
     const filter = new Option(
@@ -54,6 +54,15 @@ export async function define(command: Command, shell: Shell, words: readonly str
 }
 
 const billingTimeReader = async () => (await import('../scalar-options.ts')).parseBillingTime;
+
+/** The option can be repeated. */
+function dimensionsReader(): (text: string) => readonly BillingDimension[] {
+  const given: string[] = [];
+  return (text) => {
+    given.push(text);
+    return parseDimensionsOption(given.join(','));
+  };
+}
 
 function parseDimensionsOption(text: string): readonly BillingDimension[] {
   const names = text.split(',').map((name) => name.trim());
