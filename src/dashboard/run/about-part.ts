@@ -10,6 +10,6 @@ export function aboutPart(head: ListedRun, { zone }: Viewer): Html {
 <div><dt>Account</dt><dd dir="auto">${head.account}</dd></div>
 <div><dt>Channel</dt><dd>${head.channel}</dd></div>
 <div><dt>Planned</dt><dd>${time(head.createdAt, zone)} ${zone}</dd></div>
-<div><dt>More</dt><dd><a href="${runPath(head.run, 'plan')}">Plan and messages</a>, <a href="#downloads">downloads</a></dd></div>
+<div><dt>More</dt><dd>${head.purgedAt === null && html`<a href="${runPath(head.run, 'plan')}">Plan and messages</a>, `}<a href="#downloads">downloads</a></dd></div>
 </dl>`;
 }

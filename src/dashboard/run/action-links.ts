@@ -13,6 +13,7 @@ export function actionLinks(
 ): Html | undefined {
   if (!mayRun) return undefined;
   const { run, state } = head;
+  const canRerun = hasEnded(state) && head.purgedAt === null;
   const { requests, recipients } = figures;
   const waitsForApproval = waits.some(({ kind }) => kind === 'approval');
   const failed = recipients.rejected + recipients.failed;
@@ -25,9 +26,9 @@ export function actionLinks(
     },
     !hasEnded(state) && { href: runPath(run, 'cancel'), text: 'Cancel' },
     requests.in_doubt > 0 && mayAdmin && { href: runPath(run, 'doubts'), text: 'Resolve doubts' },
-    hasEnded(state) &&
+    canRerun &&
       failed > 0 && { href: runPath(run, 'rerun', { only: 'failed' }), text: 'Send again to failed' },
-    hasEnded(state) &&
+    canRerun &&
       recipients.unknown > 0 && {
         href: runPath(run, 'rerun', { only: 'unknown' }),
         text: 'Send again to unknown',

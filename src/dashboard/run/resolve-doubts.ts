@@ -1,5 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { requireUnpurgedRun } from '../../engine/runs/find-run.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { formatResolved } from '../../report/doubts.ts';
@@ -29,11 +30,12 @@ export function readChoice(run: string, query: Fields): Choice | string {
 /** The requests that a decision concerns, and how many people. */
 export type ChosenDoubts = ResolveQuestion & { readonly numbers: readonly string[] };
 
-/** @throws InputError if a chosen request, or all of the run, are not in doubt any more */
+/** @throws InputError if a chosen request, or all of the run, are not in doubt any more, or a purged run is to be sent again */
 export async function findChosen(
   context: EngineContext,
   { run, decision, requests }: Choice,
 ): Promise<ChosenDoubts> {
+  if (decision === 'resend') await requireUnpurgedRun(context, run);
   const numbers: string[] = [];
   let recipients = 0;
   for await (const page of await listNamedDoubts(context, { run, named: requests })) {

@@ -5,12 +5,12 @@ import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
 import { startUnlessWaiting } from '../../engine/runs/begin-run.ts';
 import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
-import { html } from '../../report/html/html.ts';
+import { html, type Part } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import { type Fields, textsIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { badge, counted, number } from '../parts/parts.ts';
+import { badge, counted, number, time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 /** Sends the same messages again, to recipients in the states that the address names: once for each form. */
@@ -55,17 +55,19 @@ async function ask(
   { params, query }: Asked,
   key: string | undefined,
 ): Promise<Question> {
-  const { run, campaign, state } = await requireVisibleRun(view, params['run'] ?? '');
+  const { run, campaign, state, purgedAt } = await requireVisibleRun(view, params['run'] ?? '');
   const states = statesIn(query);
   const question = {
     title: `Send ${campaign} (${run}) again?`,
     within: { href: runPath(run), text: `${campaign} (${run})` },
   };
-  const notNow = (why: string): Question => ({
+  const notNow = (why: Part): Question => ({
     ...question,
     title: 'Send again: not possible now',
     body: html`<p>The run is ${badge(state)}. ${why}</p>`,
   });
+  if (purgedAt !== null)
+    return notNow(html`It was purged at ${time(purgedAt, view.zone)}: its contacts and messages are erased.`);
   // A form that was sent may be sent again: it opens the run that it started.
   const isNew = key === undefined;
   if (isNew && state === 'running')

@@ -11,7 +11,7 @@ import {
 } from '../../ledger/planning/planned-totals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/runs/details.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun } from '../runs/find-run.ts';
+import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 /** What a run was planned to send, for the person who approves it. */
 export type PlannedRunFacts = {
@@ -29,7 +29,7 @@ export type PlannedRunFacts = {
 };
 
 export type PlannedRuns = {
-  /** @throws InputError when there is no such run */
+  /** @throws InputError when there is no such run, or it was purged */
   readonly read: (context: EngineContext, run: string) => Promise<PlannedRunFacts>;
 };
 
@@ -41,7 +41,7 @@ export function createPlannedRuns(): PlannedRuns {
   return {
     read: async (context, run) => {
       const { pool } = context.ledger;
-      const { channel, definition } = await requireRun(context, run);
+      const { channel, definition } = await requireUnpurgedRun(context, run);
       const summing = sums.get(run) ?? sumPlannedRun(pool, run);
       sums.set(run, summing);
       const totals = await summing.catch((error: unknown) => {
