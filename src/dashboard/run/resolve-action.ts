@@ -25,12 +25,12 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
           title: `Resolve doubts of ${campaign}`,
           button: buttonOf(found.decision),
           within,
-          body: html`${resolveText(found)}<input type="hidden" name="confirmed" value="${found.requests}">`,
+          body: html`${resolveText(found)}<input type="hidden" name="confirmed" value="${found.requests}"><input type="hidden" name="seen" value="${found.seen}">`,
         };
       },
-      act: async (view, { params, query }, { confirmed = '', reason = '' }) => {
+      act: async (view, { params, query }, { confirmed = '', seen = '', reason = '' }) => {
         const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        const decision = { confirmed: Number(confirmed), reason };
+        const decision = { confirmed: Number(confirmed), seen, reason };
         const choice = readChoice(run, query);
         if (typeof choice === 'string') throw new InputError([{ where: `run ${run}`, what: choice }]);
         const notice = await resolveChosen(view.context, jobs, choice, decision);

@@ -3,6 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { requireUnpurgedRun } from '../../engine/runs/find-run.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
+import { digestOf } from '../../platform/digest.ts';
 import { formatResolved } from '../../report/doubts.ts';
 import { type Fields, textIn, textsIn } from '../base/fields.ts';
 import { counted } from '../parts/parts.ts';
@@ -28,7 +29,11 @@ export function readChoice(run: string, query: Fields): Choice | string {
 }
 
 /** The requests that a decision concerns, and how many people. */
-export type ChosenDoubts = ResolveQuestion & { readonly numbers: readonly string[] };
+export type ChosenDoubts = ResolveQuestion & {
+  readonly numbers: readonly string[];
+  /** Differs for other requests. */
+  readonly seen: string;
+};
 
 /** @throws InputError if a chosen request, or all of the run, are not in doubt any more, or a purged run is to be sent again */
 export async function findChosen(
@@ -46,13 +51,15 @@ export async function findChosen(
   }
   if (numbers.length === 0)
     throw new InputError([{ where: `run ${run}`, what: 'No request is in doubt any more.' }]);
-  return { run, decision, requests: numbers.length, recipients, numbers };
+  const seen = digestOf(numbers.join()).toString('hex');
+  return { run, decision, requests: numbers.length, recipients, numbers, seen };
 }
 
 /**
  * Carries out what the person confirmed, about the requests that the confirmation counted.
  *
  * @param confirmed how many requests the confirmation named
+ * @param seen of the confirmation
  * @returns a sentence about the result
  * @throws InputError if other requests are in doubt now, or as `resolveDoubts` and `LookUpJobs.start`
  */
@@ -60,11 +67,19 @@ export async function resolveChosen(
   context: EngineContext,
   jobs: LookUpJobs,
   choice: Choice,
-  { confirmed, reason }: { readonly confirmed: number; readonly reason: string },
+  {
+    confirmed,
+    seen,
+    reason,
+  }: { readonly confirmed: number; readonly seen?: string; readonly reason: string },
 ): Promise<string> {
-  const { run, decision, requests, numbers } = await findChosen(context, choice);
+  const { run, decision, requests, numbers, ...found } = await findChosen(context, choice);
   if (requests !== confirmed) {
     const what = `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in doubt now, not ${confirmed}. Look again before you decide.`;
+    throw new InputError([{ where: `run ${run}`, what }]);
+  }
+  if (seen !== undefined && seen !== found.seen) {
+    const what = 'Other requests are in doubt now. Look again before you decide.';
     throw new InputError([{ where: `run ${run}`, what }]);
   }
   if (decision === 'ask') {

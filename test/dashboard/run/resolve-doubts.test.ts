@@ -63,6 +63,24 @@ test('a decision about more or fewer requests than were confirmed is refused, an
   expect(await countsOf(run)).toMatchObject({ in_doubt: 3 });
 });
 
+test('a decision about all is refused when as many requests are in doubt as before, but others', async () => {
+  const run = await planRunInDoubt(opened.ledger, { requests: 3 });
+  const setState = (request: number, state: string) =>
+    opened.ledger.pool.query('UPDATE requests SET state = $3 WHERE run_id = $1 AND request = $2', [
+      run,
+      request,
+      state,
+    ]);
+  const all = { run, decision: 'abandon', requests: undefined } as const;
+  await setState(3, 'accepted');
+  const { seen } = await findChosen(opened.context, all);
+  await setState(1, 'accepted');
+  await setState(3, 'in_doubt');
+  const refused = resolveChosen(opened.context, jobs, all, { confirmed: 2, seen, reason: 'gone' });
+  expect(await refused.catch(problem)).toBe('Other requests are in doubt now. Look again before you decide.');
+  expect(await countsOf(run)).toMatchObject({ in_doubt: 2, abandoned: 0 });
+});
+
 test('when two people decide at once, the second is refused', async () => {
   const run = await planRunInDoubt(opened.ledger, { requests: 1 });
   const decide = (decision: 'accepted' | 'abandon') =>
