@@ -10,17 +10,18 @@ import type { Tools } from '../base/tools.ts';
 import { type Health, healthPart } from './health-part.ts';
 
 const maxWorkers = 500;
-/** Milliseconds between two rounds of checks, at least. */
-const leastPause = 5_000;
+/** Milliseconds between two rounds of checks. */
+const pause = { least: 5_000, most: 60_000 } as const;
 
 /** Which workers are alive, what each holds, and what `volley doctor` finds in the ledger. */
 export function addHealthPage(server: FastifyInstance, { context, live, scheduleSource }: Tools): void {
   const { settings, folder } = scheduleSource;
-  const slow = createPacedRead(context, leastPause, async () => ({
+  const readChecked = async (): Promise<NonNullable<Health['fleet']>> => ({
     at: context.now(),
     checks: await checkLedgerHealth(context, settings, folder),
     figures: await readFleetFigures(context).catch(() => undefined),
-  }));
+  });
+  const slow = createPacedRead(context, pause.least, readChecked, pause.most);
   const read = async (accounts: readonly string[] | null): Promise<Health> => {
     const isFirst = slow.latest() === undefined;
     const refreshed = slow.refresh();

@@ -48,7 +48,7 @@ export async function listAccountLimits(
 export type LimitsByAccount = ReadonlyMap<string, RateLimits>;
 
 /** @throws InputError for an invalid accounts file */
-export async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
+async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
   const path = accountsPath(settings);
   return readAccountLimits(await readText(path, settings, 'accounts'), path);
 }

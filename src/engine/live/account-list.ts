@@ -1,16 +1,10 @@
-import { InputError, type Problem } from '../../domain/problems.ts';
+import type { Problem } from '../../domain/problems.ts';
 import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
 import type { EngineContext } from '../context.ts';
-import {
-  type AccountLimits,
-  joinLimits,
-  type LimitsByAccount,
-  readFileLimits,
-} from '../dispatch/account-limits.ts';
+import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
-import { type AccountFacts, describeAccounts } from './account-facts.ts';
-import { createPacedRead } from './paced-read.ts';
+import { type AccountFacts, createAccountsFileReader } from './accounts-file.ts';
 
 /** An account as it is now. */
 export type LiveAccount = {
@@ -33,28 +27,24 @@ export type LiveAccountList = {
 
 export type LiveAccounts = { readonly read: () => Promise<LiveAccountList> };
 
-/** Milliseconds. The accounts file is read again as often. */
-const leastPause = 2_000;
+/** Milliseconds over which a rate is measured. */
 const span = { least: 900, most: 10_000 } as const;
 
 type Sample = { readonly at: number; readonly settled: ReadonlyMap<string, number> };
 
 /** For pages that show accounts as they are. */
 export function createLiveAccounts(
-  context: Pick<EngineContext, 'ledger' | 'monotonic'>,
+  { ledger, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   settings: Settings,
 ): LiveAccounts {
-  const { ledger, monotonic } = context;
-  const files = createPacedRead(context, leastPause, () => readFile(settings));
+  const readFile = createAccountsFileReader(settings);
   let samples: Sample[] = [];
   return {
     read: async () => {
-      const isFirst = files.latest() === undefined;
-      const refreshed = files.refresh();
-      if (isFirst) await refreshed;
       const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
-      const { inFile, facts, problems } = files.latest() ?? noFile;
-      const limits = inFile ? joinLimits(inFile, await listRateLimits(ledger.monitoring)) : [];
+      const file = await readFile();
+      const { facts, problems } = file;
+      const limits = file.limits ? joinLimits(file.limits, await listRateLimits(ledger.monitoring)) : [];
       const known = new Map(limits.map((one) => [one.account, one]));
       const described = new Map(facts.map((one) => [one.account, one]));
       const at = monotonic();
@@ -79,24 +69,4 @@ export function createLiveAccounts(
       return { accounts, problems };
     },
   };
-}
-
-type AccountsFile = {
-  /** Undefined while the file cannot be read. */
-  readonly inFile: LimitsByAccount | undefined;
-  readonly facts: readonly AccountFacts[];
-  readonly problems: readonly Problem[];
-};
-
-const noFile: AccountsFile = { inFile: undefined, facts: [], problems: [] };
-
-/** An accounts file that cannot be read leaves what the ledger knows. */
-async function readFile(settings: Settings): Promise<AccountsFile> {
-  try {
-    const facts = await describeAccounts(settings);
-    return { inFile: await readFileLimits(settings), facts, problems: [] };
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return { ...noFile, problems: error.problems };
-  }
 }

@@ -16,11 +16,18 @@ export type PacedRead<Value> = {
 /** A reading is followed by a pause of so many times its duration. */
 export const share = 300;
 
-/** @param least milliseconds between the end of one reading and the next */
+/** Milliseconds: no figure gets older than that because its reading takes long. */
+const longestPause = 300_000;
+
+/**
+ * @param least milliseconds between the end of one reading and the next
+ * @param most milliseconds, for a figure that must not get as old as others
+ */
 export function createPacedRead<Value>(
   { monotonic }: Pick<EngineContext, 'monotonic'>,
   least: number,
   read: () => Promise<Value>,
+  most = longestPause,
 ): PacedRead<Value> {
   let latest: Value | undefined;
   let nextAt = Number.NEGATIVE_INFINITY;
@@ -29,16 +36,20 @@ export function createPacedRead<Value>(
   let formerTook = 0;
   const readOnce = async (): Promise<void> => {
     const began = monotonic();
-    try {
-      latest = await read();
-    } catch {
-      // During an outage the page says so. A reading that fails is made again.
-    }
+    const pauseAfter = await read().then(
+      (value) => {
+        latest = value;
+        const took = monotonic() - began;
+        const pause = Math.min(took, formerTook) * share;
+        formerTook = took;
+        return Math.min(pause, most);
+      },
+      // During an outage the page says so. How long a reading takes that fails says nothing of the next one.
+      () => monotonic() - began,
+    );
     const ended = monotonic();
-    const took = ended - began;
     // What changed while it was read may be missing.
-    nextAt = expiredAt >= began ? ended : ended + Math.max(least, Math.min(took, formerTook) * share);
-    formerTook = took;
+    nextAt = expiredAt >= began ? ended : ended + Math.max(least, pauseAfter);
   };
   return {
     latest: () => latest,

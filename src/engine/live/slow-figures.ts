@@ -15,8 +15,9 @@ import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import { type AccountLimits, joinLimits, readFileLimits } from '../dispatch/account-limits.ts';
+import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
+import { createAccountsFileReader } from './accounts-file.ts';
 import { createPacedRead, type PacedRead } from './paced-read.ts';
 import { type Reported, readReported } from './run-figures.ts';
 
@@ -73,13 +74,14 @@ export function createSlowFigures(
     audit: await listAudit(pool, { run }, maxListed.entries),
     notifications: await listRunNotifications(pool, run),
   }));
-  const inFile = paced(10_000, () => readFileLimits(settings));
+  const readFile = createAccountsFileReader(settings);
   const limits = paced(400, async () => {
-    const all = joinLimits(inFile.latest() ?? new Map(), await listRateLimits(pool));
+    const file = await readFile();
+    const all = joinLimits(file.limits ?? new Map(), await listRateLimits(pool));
     return all.find((each) => each.account === account);
   });
   const changing = [reported, events, failures, costs, results];
-  const all = [...changing, inFile, limits, rejections];
+  const all = [...changing, limits, rejections];
   let refreshing: Promise<void> | undefined;
   const refreshAll = async (): Promise<void> => {
     for (const each of all) await each.refresh();
