@@ -1,12 +1,7 @@
 import type { RunKind } from '../domain/runs.ts';
 import type { Closing } from '../ledger/billing/close.ts';
-import type {
-  BillingDimension,
-  BillingFigures,
-  BillingLine,
-  BillingQuery,
-  BillingTotal,
-} from '../ledger/billing/report.ts';
+import type { BillingFigures } from '../ledger/billing/figures.ts';
+import type { BillingDimension, BillingLine, BillingQuery, BillingTotal } from '../ledger/billing/report.ts';
 import { formatPayer } from './billing-words.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { formatLocal } from './time.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { BillingFigures } from '../../src/ledger/billing/figures.ts';
 import type {
   BillingDimension,
-  BillingFigures,
   BillingLine,
   BillingReport,
   BillingTotal,

@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import { expect } from 'vitest';
-import type { BillingFigures, BillingReport } from '../../src/ledger/billing/report.ts';
+import type { BillingFigures } from '../../src/ledger/billing/figures.ts';
+import type { BillingReport } from '../../src/ledger/billing/report.ts';
 import type { Figures } from './billing-recount.ts';
 
 export function expectLines(lines: BillingReport['lines'], counted: ReadonlyMap<string, Figures>): void {

@@ -1,5 +1,5 @@
 import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
-import type { AnswerCount } from '../../ledger/runs/slice-figures.ts';
+import type { AnswerCount } from '../../ledger/runs/slice-answers.ts';
 
 /** Attempts that have ended. They can be added and taken away, so that a slice that changed is counted again. */
 export type Answers = {

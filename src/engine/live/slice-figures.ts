@@ -1,11 +1,10 @@
 import type { RequestState, RunState } from '../../domain/runs.ts';
 import { requestStates } from '../../domain/runs.ts';
 import { type ReadOutcomes, readOutcomes } from '../../ledger/events/read-slices.ts';
+import { countRowAnswers, countSettledAnswers } from '../../ledger/runs/slice-answers.ts';
 import {
   countPlannedRecipients,
-  countRowAnswers,
   countRowsOfSlices,
-  countSettledAnswers,
   type EarlyReport,
   listEarlyReports,
   type OpenSlice,

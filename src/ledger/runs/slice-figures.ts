@@ -3,7 +3,6 @@ import { batchOf } from '../batch.ts';
 import { countSuppressedOf } from '../request-rows.ts';
 import type { SliceRange } from '../requests/slice-range.ts';
 import type { Transaction } from '../session.ts';
-import type { AttemptVerdict } from './describe-sending.ts';
 
 /*
  * Figures of single slices, for pages that follow a run. `summary.ts` and `describe-sending.ts` read the same of a
@@ -42,9 +41,10 @@ export async function listSliceVersions(client: Transaction, run: string): Promi
   return rows;
 }
 
-type Range = Omit<SliceRange, 'run'>;
+/** The requests of a slice. */
+export type RequestsOfSlice = Omit<SliceRange, 'run'>;
 
-const ranges = batchOf<Range>({
+export const requestsOfSlices = batchOf<RequestsOfSlice>({
   slice: ['integer', ({ slice }) => slice],
   first: ['integer', ({ first }) => first],
   last: ['integer', ({ last }) => last],
@@ -63,18 +63,18 @@ export type RowCount = {
 export async function countRowsOfSlices(
   client: Transaction,
   run: string,
-  slices: readonly Range[],
+  slices: readonly RequestsOfSlice[],
 ): Promise<RowCount[]> {
   const { rows } = await client.query<RowCount>({
     name: 'count-rows-of-slices',
     text: `
       SELECT d.slice, q.state, count(*)::integer AS requests, sum(q.recipients)::integer AS recipients,
              sum(${countSuppressedOf('q')})::integer AS cancelled
-      FROM ${ranges.table('d', 2)}
+      FROM ${requestsOfSlices.table('d', 2)}
       JOIN requests q ON q.run_id = $1 AND q.request BETWEEN d.first AND d.last
       GROUP BY d.slice, q.state
     `,
-    values: [run, ...ranges.values(slices)],
+    values: [run, ...requestsOfSlices.values(slices)],
   });
   return rows;
 }
@@ -83,13 +83,13 @@ export async function countRowsOfSlices(
 export async function countPlannedRecipients(
   client: Transaction,
   run: string,
-  slices: readonly Range[],
+  slices: readonly RequestsOfSlice[],
 ): Promise<{ readonly slice: number; readonly recipients: number }[]> {
   const { rows } = await client.query<{ slice: number; recipients: number }>({
     name: 'count-planned-recipients',
     text: `
       SELECT d.slice, p.recipients
-      FROM ${ranges.table('d', 2)}
+      FROM ${requestsOfSlices.table('d', 2)}
       CROSS JOIN LATERAL (
         SELECT coalesce(sum(size), 0)::integer AS recipients
         FROM contents c
@@ -98,7 +98,7 @@ export async function countPlannedRecipients(
         OFFSET 0
       ) p
     `,
-    values: [run, ...ranges.values(slices)],
+    values: [run, ...requestsOfSlices.values(slices)],
   });
   return rows;
 }
@@ -112,7 +112,7 @@ export type OpenSlice = {
   readonly withRows: readonly number[];
 };
 
-const rangesToRead = batchOf<Range & { readonly hasSizes: boolean }>({
+const rangesToRead = batchOf<RequestsOfSlice & { readonly hasSizes: boolean }>({
   slice: ['integer', ({ slice }) => slice],
   first: ['integer', ({ first }) => first],
   last: ['integer', ({ last }) => last],
@@ -122,7 +122,7 @@ const rangesToRead = batchOf<Range & { readonly hasSizes: boolean }>({
 export async function readOpenSlices(
   client: Transaction,
   run: string,
-  slices: readonly (Range & { readonly hasSizes: boolean })[],
+  slices: readonly (RequestsOfSlice & { readonly hasSizes: boolean })[],
 ): Promise<OpenSlice[]> {
   const { rows } = await client.query<OpenSlice>({
     name: 'read-open-slices',
@@ -157,104 +157,19 @@ export type EarlyReport = {
 export async function listEarlyReports(
   client: Transaction,
   run: string,
-  slices: readonly Range[],
+  slices: readonly RequestsOfSlice[],
 ): Promise<EarlyReport[]> {
   const { rows } = await client.query<EarlyReport>({
     name: 'list-early-reports',
     text: `
       SELECT d.slice, p.request, (count(*) FILTER (WHERE o.outcome = 'delivered'))::integer AS delivered,
              (count(*) FILTER (WHERE o.outcome = 'undelivered'))::integer AS undelivered
-      FROM ${ranges.table('d', 2)}
+      FROM ${requestsOfSlices.table('d', 2)}
       JOIN early_proofs p ON p.run_id = $1 AND p.request BETWEEN d.first AND d.last
       JOIN recipient_outcomes o ON o.run_id = $1 AND o.request = p.request
       GROUP BY d.slice, p.request
     `,
-    values: [run, ...ranges.values(slices)],
-  });
-  return rows;
-}
-
-/** Attempts that ended in the same second with the same result, or (without a second) took as long. */
-export type AnswerCount = {
-  readonly slice: number;
-  /** Since 1970; null: the count is one of durations. */
-  readonly second: number | null;
-  readonly verdict: AttemptVerdict;
-  readonly httpStatus: number | null;
-  /** Milliseconds, cut to two digits: 1,234 is 1,200. */
-  readonly took: number | null;
-  readonly attempts: number;
-};
-
-/** SQL: milliseconds cut to their first two digits. Most answers take less than a second, and a million are counted. */
-const twoDigits = (took: string): string =>
-  `CASE WHEN ${took} < 100 THEN ${took}
-        WHEN ${took} < 1000 THEN ${took} - ${took} % 10
-        ELSE ${took} - mod(${took}, CAST(power(10, length(CAST(${took} AS text)) - 2) AS integer)) END`;
-
-/** SQL: counts of the answers of slice `d`. Each slice is counted by itself, which takes half the time. */
-const countsOf = (answers: string): string => `
-  CROSS JOIN LATERAL (
-    SELECT second, verdict, http_status AS "httpStatus", took, count(*)::integer AS attempts
-    FROM (${answers}) answer
-    GROUP BY GROUPING SETS ((second, verdict, http_status), (took))
-    HAVING grouping(second) = 0 OR took IS NOT NULL
-  ) c`;
-
-/** Of ordinary requests in settled slices. */
-export async function countSettledAnswers(
-  client: Transaction,
-  run: string,
-  slices: readonly Range[],
-): Promise<AnswerCount[]> {
-  const { rows } = await client.query<AnswerCount>({
-    name: 'count-settled-answers',
-    text: `
-      SELECT d.slice, c.*
-      FROM ${ranges.table('d', 2)}
-      CROSS JOIN LATERAL (
-        SELECT CAST(extract(epoch FROM base_at) * 1000 AS float8) AS base_ms, finished_ms, took_ms, statuses
-        FROM slice_outcomes
-        WHERE run_id = $1 AND slice = d.slice
-        -- Otherwise the base is computed again for each answer.
-        OFFSET 0
-      ) k
-      ${countsOf(`
-        SELECT floor((k.base_ms + finished_ms) / 1000) AS second, 'accepted' AS verdict,
-               coalesce(status, 200) AS http_status, ${twoDigits('took_ms')} AS took
-        FROM unnest(k.finished_ms, k.took_ms, k.statuses) AS n (finished_ms, took_ms, status)
-        WHERE took_ms IS NOT NULL
-      `)}
-    `,
-    values: [run, ...ranges.values(slices)],
-  });
-  return rows;
-}
-
-/** Of requests that have rows. */
-export async function countRowAnswers(
-  client: Transaction,
-  run: string,
-  slices: readonly Range[],
-): Promise<AnswerCount[]> {
-  const { rows } = await client.query<AnswerCount>({
-    name: 'count-row-answers',
-    text: `
-      SELECT d.slice, c.*
-      FROM ${ranges.table('d', 2)}
-      ${countsOf(`
-        SELECT CAST(floor(extract(epoch FROM coalesce(finished_at, started_at))) AS float8) AS second, verdict,
-               http_status, ${twoDigits('a.took')} AS took
-        FROM (
-          SELECT *, CASE WHEN http_status IS NOT NULL
-                         THEN CAST(round(extract(epoch FROM finished_at - started_at) * 1000) AS integer) END AS took
-          FROM attempts
-          WHERE run_id = $1 AND request BETWEEN d.first AND d.last AND verdict IS NOT NULL
-          OFFSET 0
-        ) a
-      `)}
-    `,
-    values: [run, ...ranges.values(slices)],
+    values: [run, ...requestsOfSlices.values(slices)],
   });
   return rows;
 }
