@@ -55,7 +55,7 @@ test('the printed address signs the person in once, and its token ends with the 
   ]);
 });
 
-test('the printed address, used again, leads the person who is signed in with it to the runs, and nobody else', async () => {
+test('a person who has signed in with the printed address can open it again, and sees the runs; another person does not', async () => {
   const { link, stop, ended } = await start();
   const cookie = cookieOf(await fetch(link));
   const again = await fetch(link, { headers: { cookie } });
@@ -79,7 +79,7 @@ test('the printed address, used again, leads the person who is signed in with it
   await ended;
 });
 
-test('a guessed address signs nobody in, and neither does a part of the right one', async () => {
+test('a person who guesses the address, or has a part of it, is not signed in', async () => {
   const { link, stop, ended } = await start();
   const guessed = await fetch(link.replace(/.{4}$/, '0000'));
   expect([guessed.status, cookieOf(guessed)]).toEqual([403, '']);

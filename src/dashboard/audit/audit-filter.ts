@@ -3,8 +3,8 @@ import { InputError } from '../../domain/problems.ts';
 import type { AuditFilter } from '../../ledger/audit/audit.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { dayAfter, dayIn } from '../base/days.ts';
 import { type Fields, textIn } from '../base/fields.ts';
-import { dayAfter, dayIn } from '../runs/filter.ts';
 
 const names = ['run', 'who', 'token', 'action', 'outcome', 'since', 'until', 'before'] as const;
 

@@ -41,7 +41,7 @@ export async function readSession(
   return view;
 }
 
-/** Ends the former session of this browser, which nobody could sign out of any more. */
+/** Ends the former session of this browser too: the new cookie replaces its cookie, so no person could end it. */
 export async function startSession(
   context: EngineContext,
   reply: FastifyReply,

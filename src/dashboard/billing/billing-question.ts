@@ -3,6 +3,7 @@ import { type BillingDimension, type BillingQuery, billingDimensions } from '../
 import { monthAfter } from '../../platform/months.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type BillingParameters, billingParameters, toBillingQuery } from '../../server/api/billing-query.ts';
+import { dayAfter } from '../base/days.ts';
 import { type Fields, problemsOf, textIn, textsIn } from '../base/fields.ts';
 
 /** Names of filters in addresses and in calls of the API. */
@@ -151,10 +152,6 @@ export function ofMonth(question: BillingQuestion, month: string): BillingQuesti
 
 export function isDimension(name: string): name is BillingDimension {
   return billingDimensions.some((known) => known === name);
-}
-
-function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 }
 
 function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {

@@ -3,6 +3,7 @@ import { runKinds, runStates } from '../../domain/runs.ts';
 import type { RunFilter } from '../../ledger/runs/find.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { dayAfter, dayIn } from '../base/days.ts';
 import { type Fields, textIn } from '../base/fields.ts';
 
 /** What a person asks the list of runs, as it is in the address. */
@@ -24,12 +25,6 @@ export function readQuestion(fields: Fields): RunQuestion {
     to: dayIn(text('to')),
     before: text('before'),
   };
-}
-
-/** `2026-12-01`, or nothing for what is no day. */
-export function dayIn(text: string): string {
-  const day = /^(19|20|21)\d\d-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
-  return day && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? text : '';
 }
 
 /** @param zone of the days from and to */
@@ -56,12 +51,6 @@ export function toFilter(
     campaign: campaign === '' ? undefined : campaign,
     before: run === '' || Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, run },
   };
-}
-
-export function dayAfter(day: string): string {
-  const next = new Date(`${day}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  return next.toISOString().slice(0, 10);
 }
 
 /** The address of the list, or of its stream, with these changes. */
