@@ -22,7 +22,7 @@ export const decisions = [
   {
     decision: 'resend',
     name: 'Send again',
-    what: 'They are sent again with the same MessageID, a completed run when you resume it. If the service has them already, people can get the message twice.',
+    what: 'Volley sends them again with the same MessageID; resume a completed run for that. If the service has them already, people can get the message twice.',
   },
   {
     decision: 'abandon',

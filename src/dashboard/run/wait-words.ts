@@ -52,7 +52,7 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
     case 'doubts':
       return {
         what: `${counted(wait.requests, 'request')} ${wait.requests === 1 ? 'is' : 'are'} in doubt: the service may or may not have ${wait.requests === 1 ? 'it' : 'them'}.`,
-        next: 'Resolve them: ask the service, or decide from what you know.',
+        next: 'Ask the service, or decide from what you know.',
       };
   }
 }
