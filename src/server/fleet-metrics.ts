@@ -15,7 +15,7 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
   );
   const refused = gauge(
     'volley_account_refused_seconds',
-    'How long the service of the account has refused everything; no line if it does not.',
+    'How long the service of the account has refused everything; no line if it does not, or if no run of the account is running.',
     ['account'],
   );
   const lag = gauge('volley_inbox_lag_seconds', 'How long the oldest due delivery report has waited.');

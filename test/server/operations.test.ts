@@ -164,6 +164,7 @@ test('the figures of the ledger equal its small tables', async () => {
     INSERT INTO account_breakers (account, opened_at, retry_at, refusals, reason)
     VALUES ('sandbox', now() - interval '70 seconds', now(), 9, 'HTTP 503')
   `);
+  await pool.query("UPDATE runs SET state = 'running' WHERE run_id = $1", [run]);
   const figures = await readMetrics(await served(cleanUp));
   expect(Object.fromEntries(figures)).toMatchObject({
     'volley_notifications{state="overdue"}': 2,
@@ -177,7 +178,11 @@ test('the figures of the ledger equal its small tables', async () => {
     volley_schedule_next_timestamp_seconds: Date.UTC(2999, 0) / 1000,
   });
   expect(figures.get('volley_inbox_lag_seconds')).toBeGreaterThanOrEqual(90);
-  expect(figures.get('volley_account_refused_seconds{account="sandbox"}')).toBeGreaterThanOrEqual(70);
+  const refused = 'volley_account_refused_seconds{account="sandbox"}';
+  expect(figures.get(refused)).toBeGreaterThanOrEqual(70);
+  // Nobody asks the service while the run is paused.
+  await pool.query("UPDATE runs SET state = 'paused' WHERE run_id = $1", [run]);
+  expect((await readMetrics(await served(cleanUp))).get(refused)).toBeUndefined();
 });
 
 test('the database is asked for its figures once in five seconds, for any number of scrapes', async () => {

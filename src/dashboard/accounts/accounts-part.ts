@@ -1,5 +1,6 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
+import type { AccountWork } from '../../ledger/limits/account-work.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { problemItems } from '../campaigns/campaign-words.ts';
@@ -37,16 +38,25 @@ ${table<LiveAccount>('Accounts', viewer.mayAdmin ? [...columns, change] : column
 /** While the breaker of the account is open. */
 export function refusalBanner({ account, work }: LiveAccount, { zone }: Viewer): Html | undefined {
   if (!work?.refusedSince || !work.retryAt) return undefined;
-  return html`<div class="banner" role="alert"><p>The service has refused everything of <bdi>${account}</bdi> since ${time(work.refusedSince, zone)}. The next request is sent at ${time(work.retryAt, zone)}; the runs of the account go on by themselves. The service said:</p>
+  const since = html`The service has refused everything of <bdi>${account}</bdi> since ${time(work.refusedSince, zone)}`;
+  const text = isRefused(work)
+    ? html`${since}. The next request is sent at ${time(work.retryAt, zone)}; the runs of the account go on by themselves.`
+    : html`${since}. No run of the account is running, so nothing is sent. The next one that starts or resumes sends one request first.`;
+  return html`<div class="banner" role="alert"><p>${text} The service said:</p>
 ${longText(work.refusal ?? '', `refusal-${account}`)}</div>`;
 }
 
 export function stateOf({ facts, work }: LiveAccount): string {
-  if (work?.refusedSince) return 'refused';
+  if (work && isRefused(work)) return 'refused';
   if (facts?.kind === 'unusable') return 'problem';
   if (!work) return 'idle';
   if (work.running > 0) return 'running';
   return work.paused > 0 ? 'paused' : work.planned > 0 ? 'planned' : 'idle';
+}
+
+/** While no run of the account is running, nobody asks the service. */
+function isRefused({ refusedSince, running }: AccountWork): boolean {
+  return refusedSince !== null && running > 0;
 }
 
 function serviceCell({ facts }: LiveAccount): Html {

@@ -75,7 +75,10 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
           title: `Ask about ${campaign}`,
           body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
           button: 'Ask the service',
-          within: { href: deliveryReportsPath(`missing/${run}`), text: `Missing of ${campaign}` },
+          within: {
+            href: deliveryReportsPath(`missing/${run}`),
+            text: `Missing delivery reports of ${campaign}`,
+          },
         };
       },
       act: async (view, { params }) => {

@@ -49,7 +49,7 @@ ${found.length > runsPerPage && html`<p><a rel="next" href="${deliveryReportsPat
       const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
       const noLookUp = await whyNoPolling(scheduleSource.settings, run.account);
       return {
-        title: `Missing of ${run.campaign}`,
+        title: `Missing delivery reports of ${run.campaign}`,
         within: { href: deliveryReportsPath('missing'), text: 'Missing delivery reports' },
         body: html`${pollPart(run, { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 }, view)}${recipientsPart(run, found, view)}`,
       };
@@ -92,7 +92,7 @@ function runsPart(runs: readonly RunMissing[], { zone }: Viewer): Html {
       { title: 'Campaign', cell: ({ campaign }) => campaign },
       { title: 'Account', cell: ({ account }) => account },
       { title: 'Missing', isNumber: true, cell: ({ missing }) => number(missing) },
-      { title: 'Sent from', cell: ({ oldest }) => time(oldest, zone) },
+      { title: 'Sent, in the quarter of an hour from', cell: ({ oldest }) => time(oldest, zone) },
     ],
     runs,
   );
@@ -118,7 +118,7 @@ function recipientsPart({ run }: Run, found: readonly MissingOfRun[], { zone }: 
     shown,
   )}
 ${next !== undefined && html`<p><a rel="next" href="${next}">More recipients</a></p>`}
-<p><a href="${runPath(run, 'download/missing', { format: 'csv' })}">All of them, as CSV</a> <a href="${runPath(run)}">The run</a></p>`;
+<p><a href="${runPath(run, 'download/missing', { format: 'csv' })}">All of them, as CSV</a>, <a href="${runPath(run)}">The run</a></p>`;
 }
 
 type PollState = {

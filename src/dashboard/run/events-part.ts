@@ -3,9 +3,9 @@ import type { RunEvents } from '../../engine/live/slow-figures.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, table, time } from '../parts/parts.ts';
+import { badge, table, time, withCode } from '../parts/parts.ts';
 
-type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: string };
+type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: Part };
 
 /** What happened to the run, and who did what, newest first. */
 export function eventsPart({ events }: LiveRun, { zone }: Viewer): Html | undefined {
@@ -31,7 +31,7 @@ function stateEvents({ states }: RunEvents): Event[] {
     at,
     what: badge(state),
     who: '',
-    why: formatReasonOrNull(reason) ?? '',
+    why: withCode(formatReasonOrNull(reason) ?? ''),
   }));
 }
 

@@ -33,7 +33,7 @@ function statePart({ head, waits, progress }: LiveRun, { zone }: Viewer): Html {
 <p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
 ${settling && html` Everything is sent; requests in doubt are being settled.`}
 ${head.purgedAt && html` Its contacts and messages are erased; counts and costs stay.`}</p>
-${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${what}</strong> ${withCode(next)}</li>`)}</ul>`}
+${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${withCode(next)}</li>`)}</ul>`}
 </section>`;
 }
 

@@ -26,8 +26,10 @@ function stageItem({ name, part, whole, text }: Stage): Html {
 
 function stagesOf(live: LiveRun): Stage[] {
   const { progress, figures, rejections } = live;
-  const { settled, total, notAccepted } = progress;
-  const { recipients } = figures;
+  const { settled, total } = progress;
+  const { recipients, requests } = figures;
+  const inDoubt = requests.in_doubt;
+  const notAccepted = Math.max(0, progress.notAccepted - inDoubt);
   const leftOut = (rejections ?? []).reduce((sum, { contacts }) => sum + contacts, 0);
   const accepted = recipients.accepted + recipients.delivered + recipients.undelivered;
   const reported = recipients.delivered + recipients.undelivered;
@@ -42,7 +44,7 @@ function stagesOf(live: LiveRun): Stage[] {
       name: 'Sent',
       part: settled,
       whole: total,
-      text: html`${number(settled)} of ${counted(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${speed(live)}`,
+      text: html`${number(settled)} of ${counted(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${inDoubt > 0 && html`, ${number(inDoubt)} in doubt`}${speed(live)}`,
     },
     {
       name: 'Reported',

@@ -31,7 +31,7 @@ function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
   const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
   const words = needs.map((wait) => {
     const { what, next } = waitWords(wait, viewer.zone);
-    return html`<p><strong dir="auto">${shortened(what)}</strong> ${withCode(next)}</p>`;
+    return html`<p><strong dir="auto">${withCode(shortened(what))}</strong> ${withCode(next)}</p>`;
   });
   const links = needs
     .flatMap((wait) => linksFor(wait, run, viewer))

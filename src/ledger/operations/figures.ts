@@ -69,12 +69,16 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   return rows;
 }
 
-/** By the clock of Postgres, which breakers use. */
+/**
+ * Of accounts with a running run: for others nobody asks the service, so what it does now is not known. By the clock
+ * of Postgres, which breakers use.
+ */
 async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
   const { rows } = await pool.query<OpenBreaker>(
     `
     SELECT account, greatest(0, extract(epoch FROM clock_timestamp() - opened_at))::float8 AS seconds
     FROM account_breakers
+    WHERE account IN (SELECT account FROM runs WHERE state = 'running')
     ORDER BY account
     `,
   );

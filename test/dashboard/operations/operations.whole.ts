@@ -168,6 +168,9 @@ describe('an account', () => {
     );
     const page = await scene.browse('/accounts');
     await page.getByRole('alert').getByText('<img src=x').waitFor();
+    // None of its runs is running, so nothing goes on by itself.
+    await page.getByText('No run of the account is running, so nothing is sent.').waitFor();
+    expect(await page.getByText('go on by themselves').count()).toBe(0);
     expect(await page.locator('main img').count()).toBe(0);
     await scene.opened.ledger.pool.query('DELETE FROM account_breakers');
     await page.getByRole('alert').filter({ hasText: 'refused' }).waitFor({ state: 'detached' });

@@ -72,7 +72,16 @@ test('payers of an account without rates have no estimate, not one of 0', () => 
   expect(page).not.toContain('0.64');
 });
 
+test('requests in doubt are not counted as not accepted', () => {
+  const page = livePart(aLiveRun({ state: 'completed', settled: 10, inDoubt: 3, failed: 2 }), viewer).text;
+  expect(page).toContain('10 of 10 requests (100.0 %), 2 not accepted, 3 in doubt<');
+  const doubtsOnly = livePart(aLiveRun({ state: 'completed', settled: 10, inDoubt: 3 }), viewer).text;
+  expect(doubtsOnly).toContain('10 of 10 requests (100.0 %), 3 in doubt<');
+});
+
 test('what is to be typed is shown as code', () => {
+  const paused = livePart(aLiveRun({ state: 'paused', text: '`volley resume R` sends them' }), viewer).text;
+  expect(paused.match(/<code>volley resume R<\/code> sends them/g)).toHaveLength(2);
   const page = livePart(inState('running', [{ kind: 'worker' }]), viewer).text;
   expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
 });

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { accountsPart } from '../../../src/dashboard/accounts/accounts-part.ts';
+import type { LiveAccount } from '../../../src/engine/live/account-list.ts';
+
+const viewer = { zone: 'UTC', mayRun: true, mayAdmin: true };
+
+/** That the service refuses. */
+const refused = (running: number): LiveAccount => ({
+  account: 'busy',
+  limits: undefined,
+  facts: undefined,
+  requestsPerSecond: undefined,
+  work: {
+    account: 'busy',
+    running,
+    paused: 1,
+    planned: 0,
+    settled: 0,
+    claimed: 0,
+    heldSlices: 0,
+    refusedSince: new Date('2026-11-23T20:00:00Z'),
+    retryAt: new Date('2026-11-23T20:00:10Z'),
+    refusal: 'HTTP 503',
+    lookedUpAt: null,
+  },
+});
+const shown = (running: number) => accountsPart({ accounts: [refused(running)], problems: [] }, viewer).text;
+
+test('an account that the service refuses says when it is asked next, while a run of it is running', () => {
+  expect(shown(1)).toContain('data-state="refused"');
+  expect(shown(1)).toContain('2026-11-23 20:00:10</time>; the runs of the account go on by themselves');
+});
+
+test('an account whose runs have paused says that nothing is sent, and promises no next request', () => {
+  expect(shown(0)).toContain('data-state="paused"');
+  expect(shown(0)).toContain('No run of the account is running, so nothing is sent.');
+  expect(shown(0)).not.toContain('20:00:10');
+});
