@@ -18,19 +18,42 @@ export async function createBillingCharts(
   const days = ofDays
     .filter(isOrdinary)
     .flatMap(({ values: [day], recipients }) => (day ? [{ day, recipients }] : []));
-  const charts = [createDeliveryChart(totals), createDayChart(days)];
+  const charts = [createDeliveryChart(addDeliveries(noDeliveries, ofDays), totals), createDayChart(days)];
   for (const dimension of ['SubAccount', 'ChargeCode'] as const)
     charts.push(...createCostCharts(dimension, totals, (await regroup([dimension])).lines));
   return charts;
 }
 
-export function createDeliveryChart(totals: readonly BillingTotal[]): Chart {
-  const sum = (count: (total: BillingTotal) => number): number =>
-    totals.filter(isOrdinary).reduce((all, total) => all + count(total), 0);
-  return createFunnelChart('From recipients to deliveries', [
-    { name: 'Recipients', count: sum(({ recipients }) => recipients) },
-    { name: 'Accepted', count: sum(({ accepted }) => accepted) },
-    { name: 'Delivered', count: sum(({ delivered }) => delivered) },
+/** Of ordinary requests. Without corrections, because these concern recipients of an earlier month. */
+export type Deliveries = Pick<BillingLine, 'recipients' | 'accepted' | 'delivered'>;
+
+export const noDeliveries: Deliveries = { recipients: 0, accepted: 0, delivered: 0 };
+
+export function addDeliveries(
+  sum: Deliveries,
+  lines: readonly (Deliveries & Pick<BillingLine, 'kind' | 'correctionOf'>)[],
+): Deliveries {
+  const own = lines.filter((line) => isOrdinary(line) && line.correctionOf === null);
+  return own.reduce(
+    (all, { recipients, accepted, delivered }) => ({
+      recipients: all.recipients + recipients,
+      accepted: all.accepted + accepted,
+      delivered: all.delivered + delivered,
+    }),
+    sum,
+  );
+}
+
+/** @param totals which have corrections too */
+export function createDeliveryChart(
+  { recipients, accepted, delivered }: Deliveries,
+  totals: readonly BillingTotal[],
+): Chart {
+  const without = totals.some(({ corrections }) => corrections) ? ', without corrections' : '';
+  return createFunnelChart(`From recipients to deliveries${without}`, [
+    { name: 'Recipients', count: recipients },
+    { name: 'Accepted', count: accepted },
+    { name: 'Delivered', count: delivered },
   ]);
 }
 

@@ -51,9 +51,11 @@ async function regroup([dimension]: readonly BillingDimension[]): Promise<Billin
   const lines =
     dimension === 'day'
       ? [
-          line('2026-11-01', { recipients: 3, currency: 'NZD' }),
-          line('2026-11-01', { recipients: 4, currency: 'AUD' }),
+          line('2026-11-01', { recipients: 3, accepted: 3, delivered: 2, currency: 'NZD' }),
+          line('2026-11-01', { recipients: 4, accepted: 1, currency: 'AUD' }),
           line('2026-11-02', { recipients: 1, currency: 'AUD' }),
+          line('2026-11-02', { accepted: 7, delivered: 9, correctionOf: '2026-10', currency: 'AUD' }),
+          line('2026-11-02', { recipients: 5, accepted: 5, delivered: 5, kind: 'test' }),
         ]
       : [
           line('North', { price: '1.50', estimated: '1.00', currency: 'NZD' }),
@@ -77,6 +79,13 @@ test('counts are charted over all currencies, and money per currency', async () 
     ['Price by ChargeCode, NZD', 'North 1.50, (none) 0.10'],
     ['Estimated cost by ChargeCode, AUD', 'North 7.00'],
   ]);
+});
+
+test('deliveries of a month with corrections say that these are left out', async () => {
+  const totals = [total({ recipients: 8, accepted: 11, delivered: 11, corrections: true })];
+  const [chart] = await createBillingCharts(totals, regroup);
+  expect(chart?.title).toBe('From recipients to deliveries, without corrections');
+  expect(chart?.description).toBe('Recipients 8 (100.0 %), Accepted 4 (50.0 %), Delivered 2 (25.0 %)');
 });
 
 test('charts without data are drawn too', async () => {

@@ -61,10 +61,10 @@ export function costDimension({ by, filters }: BillingQuestion): string | undefi
   return by.find((dimension) => !filters.some(([filtered]) => filtered === dimension)) ?? by[0];
 }
 
-function billingCharts(question: BillingQuestion, { totals, days, costs }: BillingPart): Html {
+function billingCharts(question: BillingQuestion, { totals, days, costs, deliveries }: BillingPart): Html {
   const costsBy = costDimension(question);
   const charts = [
-    createDeliveryChart(totals),
+    createDeliveryChart(deliveries, totals),
     createDayChart(days),
     ...(costsBy === undefined ? [] : createCostCharts(costsBy, totals, costs)),
   ];

@@ -2,7 +2,7 @@ import { reportBillingLines, type StreamedBilling } from '../../engine/billing/b
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import type { BilledDay, BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
-import type { CostLine } from '../../report/billing-charts.ts';
+import { addDeliveries, type CostLine, type Deliveries, noDeliveries } from '../../report/billing-charts.ts';
 import { createCostSums } from '../../report/cost-sums.ts';
 
 export type BillingPart = {
@@ -15,6 +15,7 @@ export type BillingPart = {
   readonly closing: Closing | undefined;
   readonly costs: readonly CostLine[];
   readonly days: readonly BilledDay[];
+  readonly deliveries: Deliveries;
 };
 
 /**
@@ -34,12 +35,14 @@ export function readBilling(
     const lines: BillingLine[] = [];
     const costs = createCostSums(costsBy);
     let count = 0;
+    let deliveries = noDeliveries;
     for await (const batch of batches) {
       lines.push(...batch.slice(Math.max(0, first - count), Math.max(0, first + limit - count)));
       costs.add(batch);
+      deliveries = addDeliveries(deliveries, batch);
       count += batch.length;
     }
-    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: days() };
+    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: days(), deliveries };
   };
   return reportBillingLines(context, query, read, true);
 }

@@ -29,14 +29,6 @@ export function shortened(text: string, most = 300): string {
   return text.length <= most ? text : `${[...text.slice(0, most + 1)].slice(0, -1).join('')}…`;
 }
 
-/** In tenths of a percent. Never all of it before the last, and never none of it after the first. */
-export function share(part: number, whole: number): string {
-  if (whole === 0) return '–';
-  const tenths = Math.round((part / whole) * 1_000);
-  if (tenths === 0 && part > 0) return '< 0.1 %';
-  return `${((part < whole ? Math.min(tenths, 999) : tenths) / 10).toFixed(1)} %`;
-}
-
 export type TableColumn<Row> = {
   readonly title: string;
   /** Numbers stand at the end. */

@@ -1,7 +1,8 @@
 import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { badge, number, share, table } from '../parts/parts.ts';
+import { badge, number, table } from '../parts/parts.ts';
 
 /** Requests and recipients by state. */
 export function countsPart({ figures: { requests, recipients } }: LiveRun): Html {

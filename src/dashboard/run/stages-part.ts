@@ -1,6 +1,7 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
-import { counted, number, share } from '../parts/parts.ts';
+import { counted, number } from '../parts/parts.ts';
 
 type Stage = {
   readonly name: string;

@@ -3,7 +3,7 @@ import { addAmounts } from '../../platform/money.ts';
 import { printable } from '../printable.ts';
 import { type Bar, drawBars } from './bars.ts';
 import type { Chart, ChartTable } from './chart.ts';
-import { groupThousands } from './figures.ts';
+import { groupThousands, share } from './figures.ts';
 import { drawTime } from './time-bars.ts';
 import { nameTime, type TimeUnit } from './time-unit.ts';
 
@@ -13,9 +13,12 @@ export function createFunnelChart(
   steps: readonly { readonly name: string; readonly count: number }[],
 ): Chart {
   const whole = steps[0]?.count ?? 0;
-  const share = (count: number): string => (whole === 0 ? '' : ` (${((count / whole) * 100).toFixed(1)} %)`);
   const bars = steps.map(({ name, count }) => {
-    return { name: printable(name), label: `${groupThousands(count)}${share(count)}`, length: count };
+    return {
+      name: printable(name),
+      label: `${groupThousands(count)}${whole === 0 ? '' : ` (${share(count, whole)})`}`,
+      length: count,
+    };
   });
   const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
   return { title, description, table: tableOf(['Step', 'Number'], bars), ...drawBars(bars) };

@@ -4,3 +4,11 @@ export function groupThousands(figure: string | number): string {
     return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
   });
 }
+
+/** In tenths of a percent. Never all of it before the last, and never none of it after the first. */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const tenths = Math.round((part / whole) * 1_000);
+  if (tenths === 0 && part > 0) return '< 0.1 %';
+  return `${((part < whole ? Math.min(tenths, 999) : tenths) / 10).toFixed(1)} %`;
+}

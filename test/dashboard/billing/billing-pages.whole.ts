@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listClosings } from '../../../src/ledger/billing/close.ts';
+import { monthAfter } from '../../../src/platform/months.ts';
 import { findProblems } from '../../support/accessibility.ts';
 import { openScene, type Scene } from '../../support/billing-page-scene.ts';
 import { performStep } from '../../support/billing-world.ts';
@@ -374,5 +375,21 @@ describe('closing a month', () => {
     expect(await page.getByRole('alert').textContent()).toContain('a closed month does not change');
     await open('/billing/months');
     expect(await page.locator('main').textContent()).toContain('November 2026 (UTC), when it is over.');
+  });
+
+  test('does not change: what is decided later is a correction in an open month', async () => {
+    const [, , doubt] = own;
+    const { ledger } = scene.opened;
+    const world = { ledger, runs: [doubt?.run ?? ''], now: new Date('2026-11-10T09:00:00Z') };
+    const rowsOf = async (month: string) => {
+      await open(`/billing?from=${month}&to=${monthAfter(month)}&timeZone=UTC&by=SubAccount`);
+      return page.locator('section.lines tbody tr').allTextContents();
+    };
+    const october = await rowsOf('2026-10');
+    await performStep(world, { kind: 'resolve', run: 0, resolution: 'accepted' });
+    expect(await rowsOf('2026-10')).toEqual(october);
+    expect(await rowsOf('2026-11')).toContain('North2026-10002-2002002');
+    const chart = page.getByRole('figure', { name: 'From recipients to deliveries, without corrections' });
+    expect(await chart.textContent()).toContain('Accepted7 (100.0 %)');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { share, shortened } from '../../../src/dashboard/parts/parts.ts';
+import { shortened } from '../../../src/dashboard/parts/parts.ts';
 import { planPart } from '../../../src/dashboard/plan/plan-part.ts';
 import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
@@ -10,6 +10,7 @@ import { waitWords } from '../../../src/dashboard/run/wait-words.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
 import type { RunWait } from '../../../src/engine/live/waits.ts';
+import { share } from '../../../src/report/html/figures.ts';
 import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
 
 const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayAdmin: true };

@@ -28,6 +28,14 @@ describe('createFunnelChart', () => {
     expect(widthsOf(marks)).toEqual([400, 300, 100]);
   });
 
+  test('a step with almost all is not shown as all', () => {
+    const steps = [
+      { name: 'Recipients', count: 100_000 },
+      { name: 'Accepted', count: 99_999 },
+    ];
+    expect(createFunnelChart('Delivery', steps).description).toContain('Accepted 99,999 (99.9 %)');
+  });
+
   test('a funnel of nothing has no shares', () => {
     const { description } = createFunnelChart('Delivery', [{ name: 'Recipients', count: 0 }]);
     expect(description).toBe('Recipients 0');
