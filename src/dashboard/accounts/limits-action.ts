@@ -10,7 +10,7 @@ import {
 import { rateLimit } from '../../platform/scalars.ts';
 import { asSentence } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { addAction, type Fields } from '../base/actions.ts';
+import { addAction, type FormFields } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
 import { accountPath } from '../paths.ts';
@@ -66,13 +66,13 @@ function formatLimits({ requestsPerSecond, recipientsPerSecond }: RateLimits): s
 }
 
 /** @throws InputError when the form was of other limits, so that a form that is sent twice acts once */
-function requireSeen(account: string, set: RateLimits, fields: Fields): void {
+function requireSeen(account: string, set: RateLimits, fields: FormFields): void {
   if (fields['seen'] === formatLimits(set)) return;
   const what = `The limits of ${account} were changed meanwhile, by another person or by this form itself. The fields show them as they are now.`;
   throw new InputError([{ where: 'limits', what }]);
 }
 
-function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fields: Fields): Html {
+function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fields: FormFields): Html {
   const value = fields[name] ?? set[name] ?? '';
   const problem = problemOf(String(value));
   return html`<div class="field"><label for="${name}">${label}</label>
@@ -89,7 +89,7 @@ function problemOf(written: string): string | undefined {
 }
 
 /** @throws InputError for anything but a limit, or nothing */
-function readLimit(fields: Fields, name: keyof RateLimits): number | null {
+function readLimit(fields: FormFields, name: keyof RateLimits): number | null {
   const written = (fields[name] ?? '').trim();
   const what = problemOf(written);
   if (what !== undefined) throw new InputError([{ where: name, what }]);

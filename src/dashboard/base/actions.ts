@@ -20,13 +20,13 @@ export type Question = {
 };
 
 /** Of the form; the first value of each field. */
-export type Fields = Readonly<Record<string, string>>;
+export type FormFields = Readonly<Record<string, string>>;
 
 export type Action = {
   /** Whether the person writes a reason, for the audit trail; always if undefined. */
   readonly needsReason?: (asked: Asked) => boolean;
   /** @throws InputError or ProblemError if it cannot be done now */
-  readonly ask: (view: View, asked: Asked, fields: Fields) => Promise<Question>;
+  readonly ask: (view: View, asked: Asked, fields: FormFields) => Promise<Question>;
   /**
    * Does it, through a use case. The reason has no spaces around it.
    *
@@ -36,7 +36,7 @@ export type Action = {
   readonly act: (
     view: View,
     asked: Asked,
-    fields: Fields,
+    fields: FormFields,
   ) => Promise<{ readonly to: string; readonly notice: string }>;
 };
 
@@ -81,7 +81,7 @@ export function addAction(
 const body = z.record(z.string(), z.unknown()).catch({});
 
 /** @throws ProblemError when the form is not of this session, or has text that cannot be stored */
-export function requireForm({ body: given }: FastifyRequest, view: View): Fields {
+export function requireForm({ body: given }: FastifyRequest, view: View): FormFields {
   const fields: Record<string, string> = {};
   for (const [name, value] of Object.entries(body.parse(given))) {
     const first: unknown = Array.isArray(value) ? value[0] : value;
@@ -115,7 +115,7 @@ function form(
   view: View,
   question: Question,
   needsReason: boolean,
-  fields: Fields,
+  fields: FormFields,
   error?: InputError,
 ): PageContent {
   const { title, body: text, button, within } = question;

@@ -12,7 +12,8 @@ import { type Html, html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { counted } from '../parts/parts.ts';
-import { campaignPath, runPath } from '../paths.ts';
+import { campaignPath } from '../paths.ts';
+import { keyField, plannedRun, refuseForm, requireKey } from '../runs/new-run.ts';
 import { requireCampaign } from './campaign-page.ts';
 
 /** Starts one run of a campaign for each form, also when the form is sent twice. */
@@ -28,7 +29,7 @@ export function addStartAction(server: FastifyInstance, tools: Tools): void {
         const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
         return {
           title: `Start ${file} now?`,
-          body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
+          body: html`${keyField(view, key)}
 <input type="hidden" name="seen" value="${await seenIn(preview, tools, file)}">
 ${previewText(preview)}
 ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>approval</strong>: the run may wait for another person before anything is sent.</p>`}`,
@@ -52,19 +53,12 @@ ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>appr
           { token, accounts, key: requireKey(key), campaign: file },
           (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again'),
         ).catch(asInputError);
-        if (end.kind === 'under way') return refuse(underWay);
-        if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
-        const notice = end.waitsForApproval
-          ? 'The run is planned, and waits for approval.'
-          : 'The run is planned; workers send it.';
-        return { to: runPath(end.run), notice };
+        if (end.kind === 'under way' || end.kind === 'key of another') return refuseForm(end);
+        return plannedRun(end.run, end.waitsForApproval);
       },
     },
   );
 }
-
-const underWay =
-  'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.';
 
 const changed =
   'The campaign, its contact files or its earlier runs have changed since this page was opened. It shows them as they are now: look again before you start it.';
@@ -88,11 +82,6 @@ async function seenIn(preview: StartPreview, { scheduleSource }: Tools, file: st
 
 function refuse(what: string): never {
   throw new InputError([{ where: 'start', what }]);
-}
-
-/** Of the form. */
-function requireKey(key: string): string {
-  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
 }
 
 function asInputError(error: unknown): never {

@@ -3,7 +3,8 @@ import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, table, time } from '../parts/parts.ts';
-import { recipientPath, runPath } from '../paths.ts';
+import { runPath } from '../paths.ts';
+import { contactColumns, requestColumns } from './recipient-columns.ts';
 
 export const rowsPerPage = 100;
 
@@ -25,13 +26,7 @@ export function failedRowsPart({ run, group, rows }: FailedRows, { zone }: Viewe
 ${table<FailedRecipient>(
   `Recipients (${zone})`,
   [
-    {
-      title: 'Address',
-      cell: ({ address, messageId }) =>
-        html`<a href="${recipientPath(address ?? messageId)}">${address ?? 'erased'}</a>`,
-    },
-    { title: 'File', cell: ({ file }) => file },
-    { title: 'Line', isNumber: true, cell: ({ line }) => line },
+    ...contactColumns,
     { title: 'State', cell: ({ state }) => badge(state) },
     ...(group === undefined
       ? [
@@ -42,12 +37,7 @@ ${table<FailedRecipient>(
           },
         ]
       : []),
-    { title: 'Request', isNumber: true, cell: ({ request }) => request },
-    {
-      title: 'MessageID',
-      isLong: true,
-      cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
-    },
+    ...requestColumns,
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
     { title: 'At', cell: ({ at }) => at && time(at, zone) },
   ],

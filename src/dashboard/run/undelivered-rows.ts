@@ -2,8 +2,9 @@ import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { shortened, table, time } from '../parts/parts.ts';
-import { recipientPath, runPath } from '../paths.ts';
+import { runPath } from '../paths.ts';
 import { rowsPerPage } from './failed-rows.ts';
+import { contactColumns, requestColumns } from './recipient-columns.ts';
 
 type UndeliveredRows = {
   readonly run: string;
@@ -23,21 +24,10 @@ export function undeliveredRowsPart({ run, group, rows }: UndeliveredRows, { zon
   return html`${table<UndeliveredRecipient>(
     `Undelivered recipients (${zone})`,
     [
-      {
-        title: 'Address',
-        cell: ({ address, messageId }) =>
-          html`<a href="${recipientPath(address ?? messageId)}">${address ?? 'erased'}</a>`,
-      },
-      { title: 'File', cell: ({ file }) => file },
-      { title: 'Line', isNumber: true, cell: ({ line }) => line },
+      ...contactColumns,
       { title: 'Result', isLong: true, cell: ({ result }) => shortened(result ?? 'no words') },
       { title: 'Reported', cell: ({ at }) => time(at, zone) },
-      { title: 'Request', isNumber: true, cell: ({ request }) => request },
-      {
-        title: 'MessageID',
-        isLong: true,
-        cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
-      },
+      ...requestColumns,
     ],
     shown,
   )}

@@ -12,6 +12,7 @@ import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
 import { badge, counted, number, time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
+import { keyField, plannedRun, refuseForm, requireKey } from './new-run.ts';
 
 /** Sends the same messages again, to recipients in the states that the address names: once for each form. */
 export function addRerun(server: FastifyInstance, tools: Tools): void {
@@ -34,20 +35,13 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
           reason,
         };
         const end = await limits.plan(() => rerunByKey(view.context, request));
-        if (end.kind === 'under way') return refuse(underWay);
-        if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
+        if (end.kind === 'under way' || end.kind === 'key of another') return refuseForm(end);
         const waits = await startUnlessWaiting(view.context, end.run, scheduleSource.accountNamed);
-        const notice = waits
-          ? 'The new run is planned, and waits for approval.'
-          : 'The new run is planned; workers send it.';
-        return { to: runPath(end.run), notice };
+        return plannedRun(end.run, waits);
       },
     },
   );
 }
-
-const underWay =
-  'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.';
 
 async function ask(
   { limits }: Tools,
@@ -80,21 +74,12 @@ async function ask(
   if (isNew && total === 0) return notNow(`No recipient of it is ${states.join(' or ')}.`);
   return {
     ...question,
-    body: html`<input type="hidden" name="key" value="${key ?? view.context.randomUuid()}">
+    body: html`${keyField(view, key)}
 <p>A new run sends the same messages to <strong>${counted(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${number(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
 ${states.includes('unknown') && html`<p>Recipients whose state is unknown may have the message already, and then get it <strong>twice</strong>.</p>`}
 <p>Today's rates and the budget of the campaign apply.</p>`,
     button: 'Send again',
   };
-}
-
-function refuse(what: string): never {
-  throw new InputError([{ where: 'rerun', what }]);
-}
-
-/** Of the form. */
-function requireKey(key: string): string {
-  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
 }
 
 /** `failed` is also what the service rejected, as a person means it. */

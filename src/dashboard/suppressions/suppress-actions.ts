@@ -17,7 +17,7 @@ import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
-import { addAction, type Fields } from '../base/actions.ts';
+import { addAction, type FormFields } from '../base/actions.ts';
 import { textIn, wordIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, notFound, type View } from '../base/view.ts';
@@ -67,7 +67,7 @@ function addSuppress(server: FastifyInstance, settings: Settings): void {
   );
 }
 
-async function readKeys(view: View, settings: Settings, fields: Fields): Promise<SuppressionKey[]> {
+async function readKeys(view: View, settings: Settings, fields: FormFields): Promise<SuppressionKey[]> {
   const { address = '', country = '', account = '', subAccount = '' } = fields;
   const chosen = channels.filter((channel) => fields[`channel-${channel}`] !== undefined);
   if (chosen.length === 0) throw new InputError([{ where: 'channel', what: 'Choose at least one channel.' }]);

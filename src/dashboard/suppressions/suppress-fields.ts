@@ -2,13 +2,13 @@ import { channels } from '../../domain/message.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import { channelsOf } from '../../engine/suppressions/own-suppressions.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import type { Fields } from '../base/actions.ts';
+import type { FormFields } from '../base/actions.ts';
 import { countryField } from '../recipients/search-form.ts';
 
 type SuppressQuestion = {
   readonly address: string;
   /** As they were sent, if they were. */
-  readonly fields: Fields;
+  readonly fields: FormFields;
   readonly names: readonly string[];
   /** Whether the person may suppress for all accounts. */
   readonly mayAll: boolean;

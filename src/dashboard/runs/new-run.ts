@@ -1,0 +1,32 @@
+import { InputError } from '../../domain/problems.ts';
+import type { StartResult } from '../../engine/access/once-per-key.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { View } from '../base/view.ts';
+import { runPath } from '../paths.ts';
+
+/** A form that plans a run has a key, so that it plans one, however often it is sent. */
+export function keyField({ context }: View, key: string | undefined): Html {
+  return html`<input type="hidden" name="key" value="${key ?? context.randomUuid()}">`;
+}
+
+/** @throws InputError for a form without a key */
+export function requireKey(key: string): string {
+  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
+}
+
+/** @throws InputError with why the form has planned no run */
+export function refuseForm(end: Extract<StartResult, { kind: 'under way' | 'key of another' }>): never {
+  if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
+  return refuse(
+    'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.',
+  );
+}
+
+function refuse(what: string): never {
+  throw new InputError([{ where: 'start', what }]);
+}
+
+export function plannedRun(run: string, waitsForApproval: boolean): { to: string; notice: string } {
+  const next = waitsForApproval ? ', and waits for approval.' : '; workers send it.';
+  return { to: runPath(run), notice: `The run is planned${next}` };
+}
