@@ -35,7 +35,7 @@ const webhook = z
   );
 
 /** The sender and billing fields of the e-mail; Volley writes the rest. */
-export const mailFields = [
+const mailFields = [
   'SMTPFrom',
   'From',
   'FromEmail',

@@ -57,7 +57,7 @@ function repeatedFaults(
   return [{ key: 'duplicates', what }];
 }
 
-export function formatRepeated(
+function formatRepeated(
   { examples }: Pick<DuplicateContacts, 'examples'>,
   fileAndLine: (line: number) => string,
 ): string {

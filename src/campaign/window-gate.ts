@@ -10,7 +10,7 @@ export type WindowGate = {
  * Milliseconds before the window closes in which nothing is sent: it could arrive too late, because connections
  * take time and clocks differ.
  */
-export const closingMargin = 5_000;
+const closingMargin = 5_000;
 
 /** A fallback that should not occur: planning checked that the window opens. */
 const farFuture = 400 * 86_400_000;

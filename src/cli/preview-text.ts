@@ -103,10 +103,7 @@ export function unreadableText({ lines, problems }: Preview['unreadableSuppressi
   ];
 }
 
-export function forecastText(
-  { endsAt, limits, windows, waits, deadline }: RunForecast,
-  screen?: Screen,
-): string[] {
+function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast, screen?: Screen): string[] {
   const rate = [
     ...(limits.requestsPerSecond === null ? [] : [`${limits.requestsPerSecond} requests`]),
     ...(limits.recipientsPerSecond === null ? [] : [`${limits.recipientsPerSecond} recipients`]),

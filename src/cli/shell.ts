@@ -182,7 +182,7 @@ async function openContext(shell: Shell, access: SchemaAccess): Promise<OpenedCo
 }
 
 /** A reader such as `head` can end early without an error. Other failures are reported once and end with 1. */
-export function watchStandardOutput(drains: () => boolean): void {
+function watchStandardOutput(drains: () => boolean): void {
   let failed = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (failed) return;
@@ -198,6 +198,6 @@ export function watchStandardOutput(drains: () => boolean): void {
 }
 
 /** A full disk of a log must not put requests in doubt. */
-export function ignoreUnwritableNotes(): void {
+function ignoreUnwritableNotes(): void {
   process.stderr.on('error', () => undefined);
 }

@@ -2,7 +2,7 @@ export const deliveryOutcomes = ['delivered', 'undelivered'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /** How a delivery report arrived: a call of the service, or a look-up. */
-export const deliveryReportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
+const deliveryReportMethods = ['POST', 'GET', 'LOOK-UP'] as const;
 export type DeliveryReportMethod = (typeof deliveryReportMethods)[number];
 
 /**

@@ -90,7 +90,7 @@ const carriageReturn = 13;
  *
  * @returns the first invalid line, from 1; undefined if all is UTF-8
  */
-export function findInvalidLine(bytes: Uint8Array): number | undefined {
+function findInvalidLine(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined;
   let line = 1;
   let start = 0;

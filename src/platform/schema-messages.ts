@@ -75,7 +75,7 @@ export function knownText(
   });
 }
 
-export const typeNames: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   object: 'keys with values',
   record: 'keys with values',
   array: 'a list',

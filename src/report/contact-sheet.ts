@@ -50,7 +50,7 @@ function resultColumn(
   return { key: title, title, kind, value };
 }
 
-export function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
+function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
   return result?.state ?? (isBeyondLimit ? 'beyond_limit' : 'filtered');
 }
 

@@ -105,7 +105,7 @@ export type TimelineEvent = {
 };
 
 /** In order of time. The first start is "begun", later ones "resumed". */
-export function toTimeline(
+function toTimeline(
   states: readonly RunStateChange[],
   { firstAt, lastAt }: Pick<Sending, 'firstAt' | 'lastAt'>,
 ): TimelineEvent[] {

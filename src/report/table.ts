@@ -97,7 +97,7 @@ export type FittedColumn = {
  *
  * @param width in characters; undefined for any
  */
-export function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
+function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
   const kept = columns.map((column, index) => ({ ...column, index }));
   while (width !== undefined && sumWidths(kept) > width) {
     const lowestRank = kept.reduce((found, { minor = 0 }) => Math.max(found, minor), 0);

@@ -19,7 +19,7 @@ export type KeptMessages = {
 };
 
 /** Of all messages together; the oldest messages are dropped. */
-export const maxRecipients = 500_000;
+const maxRecipients = 500_000;
 
 /** Characters that use as much memory as a recipient. */
 const charactersPerRecipient = 500;

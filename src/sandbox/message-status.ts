@@ -79,7 +79,7 @@ export function deliveryAt(
 }
 
 /** The message before it was last sent again; undefined if it never was. */
-export function beforeResubmission(message: AcceptedMessage): AcceptedMessage | undefined {
+function beforeResubmission(message: AcceptedMessage): AcceptedMessage | undefined {
   const { resubmitted } = message;
   return resubmitted === 0 ? undefined : { ...message, resubmitted: resubmitted - 1 };
 }

@@ -4,7 +4,7 @@ import { type DeliveryReportMapping, toWord } from './delivery-report-mapping.ts
 /** Values that do not match their pattern are absent. */
 
 /** Quantities in `Detail` (observed.md): counts of parts and pages, bytes, seconds. */
-export const unitNames = [
+const unitNames = [
   'SMSParts',
   'EmailSize',
   'FaxPages',

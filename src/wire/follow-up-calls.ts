@@ -13,7 +13,7 @@ import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire-int
  * `POST`.
  */
 
-export const messageActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
+const messageActions = ['abort', 'reschedule', 'resubmit', 'pacing'] as const;
 export type MessageAction = (typeof messageActions)[number];
 
 export type FollowUpQuestion =

@@ -15,7 +15,7 @@ import type { EncodedAnswer } from './wire-interface.ts';
  */
 
 /** The observed states. */
-export const messageStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
+const messageStates = ['Pending', 'Delayed', 'Completed', 'CreditHold', 'Unknown'] as const;
 export type MessageState = (typeof messageStates)[number];
 
 /** Prices are decimal text in the account's currency. */

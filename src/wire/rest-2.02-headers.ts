@@ -23,7 +23,7 @@ export function formatOf(header: string | readonly string[] | undefined): Format
   return found === 'json' || found === 'xml' ? found : undefined;
 }
 
-export function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
+function authTokenOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? /^Basic +(\S+)\s*$/i.exec(header)?.[1] : undefined;
 }
 

@@ -7,7 +7,7 @@ import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
  * it.
  */
 
-export const soapNamespace = 'http://schemas.xmlsoap.org/soap/envelope/';
+const soapNamespace = 'http://schemas.xmlsoap.org/soap/envelope/';
 export const ttsNamespace = 'urn:SendTTSService';
 
 /** @throws Error for text that XML cannot carry */

@@ -12,7 +12,7 @@ import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Milliseconds. Open pages that only follow a run are no use. */
-export const sessionIdleTime = 2 * 3_600_000;
+const sessionIdleTime = 2 * 3_600_000;
 export const sessionMaxAge = 12 * 3_600_000;
 const useRecordInterval = 60_000;
 

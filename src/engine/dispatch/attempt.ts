@@ -59,7 +59,7 @@ export async function makeAttempt(
   };
 }
 
-export function unsentAttempt(
+function unsentAttempt(
   outcome: Extract<Outcome, { kind: 'unsendable' | 'withheld' }>,
   number: number,
   finishedAt: Date,

@@ -40,7 +40,7 @@ function checkProject(settings: Settings): Finding {
 }
 
 /** Bytes of free disk. A million recipients take some hundred megabytes. */
-export const roomLimits = { warning: 2e9, problem: 256e6 } as const;
+const roomLimits = { warning: 2e9, problem: 256e6 } as const;
 
 export function checkRoom(free: number, where: string): Finding {
   const found = `${formatBytes(free)} free on the disk of ${where}.`;

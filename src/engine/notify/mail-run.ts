@@ -21,7 +21,7 @@ type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
 const maxTextLength = 9_000;
 const maxSubjectLength = 200;
 
-export const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
+const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
 
 /**
  * Plans an e-mail as a run of its own, with one request. It needs no approval and notifies no one.

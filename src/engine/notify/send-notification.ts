@@ -40,7 +40,7 @@ export type NotifyResult =
   | { readonly kind: 'superseded' };
 
 /** Milliseconds. */
-export const commandTimeout = 60_000;
+const commandTimeout = 60_000;
 
 /** Makes one attempt, which is recorded before anything leaves. @param cutOff ends the attempt */
 export async function sendNotification(

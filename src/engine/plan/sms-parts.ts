@@ -78,7 +78,7 @@ const twoSeptets = new Set([...'\f^{}\\[~]|€'].map((character) => character.ch
 const septetsOfAscii = Uint8Array.from({ length: 128 }, (_, code) => (twoSeptets.has(code) ? 2 : 1));
 
 /** A two-septet character that does not fit into a part starts the next one. */
-export function countGsmParts(text: string): number {
+function countGsmParts(text: string): number {
   let septets = 0;
   let fullParts = 0;
   let used = 0;

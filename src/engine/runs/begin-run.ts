@@ -91,7 +91,7 @@ export function requireApproved(
  *
  * @throws InputError when the account, or the key of hashed suppressions, is missing here
  */
-export async function startByWorkers(
+async function startByWorkers(
   context: EngineContext,
   runId: string,
   accountNamed: (name: string) => Promise<Account>,

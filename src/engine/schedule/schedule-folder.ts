@@ -86,7 +86,7 @@ function copyProblem({ read, where }: FoundSchedule, group: readonly FoundSchedu
  *
  * @throws InputError when the folder cannot be read
  */
-export async function listYamlFiles(folder: string): Promise<string[]> {
+async function listYamlFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     const what = `The folder of campaigns cannot be read (${unreadableReason(error, folder)}).`;
     throw new InputError([{ where: folder, what }]);

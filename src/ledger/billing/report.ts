@@ -5,7 +5,7 @@ import { entryClauses } from './entries.ts';
 import { type BillingFigures, figureSql } from './figures.ts';
 import { figureColumns } from './pending-sums.ts';
 
-export const filterDimensions = [
+const filterDimensions = [
   'SubAccount',
   'Department',
   'ChargeCode',

@@ -140,7 +140,7 @@ async function deleteAll(pool: pg.Pool, table: string, run: string, limit = file
 }
 
 /** Erases the content and targets of a purged run's notifications. Those that are due are given up. */
-export async function eraseNotifications(pool: pg.Pool, run: string): Promise<void> {
+async function eraseNotifications(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(
     `
     UPDATE notifications

@@ -123,7 +123,7 @@ function settleStatement(hasJobNumbers: boolean): string {
  *
  * @returns indexes of the settled requests
  */
-export async function settleInDoubt(
+async function settleInDoubt(
   client: Connection,
   settlements: readonly Settlement[],
 ): Promise<readonly number[]> {

@@ -102,7 +102,7 @@ async function beginGrace(client: Connection): Promise<boolean> {
  * Begins the grace for a worker that lost its session, as others may have. A running grace is not prolonged: a
  * session that fails again and again must not prevent reclaims.
  */
-export async function restartGrace(client: Connection): Promise<void> {
+async function restartGrace(client: Connection): Promise<void> {
   await client.query(
     `UPDATE startup_grace SET ends_at = clock_timestamp() + ${grace} WHERE ends_at <= clock_timestamp()`,
   );

@@ -8,7 +8,7 @@ import { createStyles, type Styles } from './xlsx-styles.ts';
 import { columnsXml, makeWorksheets, type Worksheet } from './xlsx-worksheets.ts';
 
 /** The format's limit, with the header. */
-export const maxRowsOfWorksheet = 1_048_576;
+const maxRowsOfWorksheet = 1_048_576;
 
 /**
  * A workbook of one sheet, with totals and a worksheet "About". Numbers are numbers, times are UTC dates, texts are
