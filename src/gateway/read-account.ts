@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { InputError, type Problem } from '../domain/problems.ts';
+import type { RateLimits } from '../domain/rates.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml } from '../platform/yaml.ts';
@@ -34,17 +35,38 @@ export function readAccount(
   environment: Environment,
   requestedAt = file,
 ): Account {
-  const { value, locate } = readYaml(source, file, accountsSchema);
-  const definition = Object.hasOwn(value.accounts, name) ? value.accounts[name] : undefined;
-  if (!definition) throw unknownAccount(value.accounts, file, name, requestedAt);
+  return openAccounts(source, file).read(name, environment, requestedAt);
+}
 
-  const reading: Reading = {
-    name,
-    definition,
-    environment,
-    locate: (path) => locate(['accounts', name, ...path]),
-    problems: [],
+/** An accounts file that is parsed once, for all its accounts. */
+export type AccountsFile = {
+  /** In the order of the file. */
+  readonly names: readonly string[];
+  readonly limits: ReadonlyMap<string, RateLimits>;
+  /** As `readAccount` does. */
+  readonly read: (name: string, environment: Environment, requestedAt?: string) => Account;
+};
+
+/** @throws InputError for an invalid file */
+export function openAccounts(source: string, file: string): AccountsFile {
+  const { value, locate } = readYaml(source, file, accountsSchema);
+  const { accounts } = value;
+  return {
+    names: Object.keys(accounts),
+    limits: new Map(Object.entries(accounts).map(([name, { limits }]) => [name, rateLimitsOf(limits)])),
+    read: (name, environment, requestedAt = file) => {
+      const definition = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
+      if (!definition) throw unknownAccount(accounts, file, name, requestedAt);
+      const locateOf = (path: readonly (string | number)[]): string => locate(['accounts', name, ...path]);
+      const suppressionsOf = suppressionAccountOf(accounts, name);
+      return toAccount({ name, definition, environment, locate: locateOf, problems: [] }, suppressionsOf);
+    },
   };
+}
+
+/** @throws InputError with every problem of the account */
+function toAccount(reading: Reading, suppressionsOf: string): Account {
+  const { name, definition } = reading;
   checkFormat(reading);
   const baseUrl = readBaseUrl(reading);
   checkStatusLookUp(reading);
@@ -60,13 +82,19 @@ export function readAccount(
     credentials,
     timeouts: definition.timeouts,
     concurrency: definition.limits.concurrency,
-    requestsPerSecond: definition.limits.requestsPerSecond ?? null,
-    recipientsPerSecond: definition.limits.recipientsPerSecond ?? null,
+    ...rateLimitsOf(definition.limits),
     statusLookUp: definition.statusLookUp === 'on',
     ...(definition.allow && { allow: definition.allow }),
     rates: definition.rates,
     ratesTimeZone: definition.ratesTimeZone,
-    suppressionsOf: suppressionAccountOf(value.accounts, name),
+    suppressionsOf,
+  };
+}
+
+function rateLimitsOf({ requestsPerSecond, recipientsPerSecond }: AccountDefinition['limits']): RateLimits {
+  return {
+    requestsPerSecond: requestsPerSecond ?? null,
+    recipientsPerSecond: recipientsPerSecond ?? null,
   };
 }
 

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import type { CampaignTarget } from '../../src/campaign/target.ts';
-import { readAccountLimits } from '../../src/gateway/account-limits.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
+import { openAccounts } from '../../src/gateway/read-account.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
 
 const keysOf = z.looseObject({ properties: z.record(z.string(), z.unknown()) });
@@ -57,13 +57,13 @@ function load({ where, text }: Piece): void {
   } else if (kind === 'account') {
     const document = read('accounts: { main: {} }');
     document.setIn(['accounts', 'main'], read(text).contents);
-    readAccountLimits(completed(String(document), ['accounts', 'main'], account), where);
+    openAccounts(completed(String(document), ['accounts', 'main'], account), where);
   } else {
     const names = Object.keys(
       z.object({ accounts: z.record(z.string(), z.unknown()) }).parse(read(text).toJS()).accounts,
     );
     const document = names.reduce((file, name) => completed(file, ['accounts', name], account), text);
-    readAccountLimits(document, where);
+    openAccounts(document, where);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAccount } from '../../src/gateway/read-account.ts';
+import { openAccounts, readAccount } from '../../src/gateway/read-account.ts';
 import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
@@ -454,4 +454,16 @@ describe('secrets', () => {
       ]);
     },
   );
+});
+
+test('a file is opened once for all its accounts: one that lacks a secret does not keep others from being read', () => {
+  const file = `${accounts(`${minimal}\nlimits: { requestsPerSecond: 7 }`)}  other:\n    interface: rest-2.02\n    baseUrl: https://other.example\n    authToken: \${UNSET}\n`;
+  const opened = openAccounts(file, 'accounts.yaml');
+  expect(opened.names).toEqual(['main', 'other']);
+  expect(opened.limits.get('main')).toEqual({ requestsPerSecond: 7, recipientsPerSecond: null });
+  expect(opened.limits.get('other')).toEqual({ requestsPerSecond: null, recipientsPerSecond: null });
+  expect(opened.read('main', environment)).toEqual(read(file));
+  expect(problemsThrown(() => opened.read('other', environment))).toEqual([
+    'accounts.yaml:10:16: Environment variable UNSET is not set.',
+  ]);
 });

@@ -1,6 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
-import { readAccountLimits } from '../../gateway/account-limits.ts';
+import { openAccounts } from '../../gateway/read-account.ts';
 import { listRateLimits, lockRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
@@ -50,7 +50,7 @@ export type LimitsByAccount = ReadonlyMap<string, RateLimits>;
 /** @throws InputError for an invalid accounts file */
 async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
   const path = accountsPath(settings);
-  return readAccountLimits(await readText(path, settings, 'accounts'), path);
+  return openAccounts(await readText(path, settings, 'accounts'), path).limits;
 }
 
 /** In the order of the accounts file, then those of the ledger alone. */

@@ -2,10 +2,9 @@ import pLimit from 'p-limit';
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import type { Reachability } from '../../gateway/reachable.ts';
-import { readAccount } from '../../gateway/read-account.ts';
+import { openAccounts } from '../../gateway/read-account.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
@@ -48,25 +47,21 @@ export type LoadedAccounts = {
 export async function loadAccounts({ settings, deadline }: Tools): Promise<LoadedAccounts> {
   const path = accountsPath(settings);
   const accounts: Account[] = [];
-  let names: readonly string[] = [];
-  let source = '';
+  let each: readonly Probe[] = [];
   const askFile = async (): Promise<Finding> => {
-    source = await readText(path, settings, 'accounts');
-    ({ names } = readSharing(source, path));
+    const { names, read } = openAccounts(await readText(path, settings, 'accounts'), path);
+    each = names.map((name) => ({
+      name: `account ${name}`,
+      ask: () => {
+        const account = read(name, settings.environment);
+        accounts.push(account);
+        return ok(`${account.interface}, ${account.format}; every secret that it names is set.`);
+      },
+    }));
     if (names.length > 0) return ok(`${path} has ${count(names.length, 'account')}.`);
     return problem(`${path} has no account.`, 'Add one (`volley schema accounts` describes them).');
   };
   const file = await askAll([{ name: 'accounts file', ask: askFile }], deadline);
-  const each = names.map(
-    (name): Probe => ({
-      name: `account ${name}`,
-      ask: () => {
-        const account = readAccount(source, path, name, settings.environment);
-        accounts.push(account);
-        return ok(`${account.interface}, ${account.format}; every secret that it names is set.`);
-      },
-    }),
-  );
   const checks = [
     ...file,
     ...(await askAll(
@@ -74,7 +69,7 @@ export async function loadAccounts({ settings, deadline }: Tools): Promise<Loade
       deadline,
     )),
   ];
-  return { accounts, hasFile: names.length > 0, checks };
+  return { accounts, hasFile: each.length > 0, checks };
 }
 
 /** Each service and each credential. */

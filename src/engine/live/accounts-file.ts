@@ -1,8 +1,6 @@
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { readAccountLimits } from '../../gateway/account-limits.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
-import { readAccount } from '../../gateway/read-account.ts';
+import { type AccountsFile, openAccounts } from '../../gateway/read-account.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { LimitsByAccount } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
@@ -22,7 +20,7 @@ export type AccountFacts = { readonly account: string } & (
   | { readonly kind: 'unusable'; readonly problems: readonly Problem[] }
 );
 
-export type AccountsFile = {
+export type LiveAccountsFile = {
   /** Undefined while the file cannot be read. */
   readonly limits: LimitsByAccount | undefined;
   /** In the order of the file. */
@@ -36,9 +34,9 @@ export type AccountsFile = {
  *
  * @returns a reader that rejects for no fault of the file
  */
-export function createAccountsFileReader(settings: Settings): () => Promise<AccountsFile> {
+export function createAccountsFileReader(settings: Settings): () => Promise<LiveAccountsFile> {
   const path = accountsPath(settings);
-  let last: { readonly source: string; readonly file: AccountsFile } | undefined;
+  let last: { readonly source: string; readonly file: LiveAccountsFile } | undefined;
   return async () => {
     try {
       const source = await readText(path, settings, 'accounts');
@@ -50,26 +48,25 @@ export function createAccountsFileReader(settings: Settings): () => Promise<Acco
   };
 }
 
-function parse(source: string, path: string, settings: Settings): AccountsFile {
+function parse(source: string, path: string, settings: Settings): LiveAccountsFile {
   try {
-    const limits = readAccountLimits(source, path);
-    return { limits, facts: describeAccounts(source, path, settings), problems: [] };
+    const accounts = openAccounts(source, path);
+    return { limits: accounts.limits, facts: describeAccounts(accounts, settings), problems: [] };
   } catch (error) {
     return unreadable(error);
   }
 }
 
 /** @throws the error unless it is an InputError */
-function unreadable(error: unknown): AccountsFile {
+function unreadable(error: unknown): LiveAccountsFile {
   if (!(error instanceof InputError)) throw error;
   return { limits: undefined, facts: [], problems: error.problems };
 }
 
-function describeAccounts(source: string, path: string, { environment }: Settings): AccountFacts[] {
-  return readSharing(source, path).names.map((account): AccountFacts => {
+function describeAccounts({ names, read }: AccountsFile, { environment }: Settings): AccountFacts[] {
+  return names.map((account): AccountFacts => {
     try {
-      const read = readAccount(source, path, account, environment);
-      const { interface: interfaceName, baseUrl, concurrency, statusLookUp } = read;
+      const { interface: interfaceName, baseUrl, concurrency, statusLookUp } = read(account, environment);
       const { host } = new URL(baseUrl);
       return { account, kind: 'usable', interface: interfaceName, host, concurrency, statusLookUp };
     } catch (error) {
