@@ -44,6 +44,7 @@ async function createRuns(knex: Knex): Promise<void> {
       purged_at           timestamptz
     );
     CREATE INDEX runs_newest ON runs (created_at DESC);
+    CREATE INDEX runs_of_campaign ON runs (campaign, created_at DESC, run_id DESC);
     -- An operator names a run by the beginning of its id. The primary key has the order of a language.
     CREATE INDEX runs_by_prefix ON runs (run_id text_pattern_ops);
     CREATE INDEX runs_of_source ON runs (source_run) WHERE source_run IS NOT NULL;

@@ -79,6 +79,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
   'runs/find.ts listWaitingRuns': ['approvals, runs', lists],
   'runs/list-figures.ts listRunsInDoubt': ['billing_entries', allRuns],
+  'runs/find.ts listLastRuns': ['runs', lists],
   'runs/find.ts listRunsBeginning': ['runs', lists],
   'runs/unfinished.ts listUnfinishedRunsOf': ['runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account comes first'],

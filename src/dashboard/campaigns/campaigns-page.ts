@@ -4,7 +4,7 @@ import {
   describeCampaigns,
   listSchedulesWithoutFile,
 } from '../../engine/schedule/describe-campaigns.ts';
-import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { type ListedRun, listLastRuns } from '../../ledger/runs/find.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
@@ -21,11 +21,13 @@ export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: To
   addPage(server, { path: '/campaigns', scope: 'read' }, async (view) => {
     const { context, session } = view;
     const counts = { ticks: shownTicks, next: 1 };
-    const [campaigns, gone, lastRuns] = await Promise.all([
+    const [campaigns, gone] = await Promise.all([
       describeCampaigns(context, scheduleSource, session.accounts, counts),
       session.accounts === null ? listSchedulesWithoutFile(context, scheduleSource) : [],
-      findLastRuns(view),
     ]);
+    const names = campaigns.flatMap(({ campaign }) => (campaign ? [campaign.campaign] : []));
+    const found = await listLastRuns(context.ledger.pool, names, session.accounts);
+    const lastRuns = new Map(found.map((run) => [run.campaign, run]));
     const { folder } = scheduleSource;
     return {
       title: 'Campaigns',
@@ -88,15 +90,6 @@ function earlierText(earlier: number): string {
   return `and ${earlier + 1 === shownTicks ? 'at least ' : ''}${earlier} before it`;
 }
 
-/** Among so many latest runs of all campaigns. */
-const searchedRuns = 500;
-
-/** The last run of each campaign that ran lately, by its name. */
-async function findLastRuns({ context, session }: View): Promise<ReadonlyMap<string, ListedRun>> {
-  const runs = await listRuns(context.ledger.knex, searchedRuns, { accounts: session.accounts });
-  return new Map(runs.toReversed().map((run) => [run.campaign, run]));
-}
-
 function campaignTable(
   campaigns: readonly DescribedCampaign[],
   lastRuns: ReadonlyMap<string, ListedRun>,
@@ -142,11 +135,9 @@ function nextCell(schedule: DescribedCampaign['schedule'], view: View): Html | s
   return html`${nextTime(next, schedule, view)}${unkept !== undefined && html`<br>${badge('warning')} <small>${unkept}</small>`}`;
 }
 
-function lastRunCell(last: ListedRun | undefined, { zone }: View): Html | undefined {
-  return (
-    last &&
-    html`${badge(last.state)} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`
-  );
+function lastRunCell(last: ListedRun | undefined, { zone }: View): Html | string {
+  if (!last) return 'never';
+  return html`${badge(last.state)} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`;
 }
 
 function lastCell(tick: DescribedCampaign['ticks'][number], { zone }: View): Html {

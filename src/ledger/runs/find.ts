@@ -84,6 +84,34 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }
 
+/** The columns of a `ListedRun`. */
+const listedRun = `
+  run_id AS run, campaign, account, channel, kind, state, state_reason AS "stateReason", created_at AS "createdAt",
+  finished_at AS "finishedAt", purged_at AS "purgedAt"`;
+
+/** @param accounts whose runs are looked for; null: of all */
+export async function listLastRuns(
+  pool: pg.Pool,
+  campaigns: readonly string[],
+  accounts: readonly string[] | null,
+): Promise<ListedRun[]> {
+  const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
+    `
+    SELECT last_run.*
+    FROM unnest($1::text[]) AS wanted (campaign)
+    CROSS JOIN LATERAL (
+      SELECT ${listedRun}
+      FROM runs
+      WHERE runs.campaign = wanted.campaign AND ($2::text[] IS NULL OR account = ANY ($2))
+      ORDER BY created_at DESC, run_id DESC
+      LIMIT 1
+    ) last_run
+    `,
+    [campaigns, accounts],
+  );
+  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+}
+
 /**
  * Runs whose id is the text or begins with it: the run with exactly this id first, then the newest. Compares bytes, as
  * `runs_by_prefix` does, because the order of a language can skip the dash.
@@ -91,9 +119,7 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
 export async function listRunsBeginning(pool: pg.Pool, text: string, limit: number): Promise<ListedRun[]> {
   const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
     `
-    SELECT run_id AS run, campaign, account, channel, kind, state, state_reason AS "stateReason",
-           created_at AS "createdAt",
-           finished_at AS "finishedAt", purged_at AS "purgedAt"
+    SELECT ${listedRun}
     FROM runs
     WHERE run_id ~>=~ $1::text AND run_id ~<~ ($1::text || '~')
     ORDER BY (run_id = $1::text) DESC, created_at DESC, run_id DESC

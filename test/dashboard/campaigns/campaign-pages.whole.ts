@@ -61,6 +61,22 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const runs = () => listRuns(scene.opened.ledger.knex, 100);
 const pathOf = (location: string | null) => /\/runs\/([\w-]+)$/.exec(location ?? '')?.[1] ?? '';
 
+/** Copies of a run, as runs of another campaign that were planned after it and have ended. */
+async function addNewerRuns(run: string, count: number): Promise<void> {
+  await scene.opened.ledger.pool.query(
+    `
+    INSERT INTO runs OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(runs, jsonb_build_object(
+             'run_id', 'newer-' || number, 'run_number', 1000 + number, 'campaign', 'of others',
+             'created_at', created_at + make_interval(secs => number)))).*
+    FROM runs
+    CROSS JOIN generate_series(1, $2::integer) AS number
+    WHERE run_id = $1
+    `,
+    [run, count],
+  );
+}
+
 test('the page lists each campaign with its account, its next time in both zones, and what was missed', async () => {
   const page = await scene.browse('/campaigns');
   await page
@@ -96,6 +112,15 @@ describe('a campaign', () => {
       'bea dashboard run started',
       'bea dashboard run planned',
     ]);
+  });
+
+  test('is listed with its last run, however many runs of others came later', async () => {
+    const { pool } = scene.opened.ledger;
+    const [last] = (await runs()).filter(({ campaign }) => campaign === 'test');
+    await addNewerRuns(last?.run ?? '', 500);
+    const page = await (await scene.visitor('read')).get('/campaigns');
+    await pool.query("DELETE FROM runs WHERE campaign = 'of others'");
+    expect(page.text).toContain(`/runs/${last?.run}`);
   });
 
   test('is started once when its form is sent twice at once, and again afterwards', async () => {
