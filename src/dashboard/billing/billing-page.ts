@@ -71,6 +71,9 @@ async function answer(
     const first = (page - 1) * linesPerPage;
     const costsBy = Math.max(0, question.by.indexOf(costDimension(question) ?? ''));
     const part = await readBilling(view.context, asked.query, first, linesPerPage, costsBy);
+    const lastPage = Math.ceil(part.count / linesPerPage);
+    // Such as an address that was kept while there were more lines.
+    if (part.count > 0 && page > lastPage) return await answer(view, question, asked, lastPage);
     return { body: billingAnswer(question, asked.query, part, view.now) };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

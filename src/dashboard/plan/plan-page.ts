@@ -20,11 +20,12 @@ export function addPlanPage(server: FastifyInstance, { limits }: Tools): void {
     requireScope(view, 'read');
     const { params, query } = askedOf(request);
     const run = await requireVisibleRun(view, params['run'] ?? '');
-    const from = numberIn(textIn(query, 'request'));
-    const { facts, messages } = await limits.page(async () => ({
-      facts: await plans.read(view.context, run.run),
-      messages: await readPlannedMessages(view.context, run, from, messagesPerPage),
-    }));
+    const { facts, from, messages } = await limits.page(async () => {
+      const facts = await plans.read(view.context, run.run);
+      const from = Math.min(numberIn(textIn(query, 'request')), Math.max(1, facts.requests));
+      const messages = await readPlannedMessages(view.context, run, from, messagesPerPage);
+      return { facts, from, messages };
+    });
     // The HTML of an e-mail brings its own styles, in a frame without any rights.
     reply.header(
       'content-security-policy',

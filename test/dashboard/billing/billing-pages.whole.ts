@@ -178,6 +178,12 @@ describe('billing', () => {
     expect(await page.locator('.empty').textContent()).toContain(words);
   });
 
+  test('a page beyond the last shows the last', async () => {
+    await open('/billing?from=&to=&by=SubAccount&page=999');
+    const table = page.getByRole('region', { name: /^Billing: all time/ });
+    expect(await table.getByRole('row').count()).toBeGreaterThan(names.length);
+  });
+
   test('a period without requests says how to see more', async () => {
     await open('/billing?from=2026-01&to=2026-02');
     await follow('Show all time');

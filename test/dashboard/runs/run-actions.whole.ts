@@ -131,12 +131,13 @@ describe('a run that waits for approval', () => {
     expect(await auditOf(run)).toContain('bea (dashboard): run approved, done: checked');
   });
 
-  test('is not approved by the person who planned it', async () => {
+  test('is looked at, and not approved, by the person who planned it', async () => {
     const run = await start('watched.yaml');
     const planner = await scene.visitor('admin', { owner: 'ann' });
     const asked = await planner.get(`/runs/${run}/approve`);
     expect(asked.text).toContain('Another person must approve it');
     expect(asked.text).not.toContain('Approve the run');
+    expect((await planner.get(`/runs/${run}/plan?request=999`)).text).toContain('aria-label="Request 4"');
     const answer = await planner.post(`/runs/${run}/approve`, { csrf: csrfIn(asked.text), reason: 'me' });
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Another person must approve it');
