@@ -13,6 +13,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type FormFields } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
 import { accountPath } from '../paths.ts';
 import { limitText } from './accounts-part.ts';
 
@@ -73,12 +74,15 @@ function requireSeen(account: string, set: RateLimits, fields: FormFields): void
 }
 
 function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fields: FormFields): Html {
-  const value = fields[name] ?? set[name] ?? '';
-  const problem = problemOf(String(value));
-  return html`<div class="field"><label for="${name}">${label}</label>
-<span class="hint" id="${name}-hint">Such as 20 or 0.5. Empty: as in the accounts file.</span>
-${problem !== undefined && html`<span class="error" id="${name}-error">${problem}</span>`}
-<input id="${name}" name="${name}" value="${value}" inputmode="decimal" autocomplete="off" aria-describedby="${name}-hint${problem !== undefined && html` ${name}-error`}"${problem !== undefined && html` aria-invalid="true"`}></div>`;
+  const value = String(fields[name] ?? set[name] ?? '');
+  return textField({
+    name,
+    label,
+    value,
+    hint: 'Such as 20 or 0.5. Empty: as in the accounts file.',
+    problem: problemOf(value),
+    attributes: html`inputmode="decimal" autocomplete="off"`,
+  });
 }
 
 /** Undefined for a limit, or nothing. */

@@ -5,6 +5,7 @@ import { toInstant } from '../../platform/zoned-times.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { dayAfter, dayIn } from '../base/days.ts';
 import { type Fields, textIn } from '../base/fields.ts';
+import { choiceField, textField } from '../parts/form-fields.ts';
 
 const names = ['run', 'who', 'token', 'action', 'outcome', 'since', 'until', 'before'] as const;
 
@@ -50,15 +51,13 @@ export function addressOf(path: string, query: Fields, changes: Readonly<Record<
 }
 
 export function filterForm(query: Fields, zone: string): Html {
-  const field = (name: string, label: string, type = 'text'): Html =>
-    html`<div class="field"><label for="filter-${name}">${label}</label><input type="${type}" id="filter-${name}" name="${name}" value="${textIn(query, name)}" dir="auto" autocomplete="off"></div>`;
-  const choice = (name: string, label: string, values: readonly string[]): Html => {
-    const options = values.map(
-      (value) =>
-        html`<option value="${value}"${textIn(query, name) === value && html` selected`}>${value}</option>`,
-    );
-    return html`<div class="field"><label for="filter-${name}">${label}</label><select id="filter-${name}" name="${name}"><option value="">all</option>${options}</select></div>`;
+  const of = (name: string) => ({ name, id: `filter-${name}` });
+  const field = (name: string, label: string, type = 'text'): Html => {
+    const attributes = html`type="${type}" dir="auto" autocomplete="off"`;
+    return textField({ ...of(name), label, value: textIn(query, name), attributes });
   };
+  const choice = (name: string, label: string, values: readonly string[]): Html =>
+    choiceField({ ...of(name), label, values, chosen: textIn(query, name), none: 'all' });
   return html`<form class="filter" method="get" action="/audit" role="search" aria-label="Find entries">
 ${field('run', 'Run')}
 ${field('who', 'Actor')}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { InputError } from '../../domain/problems.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
+import { textField } from '../parts/form-fields.ts';
 import { sendPage } from './answer.ts';
 import { csrfField, type PageContent, problemList } from './layout.ts';
 import { keepNotice } from './notice.ts';
@@ -144,9 +145,11 @@ function withoutForm(
 }
 
 function reasonField(value: string): Html {
-  return html`<div class="field">
-<label for="reason">Reason</label>
-<span class="hint" id="reason-hint">For the audit trail. No address of a recipient.</span>
-<input id="reason" name="reason" required maxlength="${maxReasonLength}" value="${value}" autocomplete="off" aria-describedby="reason-hint" dir="auto">
-</div>`;
+  return textField({
+    name: 'reason',
+    label: 'Reason',
+    value,
+    hint: 'For the audit trail. No address of a recipient.',
+    attributes: html`required maxlength="${maxReasonLength}" autocomplete="off" dir="auto"`,
+  });
 }

@@ -2,8 +2,8 @@ import { billingDimensions } from '../../ledger/billing/report.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
+import { choiceField, textField } from '../parts/form-fields.ts';
 import { addressOf, type BillingQuestion, filterNames, ofMonth, without } from './billing-question.ts';
-import { textField } from './invoice-form.ts';
 
 const monthsOffered = 6;
 
@@ -38,7 +38,7 @@ export function namePeriod({ from, to }: Pick<BillingQuestion, 'from' | 'to'>): 
 export function questionForm(question: BillingQuestion, problems: Readonly<Record<string, string>>): Html {
   const { from, to, timeZone, by, filters } = question;
   const input = (name: string, label: string, value: string, hint: string): Html =>
-    textField(name, label, value, hint, problems[name]);
+    textField({ name, label, value, hint, problem: problems[name] });
   return html`<form class="filter" method="get" action="/billing">
 ${input('from', 'From', from, 'such as 2026-11 or 2026-11-01')}
 ${input('to', 'Until before', to, 'empty: until now')}
@@ -52,10 +52,7 @@ ${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNa
 
 function dimensionField(index: number, chosen: string): Html {
   const label = ['By', 'then by', 'and by'][index] ?? 'By';
-  return html`<div class="field"><label for="by-${index}">${label}</label>
-<select id="by-${index}" name="by"><option value="">–</option>
-${billingDimensions.map((name) => html`<option${name === chosen && html` selected`}>${name}</option>`)}
-</select></div>`;
+  return choiceField({ name: 'by', id: `by-${index}`, label, values: billingDimensions, chosen, none: '–' });
 }
 
 /** What the figures are limited to, each with a link that takes it off. */

@@ -1,6 +1,7 @@
 import { invoiceFields } from '../../contacts/invoice-file.ts';
 import { channels } from '../../domain/message.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { textField } from '../parts/form-fields.ts';
 import type { InvoiceQuestion } from './invoice-question.ts';
 
 type Problems = Readonly<Record<string, string>>;
@@ -9,7 +10,7 @@ type Problems = Readonly<Record<string, string>>;
 export function invoiceFieldsets(question: InvoiceQuestion, problems: Problems): Html {
   const { from, to, timeZone, decimal, country, skipLines, skipUnreadable, columns } = question;
   const field = (name: string, label: string, value: string, hint: string): Html =>
-    textField(name, label, value, hint, problems[name]);
+    textField({ name, label, value, hint, problem: problems[name] });
   return html`<fieldset><legend>The period of the invoice</legend><div class="filter">
 ${field('from', 'Sent from', from, 'such as 2026-11 or 2026-11-01')}
 ${field('to', 'Sent before', to, 'empty: until now')}
@@ -40,22 +41,6 @@ ${channels.map((channel) => html`<label><input type="checkbox" name="channel" va
 }
 
 const reading = ['decimal', 'country', 'skipLines', ...invoiceFields] as readonly string[];
-
-export function textField(
-  name: string,
-  label: string,
-  value: string,
-  hint: string,
-  problem: string | undefined,
-): Html {
-  const described = [hint && `${name}-hint`, problem && `${name}-error`].filter(Boolean).join(' ');
-  return html`<div class="field">
-<label for="${name}">${label}</label>
-${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
-${problem && html`<span class="error" id="${name}-error">${problem}</span>`}
-<input id="${name}" name="${name}" value="${value}"${described && html` aria-describedby="${described}"`}${problem && html` aria-invalid="true"`}>
-</div>`;
-}
 
 function linesField(
   name: string,

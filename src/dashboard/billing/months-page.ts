@@ -6,8 +6,8 @@ import { sheetTable } from '../../report/html/table.ts';
 import { formatLocal } from '../../report/time.ts';
 import { addPage } from '../base/pages.ts';
 import type { View } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
 import { nameMonth } from './billing-form.ts';
-import { textField } from './invoice-form.ts';
 
 /** Closed months, and the next one to close. */
 export function addMonthsPage(server: FastifyInstance): void {
@@ -74,7 +74,7 @@ function firstToClose(month: string, timeZone: string): Html {
 <p>Choose the time zone in which your months start and end. All later months are closed in it too, and a closed month cannot be opened again.</p>
 <form method="get" action="/billing/close">
 <input type="hidden" name="month" value="${month}">
-${textField('timeZone', 'Time zone', timeZone, 'such as Pacific/Auckland', undefined)}
+${textField({ name: 'timeZone', label: 'Time zone', value: timeZone, hint: 'such as Pacific/Auckland' })}
 <p class="buttons"><button>Close ${nameMonth(month)}</button></p>
 </form>`;
 }

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../report/html/html.ts';
+import { textField } from '../parts/form-fields.ts';
 
 export type Search = { readonly text: string; readonly country: string | undefined };
 
@@ -16,7 +17,11 @@ ${countryField(country)}
 
 /** Two letters, such as NZ. */
 export function countryField(country: string | undefined): Html {
-  return html`<div class="field"><label for="country">Country, such as AU</label>
-<span class="hint" id="country-hint">For numbers without +</span>
-<input id="country" name="country" maxlength="2" pattern="[A-Za-z]{2}" size="4" value="${country}" autocomplete="off" aria-describedby="country-hint"></div>`;
+  return textField({
+    name: 'country',
+    label: 'Country, such as AU',
+    value: country,
+    hint: 'For numbers without +',
+    attributes: html`maxlength="2" pattern="[A-Za-z]{2}" size="4" autocomplete="off"`,
+  });
 }

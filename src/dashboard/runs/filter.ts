@@ -5,6 +5,7 @@ import { toInstant } from '../../platform/zoned-times.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { dayAfter, dayIn } from '../base/days.ts';
 import { type Fields, textIn } from '../base/fields.ts';
+import { choiceField, textField } from '../parts/form-fields.ts';
 
 /** What a person asks the list of runs, as it is in the address. */
 export type RunQuestion = Readonly<
@@ -66,14 +67,14 @@ export function isFiltered({ before: _, ...question }: RunQuestion): boolean {
 /** @param accounts offered to the person, who can also name another */
 export function filterForm(question: RunQuestion, accounts: readonly string[]): Html {
   return html`<form class="filter runs" method="get" action="/" role="search" aria-label="Find runs">
-${field('q', 'Run or campaign', question.q, html` autocomplete="off" dir="auto"`)}
+${field('q', 'Run or campaign', question.q, html`autocomplete="off" dir="auto"`)}
 ${choice('state', 'State', runStates, question.state)}
 ${choice('channel', 'Channel', channels, question.channel)}
 ${choice('kind', 'Kind', runKinds, question.kind)}
-${field('account', 'Account', question.account, html` list="filter-accounts" autocomplete="off" dir="auto"`)}
+${field('account', 'Account', question.account, html`list="filter-accounts" autocomplete="off" dir="auto"`)}
 <datalist id="filter-accounts">${accounts.map((account) => html`<option value="${account}">`)}</datalist>
-${field('from', 'Planned from', question.from, html` type="date"`)}
-${field('to', 'Until', question.to, html` type="date"`)}
+${field('from', 'Planned from', question.from, html`type="date"`)}
+${field('to', 'Until', question.to, html`type="date"`)}
 ${question.campaign !== '' && html`<input type="hidden" name="campaign" value="${question.campaign}">`}
 <p class="find"><button>Find</button>
 ${isFiltered(question) && html`<a href="/">Show all</a>`}</p>
@@ -81,13 +82,10 @@ ${isFiltered(question) && html`<a href="/">Show all</a>`}</p>
 ${question.campaign !== '' && html`<p>Only runs of the campaign <bdi>${question.campaign}</bdi>.</p>`}`;
 }
 
-function field(name: keyof RunQuestion, label: string, value: string, others: Html): Html {
-  return html`<div class="field"><label for="filter-${name}">${label}</label><input id="filter-${name}" name="${name}" value="${value}"${others}></div>`;
+function field(name: keyof RunQuestion, label: string, value: string, attributes: Html): Html {
+  return textField({ name, id: `filter-${name}`, label, value, attributes });
 }
 
 function choice(name: keyof RunQuestion, label: string, values: readonly string[], chosen: string): Html {
-  const options = values.map(
-    (value) => html`<option value="${value}"${value === chosen && html` selected`}>${value}</option>`,
-  );
-  return html`<div class="field"><label for="filter-${name}">${label}</label><select id="filter-${name}" name="${name}"><option value="">all</option>${options}</select></div>`;
+  return choiceField({ name, id: `filter-${name}`, label, values, chosen, none: 'all' });
 }

@@ -3,6 +3,7 @@ import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import { channelsOf } from '../../engine/suppressions/own-suppressions.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { FormFields } from '../base/actions.ts';
+import { choiceField, textField } from '../parts/form-fields.ts';
 import { countryField } from '../recipients/search-form.ts';
 
 type SuppressQuestion = {
@@ -21,8 +22,12 @@ export function suppressFields({ address, fields, names, mayAll }: SuppressQuest
   const isChosen = (channel: string): boolean =>
     wasSent ? fields[`channel-${channel}`] !== undefined : address !== '';
   return html`<p>It concerns one person. No run sends to the address any more; where a request was sent already, nothing changes.</p>
-<div class="field"><label for="address">Phone number or e-mail address</label>
-<input id="address" name="address" required maxlength="320" value="${address}" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto"></div>
+${textField({
+  name: 'address',
+  label: 'Phone number or e-mail address',
+  value: address,
+  attributes: html`required maxlength="320" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto"`,
+})}
 ${countryField(fields['country'])}
 <fieldset><legend>Channels</legend>
 ${offered.map(
@@ -30,11 +35,18 @@ ${offered.map(
     html`<label class="choose"><input type="checkbox" name="channel-${channel}"${isChosen(channel) && html` checked`}> ${channel}</label>
 `,
 )}</fieldset>
-<div class="field"><label for="account">Account</label>
-<select id="account" name="account">${mayAll && html`<option value="">all accounts</option>`}${names.map(
-    (name) => html`<option value="${name}"${name === fields['account'] && html` selected`}>${name}</option>`,
-  )}</select></div>
-<div class="field"><label for="subAccount">SubAccount</label>
-<span class="hint" id="subAccount-hint">Empty: all SubAccounts</span>
-<input id="subAccount" name="subAccount" maxlength="${maxSubAccountLength}" value="${fields['subAccount']}" autocomplete="off" aria-describedby="subAccount-hint" dir="auto"></div>`;
+${choiceField({
+  name: 'account',
+  label: 'Account',
+  values: names,
+  chosen: fields['account'],
+  none: mayAll ? 'all accounts' : undefined,
+})}
+${textField({
+  name: 'subAccount',
+  label: 'SubAccount',
+  value: fields['subAccount'],
+  hint: 'Empty: all SubAccounts',
+  attributes: html`maxlength="${maxSubAccountLength}" autocomplete="off" dir="auto"`,
+})}`;
 }

@@ -15,6 +15,7 @@ import { textIn, wordIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { Asked } from '../base/view.ts';
+import { choiceField } from '../parts/form-fields.ts';
 import { counted, number } from '../parts/parts.ts';
 import { suppressionTable } from './suppressions-part.ts';
 
@@ -104,20 +105,12 @@ function countsPart({ known, hashed }: SuppressionCounts): Html {
 }
 
 function filterForm({ channel, account, source }: SuppressionKind, own: OwnAccounts): Html {
-  const all = '';
+  const choice = (name: string, label: string, values: readonly string[], chosen: string | undefined): Html =>
+    choiceField({ name, label, values, chosen, none: 'any' });
   return html`<search><form method="get" action="/suppressions" class="filter">
-${choice('channel', 'Channel', [all, ...channels], channel ?? all)}
-${choice('account', 'Account', [all, forAll, ...own.names], account === '' ? forAll : (account ?? all))}
-${choice('source', 'Who', [all, ...suppressionSources], source ?? all)}
+${choice('channel', 'Channel', channels, channel)}
+${choice('account', 'Account', [forAll, ...own.names], account === '' ? forAll : account)}
+${choice('source', 'Who', suppressionSources, source)}
 <p class="field"><button>Filter</button></p>
 </form></search>`;
-}
-
-function choice(name: string, label: string, values: readonly string[], chosen: string): Html {
-  return html`<div class="field"><label for="${name}">${label}</label>
-<select id="${name}" name="${name}">${values.map(
-    (value) =>
-      html`<option value="${value}"${value === chosen && html` selected`}>${value === '' ? 'any' : value}</option>`,
-  )}</select></div>
-`;
 }

@@ -6,6 +6,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { type Fields, linesIn, textIn } from '../base/fields.ts';
 import { csrfField, type PageContent, problemList } from '../base/layout.ts';
 import type { View } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
 
 /**
  * Creates the token that the form describes.
@@ -46,12 +47,15 @@ export function newTokenPage(view: View, fields: Fields, error?: InputError): Pa
   const value = (name: string, otherwise = ''): string => textIn(fields, name) || otherwise;
   const problemOf = (name: string): string | undefined =>
     error?.problems.find(({ where }) => where === name)?.what;
-  const field = (name: string, label: string, hint: string, given: string): Html => {
-    const problem = problemOf(name);
-    return html`<div class="field"><label for="${name}">${label}</label><span class="hint" id="${name}-hint">${hint}</span>
-${problem !== undefined && html`<span class="error" id="${name}-error">${problem}</span>`}
-<input id="${name}" name="${name}" required value="${given}" autocomplete="off" dir="auto" aria-describedby="${name}-hint${problem !== undefined && html` ${name}-error`}"${problem !== undefined && html` aria-invalid="true"`}></div>`;
-  };
+  const field = (name: string, label: string, hint: string, given: string): Html =>
+    textField({
+      name,
+      label,
+      value: given,
+      hint,
+      problem: problemOf(name),
+      attributes: html`required autocomplete="off" dir="auto"`,
+    });
   const accountProblem = problemOf('accounts');
   return {
     title: 'Create a token',
