@@ -3,11 +3,10 @@ import type { RunSummary } from '../domain/runs.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { cutOffAfter } from '../engine/dispatch/drain.ts';
-import { executeRun, type KnownEnd, type RunEnd } from '../engine/runs/execute-run.ts';
+import { type ExecuteOptions, executeRun, type KnownEnd, type RunEnd } from '../engine/runs/execute-run.ts';
 import { requireSummary } from '../engine/runs/find-run.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
-import type { BeginOptions } from '../ledger/runs/begin.ts';
 import { formatReason } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
@@ -29,7 +28,7 @@ export async function dispatchWithProgress(
   context: EngineContext,
   run: string,
   account: Account,
-  options?: Pick<BeginOptions, 'includePaused'>,
+  options?: ExecuteOptions,
 ): Promise<RunEnd> {
   const progress = await startRunProgress(shell);
   shell.drainOnStop(() => (progress.isAllSettled() ? recordingText : drainText(run)));
@@ -55,7 +54,7 @@ export async function dispatchAndPrint(
     readonly ownCampaign?: string;
     /** Waits for the delivery reports of a finished run, before its summary is printed. */
     readonly awaitReports?: (run: string) => Promise<RunSummary>;
-  } & Pick<BeginOptions, 'includePaused'>,
+  } & ExecuteOptions,
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {

@@ -137,10 +137,12 @@ export function addTestOption(command: Command): Command {
   );
 }
 
+export const reasonOption = ['--reason <text>', 'the reason, for the audit trail'] as const;
+
 /** What pause and cancel take. @param byDefault the reason */
 export function addStopOptions(command: Command, byDefault: string): Command {
   return command
     .argument('<run>', runArgument)
-    .option('--reason <text>', 'the reason, for the audit trail', byDefault)
+    .option(...reasonOption, byDefault)
     .option('--json', "print the run's summary as JSON");
 }

@@ -27,7 +27,7 @@ async function waiting(): Promise<string> {
 test('the audit trail of a run names who planned, approved, started, paused and cancelled it, and what was refused', async () => {
   const run = await waiting();
   await volley('approve', run);
-  await as('bob@desk', 'approve', run);
+  await as('bob@desk', 'approve', run, '--reason', 'checked the list');
   await volley('pause', run, '--reason', 'lunch');
   await volley('cancel', run, '--reason', 'wrong list');
   await volley('resume', run);
@@ -39,7 +39,7 @@ test('the audit trail of a run names who planned, approved, started, paused and 
       'refused',
       expect.stringContaining(`It was planned by ${tester}, and you are ${tester}. Another person must`),
     ],
-    ['run approved', 'done', ''],
+    ['run approved', 'done', 'reason: checked the list'],
     ['run paused', 'done', 'reason: lunch'],
     ['run cancelled', 'done', 'reason: wrong list'],
     ['run resumed', 'refused', expect.stringContaining('nothing left to send')],
@@ -54,7 +54,9 @@ test('sending a run is recorded as a start, and continuing it after a pause as a
   const paused = await waiting();
   await as('bob@desk', 'approve', paused);
   await volley('pause', paused);
-  expect((await volley('resume', paused)).code).toBe(0);
+  expect((await volley('resume', paused, '--reason', 'lunch is over')).code).toBe(0);
+  const [resumed] = await audit('--run', paused);
+  expect(resumed?.['details']).toBe('reason: lunch is over');
   const actions = async (id: string) => (await audit('--run', id)).map(({ action }) => action);
   expect(await actions(run)).toEqual(['run started', 'run planned']);
   expect(await actions(paused)).toEqual(['run resumed', 'run paused', 'run approved', 'run planned']);

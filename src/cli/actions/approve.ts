@@ -4,10 +4,16 @@ import { formatReason } from '../../platform/reason-text.ts';
 import { chooseRun } from '../choose-run.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
-export async function approveAction(shell: Shell, name: string, { json }: { json?: true }): Promise<void> {
+export type ApproveOptions = { readonly reason?: string; readonly json?: true };
+
+export async function approveAction(
+  shell: Shell,
+  name: string,
+  { reason: given, json }: ApproveOptions,
+): Promise<void> {
   await withLedger(shell, async (context) => {
     const run = await chooseRun(shell, context, name);
-    const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run);
+    const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run, given);
     const { state } = await requireRun(context, run);
     const next =
       state === 'paused'

@@ -13,23 +13,28 @@ import { explainInput } from '../explain-input.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
 import { failMissingArgument } from '../usage-errors.ts';
 
-export type ResumeOptions = { readonly all?: true; readonly sandbox?: true; readonly json?: true };
+export type ResumeOptions = {
+  readonly all?: true;
+  readonly sandbox?: true;
+  readonly reason?: string;
+  readonly json?: true;
+};
 
-type How = Pick<Parameters<typeof dispatchAndPrint>[4], 'json' | 'awaitReports'>;
+type How = Pick<Parameters<typeof dispatchAndPrint>[4], 'json' | 'awaitReports' | 'reason'>;
 
 export async function resumeAction(
   command: Command,
   shell: Shell,
   run: string | undefined,
-  { all, sandbox, json }: ResumeOptions,
+  { all, sandbox, reason, json }: ResumeOptions,
 ): Promise<void> {
   if ((run === undefined) === (all === undefined))
     failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
-  const how = { json: json === true };
+  const how = { json: json === true, reason };
   if (run === undefined) {
     if (sandbox) throw new InputError([{ where: '--sandbox', what: 'It needs one <run>, not --all.' }]);
-    await withLedger(shell, (context) => resumeAll(shell, context, how.json));
-  } else if (sandbox) await resumeInSandbox(shell, run, how.json);
+    await withLedger(shell, (context) => resumeAll(shell, context, how));
+  } else if (sandbox) await resumeInSandbox(shell, run, how);
   else await withLedger(shell, (context) => resumeOne(shell, context, run, how));
 }
 
@@ -39,7 +44,7 @@ async function resumeOne(shell: Shell, context: EngineContext, word: string, how
   shell.exitWith(end ? printOver(shell, found, end, how.json) : await resume(shell, context, found, how));
 }
 
-async function resumeInSandbox(shell: Shell, word: string, json: boolean): Promise<void> {
+async function resumeInSandbox(shell: Shell, word: string, how: How): Promise<void> {
   const { withOwnSandbox } = await import('../own-sandbox.ts');
   await withOwnSandbox(
     shell,
@@ -47,7 +52,7 @@ async function resumeInSandbox(shell: Shell, word: string, json: boolean): Promi
       const { run, account } = await requireRun(context, await chooseRun(shell, context, word));
       return [{ name: account, where: `run ${run}` }];
     },
-    (own) => resumeOne(own.shell, own.context, word, { json, awaitReports: own.awaitReports }),
+    (own) => resumeOne(own.shell, own.context, word, { ...how, awaitReports: own.awaitReports }),
   );
 }
 
@@ -72,13 +77,13 @@ function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boole
 const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 
 /** An error of one run does not stop the others. */
-async function resumeAll(shell: Shell, context: EngineContext, json: boolean): Promise<void> {
+async function resumeAll(shell: Shell, context: EngineContext, how: How): Promise<void> {
   const runs = await listInterruptedRuns(context.ledger.pool);
   if (runs.length === 0) shell.note('There is no interrupted run.');
   let worst: ExitCode = 0;
   for (const run of runs) {
     if (shell.stop.aborted) break;
-    const code = await resume(shell, context, run, { json }).catch((error: unknown): ExitCode => {
+    const code = await resume(shell, context, run, how).catch((error: unknown): ExitCode => {
       if (!(error instanceof InputError)) throw error;
       shell.note(`Run ${run.run} was not resumed:`);
       explainInput(error, shell);

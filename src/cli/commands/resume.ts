@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ResumeOptions } from '../actions/resume.ts';
-import { runArgument } from '../options.ts';
+import { reasonOption, runArgument } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
 export function define(command: Command, shell: Shell): void {
@@ -17,6 +17,7 @@ export function define(command: Command, shell: Shell): void {
       '--sandbox',
       'send the rest to a sandbox that this command starts, as `volley run --sandbox` does; not with --all',
     )
+    .option(...reasonOption)
     .option('--json', "print the run's summary as JSON; with --all, one line for each run")
     .action(async (run: string | undefined, options: ResumeOptions) => {
       const { resumeAction } = await import('../actions/resume.ts');

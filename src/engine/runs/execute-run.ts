@@ -44,6 +44,11 @@ export type RunProgress = OutageEvents & {
   readonly onWatch: (watch: DispatchProgress) => void;
 };
 
+export type ExecuteOptions = Pick<BeginOptions, 'includePaused'> & {
+  /** Why a person starts or resumes it, for the audit trail. */
+  readonly reason?: string | undefined;
+};
+
 /**
  * Sends a planned, paused or interrupted run to its end, together with other workers. Requests that an ended process
  * was sending become `in_doubt`.
@@ -60,7 +65,7 @@ export async function executeRun(
   accountNamed: (name: string) => Promise<Account>,
   stop: AbortSignal,
   progress: RunProgress,
-  { includePaused = true }: Pick<BeginOptions, 'includePaused'> = {},
+  { includePaused = true, reason: given }: ExecuteOptions = {},
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;
@@ -77,7 +82,7 @@ export async function executeRun(
     const queue = await retry(() => ledger.queue());
     await retry(() => reclaimSlicesOfEndedWorkers(queue, pool, null, now));
     trace('beginning', runId);
-    const options = { includePaused, alongside: auditStart(context, runId) };
+    const options = { includePaused, alongside: auditStart(context, runId, given) };
     const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
     await auditRefusedStart(context, run, async () => requireApproved(runId, before));
     progress.onStart(await retry(() => requireSummary(context, runId)));

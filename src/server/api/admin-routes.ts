@@ -13,6 +13,8 @@ import {
   noParameters,
   plainText,
   type Routes,
+  reason,
+  reasonIfAny,
   runParameters,
   scoped,
   scopedToAllAccounts,
@@ -58,13 +60,13 @@ function addApprove(server: Routes): void {
       security: approving.security,
       params: runParameters,
       querystring: noParameters,
-      body: noParameters,
+      body: reasonIfAny,
       response: { 200: answer('The approval.', approval), ...approving.problems },
     },
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
-      const approved = await asConflict(approveRun(call.context, run));
+      const approved = await asConflict(approveRun(call.context, run, request.body.reason));
       const { approvedBy: by, approvedAt, reason } = approved;
       if (by === null || approvedAt === null) throw new Error('an approved run has an approver and a time');
       return { run, by, approvedAt, reason: formatReason(reason) };
@@ -90,7 +92,7 @@ function addResolve(server: Routes): void {
           .describe(
             'accepted: the service has them. resend: send them again; recipients can get the message twice. abandon: give them up.',
           ),
-        reason: plainText(500).trim().min(1),
+        reason,
         requests: z
           .array(plainText(64))
           .min(1)

@@ -38,6 +38,10 @@ export function plainText(maxLength: number) {
     });
 }
 
+export const reason = plainText(500).trim().min(1).describe('The reason, for the audit trail.');
+
+export const reasonIfAny = z.strictObject({ reason: reason.optional() });
+
 export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
 }

@@ -6,14 +6,9 @@ import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
-import { answer, noParameters, plainText, type Routes, runParameters, scoped } from './route.ts';
+import { answer, noParameters, type Routes, reason, reasonIfAny, runParameters, scoped } from './route.ts';
 import { statusOf } from './run-routes.ts';
 import { runStatus, startedRun } from './schemas.ts';
-
-const reason = (byDefault: string) =>
-  z.strictObject({
-    reason: plainText(500).trim().min(1).default(byDefault).describe('The reason, for the audit trail.'),
-  });
 
 export function addRunControlRoutes(server: Routes): void {
   addStart(server);
@@ -29,7 +24,7 @@ export function addRunControlRoutes(server: Routes): void {
         security: stopping.security,
         params: runParameters,
         querystring: noParameters,
-        body: reason(byDefault),
+        body: z.strictObject({ reason: reason.default(byDefault) }),
         response: { 200: answer('The run as it is now.', runStatus), ...stopping.problems },
       },
       handler: async (request) => {
@@ -64,13 +59,15 @@ export function addRunControlRoutes(server: Routes): void {
       security: resuming.security,
       params: runParameters,
       querystring: noParameters,
-      body: noParameters,
+      body: reasonIfAny,
       response: { 202: answer('The run; workers send it.', runStatus), ...resuming.problems },
     },
     handler: async (request, reply) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
-      await asConflict(resumeByWorkers(call.context, run, call.scheduleSource.accountNamed));
+      await asConflict(
+        resumeByWorkers(call.context, run, call.scheduleSource.accountNamed, request.body.reason),
+      );
       return reply.code(202).send(await statusOf(call, run));
     },
   });

@@ -252,11 +252,17 @@ describe('POST /runs/{run}/approve', () => {
       expect((await scene.call('POST', `/runs/${run}/approve`, { token })).status).toBe(409);
     }
     const token = await scene.tokenOf('bobs', 'admin', 'bob');
-    const given = await scene.call('POST', `/runs/${run}/approve`, { token });
+    const given = await scene.call('POST', `/runs/${run}/approve`, { token, body: { reason: 'checked' } });
     expect(given.json).toMatchObject({ run, by: 'bob' });
-    expect((await scene.call('POST', `/runs/${run}/resume`, { token })).json).toMatchObject({
+    const resume = { token, body: { reason: 'on time' } };
+    expect((await scene.call('POST', `/runs/${run}/resume`, resume)).json).toMatchObject({
       state: 'running',
     });
+    const { json: audit } = await scene.call('GET', `/audit?run=${run}&limit=2`);
+    expect(audit?.['entries']).toMatchObject([
+      { action: 'run started', details: { reason: 'on time' } },
+      { action: 'run approved', details: { reason: 'checked' } },
+    ]);
     expect(await trailOf(run)).toEqual([
       ['run planned', 'ann', 'api', 'runner', 'done'],
       ['run approved', 'ann', 'api', 'chief', 'refused'],
