@@ -20,9 +20,13 @@ export function shareAnswer<Answer>(
   };
 }
 
-/** Rejects after so many milliseconds; the work itself continues. */
-export async function withTimeout<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+/** Rejects after so many milliseconds, with `late`; the work itself continues. */
+export async function withTimeout<Result>(
+  milliseconds: number,
+  work: Promise<Result>,
+  late: () => Error = () => new Error(`not done within ${milliseconds} ms`),
+): Promise<Result> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`not done within ${milliseconds} ms`)), milliseconds);
+  const timer = setTimeout(() => reject(late()), milliseconds);
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,8 @@ import { Tokens } from '@fastify/csrf';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeSession, openSession, sessionMaxAge, useSession } from '../../engine/access/sessions.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { ProblemError } from '../../server/api/problem.ts';
+import { withTimeout } from '../../server/shared-answer.ts';
 import { createView, keepView, type View } from './view.ts';
 import { zoneOf } from './zone.ts';
 
@@ -21,6 +23,16 @@ export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
   return id;
 }
 
+/** Milliseconds. A session is read by its key: only a database that hangs takes so long. */
+const maxWait = 5_000;
+
+/** Whoever signs in or opens a page hears soon that the database hangs, such as behind a network that lost it. */
+export function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const what = 'The database does not answer. Try again.';
+  const late = () => new ProblemError(503, 'unavailable', what, { headers: { 'retry-after': '5' } });
+  return withTimeout(maxWait, work, late);
+}
+
 /** @returns undefined when nobody is signed in */
 export async function readSession(
   context: EngineContext,
@@ -28,7 +40,7 @@ export async function readSession(
   isSecure: boolean,
 ): Promise<View | undefined> {
   const id = request.cookies[cookieName(request, isSecure)];
-  const token = id === undefined ? undefined : await useSession(context, id);
+  const token = id === undefined ? undefined : await inTime(useSession(context, id));
   if (id === undefined || !token) return undefined;
   sessions.set(request.raw, id);
   const view = createView(context, token, {
@@ -50,8 +62,8 @@ export async function startSession(
 ): Promise<void> {
   const name = cookieName(reply.request, isSecure);
   const former = reply.request.cookies[name];
-  const id = await openSession(context, token);
-  if (former !== undefined) await closeSession(context, former);
+  const id = await inTime(openSession(context, token));
+  if (former !== undefined) await inTime(closeSession(context, former));
   reply.setCookie(name, id, {
     path: '/',
     httpOnly: true,
@@ -66,7 +78,7 @@ export async function endSession(
   reply: FastifyReply,
   isSecure: boolean,
 ): Promise<void> {
-  await closeSession(context, sessionOf(reply.request));
+  await inTime(closeSession(context, sessionOf(reply.request)));
   reply.clearCookie(cookieName(reply.request, isSecure), {
     path: '/',
     httpOnly: true,

@@ -10,7 +10,7 @@ import { cameFromElsewhere } from './guards.ts';
 import { problemList } from './layout.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
-import { endSession, readSession, startSession } from './session.ts';
+import { endSession, inTime, readSession, startSession } from './session.ts';
 
 type SignIn = {
   readonly context: EngineContext;
@@ -29,7 +29,7 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
   );
   server.post('/sign-in', async (request, reply) => {
     const { token: given, to } = form.parse(request.body);
-    const checked = await check(given);
+    const checked = await inTime(check(given));
     if (checked.kind === 'valid') {
       await startSession(context, reply, checked.token.name, isSecure(request));
       return reply.redirect(ownPath(to), 303);

@@ -93,6 +93,22 @@ test('an open page says that the database, and then Volley, is away, and goes on
   expect(await isSameLoad(page)).toBe(true);
 }, 120_000);
 
+test('a page that is opened while the database hangs says so, and opens by itself when it answers', async () => {
+  const page = await openRun(await startOverApi(url(), await scene.tokenOf('run'), 'test.yaml'));
+  const another = await page.context().newPage();
+  const visitor = await page.context().newPage();
+  proxy.hang();
+  await another.goto(page.url());
+  await another.getByText('The database does not answer.').waitFor();
+  await visitor.goto(`${url()}/sign-in`);
+  await visitor.getByLabel('Your token').fill(await scene.tokenOf('admin'));
+  await visitor.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.getByText('The database does not answer.').waitFor();
+  proxy.stop();
+  await proxy.listen();
+  await another.getByRole('progressbar', { name: 'Sent' }).waitFor({ timeout: 30_000 });
+}, 120_000);
+
 test('a form whose commit is not acknowledged asks the person to look first, and acts once when it is sent again', async () => {
   const person = await signIn(url(), await scene.tokenOf('admin'));
   const path = '/accounts/sandbox/limits';
