@@ -100,6 +100,7 @@ test('a page that is opened while the database hangs says so, and opens by itsel
   proxy.hang();
   await another.goto(page.url());
   await another.getByText('The database does not answer.').waitFor();
+  await page.getByText('The database cannot be reached.').waitFor();
   await visitor.goto(`${url()}/sign-in`);
   await visitor.getByLabel('Your token').fill(await scene.tokenOf('admin'));
   await visitor.getByRole('button', { name: 'Sign in' }).click();
