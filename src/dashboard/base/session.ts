@@ -26,7 +26,7 @@ export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
 /** Milliseconds. A session is read by its key: only a database that hangs takes so long. */
 const maxWait = 5_000;
 
-/** Whoever signs in or opens a page hears soon that the database hangs, such as behind a network that lost it. */
+/** A person who signs in or opens a page soon reads that the database hangs, such as behind a network that lost it. */
 export function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const what = 'The database does not answer. Try again.';
   const late = () => new ProblemError(503, 'unavailable', what, { headers: { 'retry-after': '5' } });
