@@ -48,7 +48,11 @@ export async function addDashboard(
   const arriving = limitArrivingForms(server);
   const errors = createErrorPages(options.logger);
   server.setErrorHandler(errors.failed);
-  server.setNotFoundHandler(errors.notFound);
+  // For its menu: a person who mistypes an address is still signed in.
+  const preHandler = async (request: FastifyRequest): Promise<void> => {
+    await readSession(context, request, isSecure(request)).catch(() => undefined);
+  };
+  server.setNotFoundHandler({ preHandler }, errors.notFound);
   assets.serve(server);
   await server.register((part) => addSignIn(part, { context, isSecure, link }));
   await server.register(async (pages) => {

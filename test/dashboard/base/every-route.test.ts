@@ -198,3 +198,10 @@ test('no text in a form makes an action fail', async () => {
   }
   expect(failed).toEqual([]);
 });
+
+test('an address without a page has a menu for a person who is signed in, and for nobody else', async () => {
+  const person = await (await visitor('read')).get('/no-such-page');
+  expect([person.status, person.text.includes('Sign out')]).toEqual([404, true]);
+  const stranger = await ask('/no-such-page');
+  expect([stranger.status, (await stranger.text()).includes('Sign out')]).toEqual([404, false]);
+});
