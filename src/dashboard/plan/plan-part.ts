@@ -118,6 +118,8 @@ function windowTable(windows: readonly PlannedWindow[], { zone }: Viewer): Html 
 
 function messagesPart({ run, facts, messages, from, perPage }: ShownPlan): Html {
   const last = facts.requests;
+  if (last === 0)
+    return html`<p class="empty">It has no message: its contact files have no recipient to send to.</p>`;
   const at = (request: number): string => runPath(run.run, 'plan', { request: String(request) });
   return html`<section aria-labelledby="messages-title" id="messages">
 <h2 id="messages-title">Messages, as their readers get them</h2>

@@ -10,7 +10,12 @@ type Event = { readonly at: Date; readonly what: Part; readonly who: string; rea
 /** What happened to the run, and who did what, newest first. */
 export function eventsPart({ events }: LiveRun, { zone }: Viewer): Html | undefined {
   if (!events) return undefined;
-  const all = [...stateEvents(events), ...auditEvents(events), ...notificationEvents(events)];
+  // Of events at the same time, the later ones come first too.
+  const all = [
+    ...notificationEvents(events).toReversed(),
+    ...stateEvents(events).toReversed(),
+    ...auditEvents(events),
+  ];
   return html`<section aria-labelledby="events-title" id="events">
 <h2 id="events-title">What happened</h2>
 ${table<Event>(

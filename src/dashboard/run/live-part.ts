@@ -14,13 +14,14 @@ import { waitWords } from './wait-words.ts';
 
 /** Everything of the page that changes while the run is sent. Links lead to actions; nothing in it is a form. */
 export function livePart(live: LiveRun, viewer: Viewer): Html {
+  const isEmpty = live.progress.total === 0;
   return html`${statePart(live, viewer)}
 ${actionLinks(live, viewer)}
-${stagesPart(live)}
+${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live)}
 ${countingNote(live)}
 ${failuresPart(live)}
 ${answersPart(live, viewer)}
-${countsPart(live)}
+${!isEmpty && countsPart(live)}
 ${costsPart(live, viewer)}
 ${eventsPart(live, viewer)}`;
 }

@@ -98,6 +98,7 @@ const shortWords: Readonly<Partial<Record<RunLine['waits'][number]['kind'], stri
 
 function progressCell({ head, progress, rate, secondsLeft }: RunLine): Html {
   const { settled, total } = progress;
+  if (total === 0) return html`<small>no request</small>`;
   const speed = rate && progress.state === 'running' ? `, ${number(Math.round(rate.requests))} a second` : '';
   const left = secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`;
   const bar = html`<progress max="${Math.max(1, total)}" value="${Math.min(settled, Math.max(1, total))}" aria-label="Sent of run ${head.run}"></progress>`;

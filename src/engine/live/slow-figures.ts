@@ -22,9 +22,11 @@ import { createPacedRead, type PacedRead } from './paced-read.ts';
 import { type Reported, readReported } from './run-figures.ts';
 
 export type RunEvents = {
+  /** Oldest first. */
   readonly states: readonly RunStateChange[];
   /** Newest first. */
   readonly audit: readonly AuditEntry[];
+  /** Oldest first. */
   readonly notifications: readonly ListedNotification[];
 };
 

@@ -73,6 +73,25 @@ test('payers of an account without rates have no estimate, not one of 0', () => 
   expect(page).not.toContain('0.64');
 });
 
+test('of states that a run had at the same time, the last is first', () => {
+  const { events, ...live } = aLiveRun({ state: 'completed' });
+  const at = new Date('2026-09-26T13:00:00Z');
+  const states = (['planned', 'running', 'completed'] as const).map((state) => ({ state, reason: null, at }));
+  const page = livePart({ ...live, events: { audit: [], notifications: [], states } }, viewer).text;
+  const shown = page.slice(page.indexOf('Newest first'));
+  expect([...shown.matchAll(/>(planned|running|completed)</g)].map(([, state]) => state)).toEqual([
+    'completed',
+    'running',
+    'planned',
+  ]);
+});
+
+test('a run without a request says so, and has no tables of nothing', () => {
+  const page = livePart(aLiveRun({ state: 'completed', settled: 0, total: 0 }), viewer).text;
+  expect(page).toContain('It has no request');
+  expect(page).not.toMatch(/0 of 0|by state: 0/);
+});
+
 test('requests in doubt are not counted as not accepted', () => {
   const page = livePart(aLiveRun({ state: 'completed', settled: 10, inDoubt: 3, failed: 2 }), viewer).text;
   expect(page).toContain('10 of 10 requests (100.0 %), 2 not accepted, 3 in doubt<');
@@ -87,7 +106,7 @@ test('what is to be typed is shown as code', () => {
   expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
 });
 
-test('one of a thing is one, not many', () => {
+test('one of a thing is one, not many, and nothing is said to be nothing', () => {
   const facts = {
     contactsRead: 1,
     recipients: 1,
@@ -103,6 +122,10 @@ test('one of a thing is one, not many', () => {
   const { text } = planPart({ run: head, facts, messages: [], from: 1, perPage: 3 }, viewer);
   expect(text).toContain('<small>1 part</small>');
   expect(text).toContain('of 1 contact read');
+  const none = { ...facts, requests: 0, recipients: 0 };
+  const empty = planPart({ run: head, facts: none, messages: [], from: 1, perPage: 3 }, viewer).text;
+  expect(empty).toContain('It has no message');
+  expect(empty).not.toContain('1 to 0');
 });
 
 test('a share is rounded, but never to all before the last, or to none after the first', () => {
