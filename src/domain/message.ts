@@ -33,7 +33,7 @@ export type AttachedFile = { readonly Name: string; readonly Data: string };
 export type Keypad = {
   readonly Tone: string;
   readonly RouteNumber: string;
-  /** Only in the sandbox: later interfaces play audio instead of connecting (rest-3.00.md, 2.6). */
+  /** Only in the sandbox: later interfaces play audio instead of connecting (docs/reference/interfaces.md). */
   readonly plays?: true;
 };
 

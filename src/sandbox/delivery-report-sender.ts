@@ -38,7 +38,7 @@ type Outstanding = {
 
 /** Webhook calls in flight. */
 const concurrency = 16;
-/** Every 5 minutes for 24 hours (observed.md); the same number with a shorter interval. */
+/** Every 5 minutes for 24 hours (docs/reference/interfaces.md, "Delivery report calls"); the same number with a shorter interval. */
 const maxCalls = 1 + (24 * 60) / 5;
 /** Milliseconds. */
 const answerTimeout = 30_000;
@@ -134,7 +134,7 @@ async function send(
       headers: {
         ...encoded.headers,
         ...authorization,
-        // observed.md: an e-mail address, and RFC 3339.
+        // An e-mail address, and RFC 3339 (docs/reference/interfaces.md, "Delivery report calls").
         'X-Sender': callback.sender,
         'X-Timestamp': now.toISOString(),
       },

@@ -75,7 +75,7 @@ type Results = {
   readonly undelivered: readonly Result[];
 };
 
-/** Observed for SMS and calls (observed.md); a fax uses those of calls; those of email are invented. */
+/** Observed for SMS and calls (docs/reference/interfaces.md, "Delivery report calls"); a fax uses those of calls; those of email are invented. */
 const callResults: Results = {
   delivered: [charged('Sent Ok'), charged('AnswerPhone')],
   undelivered: [free('No Answer'), free('Busy'), free('Bad Number (NRD)'), free('Call Timed Out')],

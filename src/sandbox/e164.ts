@@ -1,5 +1,5 @@
 /**
- * Observed.md: "phone numbers come in E.164". A national number stays unchanged, because its country is
+ * docs/reference/interfaces.md: "phone numbers come in E.164". A national number stays unchanged, because its country is
  * unknown.
  */
 export function toE164(number: string): string {

@@ -159,7 +159,7 @@ function refused(words: string): Change {
   return { kind: 'refused', words: [words] };
 }
 
-/** In the message's zone (rest-3.00.md, section 6). */
+/** In the message's zone (docs/reference/interfaces.md, "Versions 2.03 and 2.04"). */
 function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Change {
   const at = sendTimeOf(sendTime, message.zone.region);
   if (at === undefined) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');

@@ -9,7 +9,7 @@ export type PeriodRange =
 const minute = 60_000;
 const week = 7 * 24 * 60 * minute;
 
-/** The requested period (rest-3.00.md, sections 5 and 11.2); by default the last day. */
+/** The requested period (docs/reference/interfaces.md, "Versions 2.03 and 2.04"); by default the last day. */
 export function parseReceivedPeriod(
   { timePeriod, dateFrom, dateTo }: ReceivedPeriod,
   zone: string,

@@ -35,7 +35,7 @@ export function replyOf(
   };
 }
 
-/** The webhook call for a reply (observed.md: `SMSReply`, `RECEIVED`). */
+/** The webhook call for a reply (docs/reference/interfaces.md: `SMSReply`, `RECEIVED`). */
 export function replyReport(
   message: AcceptedMessage,
   destination: Destination,

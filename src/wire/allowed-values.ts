@@ -2,8 +2,8 @@ import type { InterfaceName } from '../domain/message.ts';
 import { channelsOf, type FieldDefinition, messageFields } from './fields.ts';
 
 /**
- * Values by field name that an account's service accepts beyond the observed ones (observed.md, "Ranges and
- * values"). An integer entry may be a range such as `6-9`.
+ * Values by field name that an account's service accepts beyond the observed ones (docs/reference/interfaces.md,
+ * "Ranges and values"). An integer entry may be a range such as `6-9`.
  */
 export type AllowedValues = Readonly<Record<string, readonly string[]>>;
 

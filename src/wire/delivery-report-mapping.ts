@@ -48,7 +48,7 @@ export type DeliveryReportMapping = {
   readonly credits: 'refused' | 'allowed';
 };
 
-/** Source: observed.md. */
+/** Source: docs/reference/interfaces.md, "Delivery report calls". */
 export const observedMapping: DeliveryReportMapping = {
   fields: {
     MessageID: ['MessageID'],

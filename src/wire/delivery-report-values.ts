@@ -3,7 +3,7 @@ import { type DeliveryReportMapping, toWord } from './delivery-report-mapping.ts
 
 /** Values that do not match their pattern are absent. */
 
-/** Quantities in `Detail` (observed.md): counts of parts and pages, bytes, seconds. */
+/** Quantities in `Detail` (docs/reference/interfaces.md, "Delivery report calls"): counts of parts and pages, bytes, seconds. */
 const unitNames = [
   'SMSParts',
   'EmailSize',
@@ -51,7 +51,7 @@ export function parsePrice(
 /** Longer than all observed pairs together. */
 const maxDetailLength = 10_000;
 
-/** `Name:value` pairs, separated by commas, semicolons or line breaks (observed.md). */
+/** `Name:value` pairs, separated by commas, semicolons or line breaks (docs/reference/interfaces.md, "Delivery report calls"). */
 export function parseDetailPairs(text: string): readonly (readonly [string, string])[] {
   if (text.length > maxDetailLength) return [];
   return text.split(/[,;\r\n]+/).flatMap((pair): [string, string][] => {

@@ -25,7 +25,7 @@ export type EncodedDeliveryReport = {
 };
 
 /**
- * Writes the members of observed.md; the name of the XML root was not observed. Null exists in JSON only;
+ * Writes the members of docs/reference/interfaces.md, "Delivery report calls"; the name of the XML root was not observed. Null exists in JSON only;
  * elsewhere it is empty. Characters that XML cannot carry become `?`; forms turn a lone surrogate into
  * U+FFFD.
  */

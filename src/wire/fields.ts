@@ -13,7 +13,7 @@ import { maxSubAccountLength } from '../domain/suppressions.ts';
 export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url' | 'audio';
 
 /**
- * `interface`: stated in interface.md. `observed`: seen in one deployment (observed.md), a default only.
+ * `interface`: stated in interface.md. `observed`: seen in one deployment (docs/reference/interfaces.md), a default only.
  */
 export type Source = 'interface' | 'observed';
 
@@ -140,7 +140,7 @@ const rest202Fields: readonly FieldDefinition[] = [
   ...faxFields,
 ];
 
-/** Calls in versions 2.03 and 2.04 (rest-3.00.md, 11.3). Only the service's side reads them. */
+/** Calls in versions 2.03 and 2.04 (docs/reference/interfaces.md). Only the service's side reads them. */
 const laterCallFields: readonly FieldDefinition[] = [
   ...rest202Fields
     .filter(({ channels: of }) => of === writtenChannels)

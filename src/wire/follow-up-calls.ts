@@ -8,7 +8,7 @@ import { parseRest2Path, type Rest2Version } from './rest-2-paths.ts';
 import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire-interface.ts';
 
 /**
- * Calls about earlier messages, the service's side (observed.md, "Status look-up"; rest-3.00.md, section 11).
+ * Calls about earlier messages, the service's side (docs/reference/interfaces.md, "Status look-up").
  * Version 2.02 has only the status. In an older call style, parameters and credentials are in the body of a
  * `POST`.
  */

@@ -11,7 +11,7 @@ import { isTime } from './wire-values.ts';
 /**
  * Values that interface.md forbids. The service checks only presence (section 1); the sandbox checks more, to
  * find faults of a client. Observed rules are left out: another service may accept e.g. Resolution Fine.
- * Texts are those of observed.md where it has one.
+ * Texts are the observed ones where there are any (docs/reference/interfaces.md, "Rejection texts").
  */
 
 export type MessageOrigin = {

@@ -10,7 +10,7 @@ import {
 import type { EncodedAnswer } from './wire-interface.ts';
 
 /**
- * The status of a message, in pages of recipients (observed.md, "Status look-up"; rest-3.00.md, 11.4; not in
+ * The status of a message, in pages of recipients (docs/reference/interfaces.md, "Status look-up"; not in
  * interface.md).
  */
 

@@ -6,7 +6,7 @@ import type { WireCredentials } from './wire-interface.ts';
 
 /**
  * Reasons to refuse a request: only "presence of required fields" (interface.md, 3 and 7), in observed words
- * (observed.md, "Rejection texts").
+ * (docs/reference/interfaces.md, "Rejection texts").
  */
 
 const missingBody: Readonly<Record<Channel, string>> = {

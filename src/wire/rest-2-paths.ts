@@ -1,5 +1,5 @@
 /**
- * Versions 2.03 and 2.04 accept the bodies and headers of 2.02 (interface.md, 4.1; rest-3.00.md, section 11);
+ * Versions 2.03 and 2.04 accept the bodies and headers of 2.02 (interface.md, 4.1; docs/reference/interfaces.md);
  * only the path differs.
  */
 

@@ -29,7 +29,7 @@ function authTokenOf(header: string | readonly string[] | undefined): string | u
 
 /**
  * On the service's side. Without a token, versions 2.03 and 2.04 read the pair of an older call style from
- * the body (rest-3.00.md, 11.2); its effect in 2.02 is not shown.
+ * the body (docs/reference/interfaces.md, "Versions 2.03 and 2.04"); its effect in 2.02 is not shown.
  *
  * @param envelope the body
  */

@@ -7,7 +7,7 @@ import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire-
 import { parseMembers } from './xml.ts';
 
 /**
- * The caller's side (observed.md, "Status look-up"). It asks only whether the service has the message, so it
+ * The caller's side (docs/reference/interfaces.md, "Status look-up"). It asks only whether the service has the message, so it
  * requests the smallest page of recipients.
  */
 

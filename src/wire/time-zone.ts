@@ -4,7 +4,7 @@ import { timeZoneName } from '../platform/time-zone-names.ts';
 
 /**
  * Region names (IANA, `Pacific/Auckland`) and Windows zones, by CLDR. Earlier versions accept Windows zones
- * (interface.md, 2.8), without " Standard Time" (observed.md).
+ * (interface.md, 2.8), without " Standard Time" (docs/reference/interfaces.md, "Ranges and values").
  */
 
 const suffix = ' Standard Time';

@@ -124,7 +124,7 @@ export type StatusLookUp = {
 };
 
 export type StatusLookUpPage = {
-  /** Text members by name, as in a delivery report (observed.md). */
+  /** Text members by name, as in a delivery report (docs/reference/interfaces.md). */
   readonly recipients: readonly Readonly<Record<string, string>>[];
   /** The number of pages; 1 if the answer does not say. */
   readonly pages: number;

@@ -60,6 +60,25 @@ function exists(path: string): boolean {
   return isHere || paths.some((known) => known.endsWith(`/${plain}`));
 }
 
+/** The contract of the service, which docs/reference/interfaces.md introduces. */
+const contract = 'interface.md';
+
+test('every document that a comment of the code cites exists', () => {
+  const cited = paths
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) =>
+      [
+        ...readFileSync(`${projectFolder}/src/${path}`, 'utf8').matchAll(
+          /^\s*(?:\*|\/\*\*|\/\/).*?([\w./-]+\.md)\b/gm,
+        ),
+      ].map(([, document = '']) => ({ path, document })),
+    );
+  expect(cited.length).toBeGreaterThan(60);
+  expect(
+    cited.filter(({ document }) => document !== contract && !existsSync(join(projectFolder, document))),
+  ).toEqual([]);
+});
+
 test('every name of the code that a document mentions is in the code', () => {
   const code = ['src', 'migrations', 'campaigns']
     .flatMap((folder) =>

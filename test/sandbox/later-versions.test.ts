@@ -7,7 +7,7 @@ import { outgoing } from '../support/outgoing.ts';
 import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
-/** Versions 2.03 and 2.04, called as their published clients do (rest-3.00.md, section 11). */
+/** Versions 2.03 and 2.04, called as their published clients do (docs/reference/interfaces.md). */
 
 const headers = {
   'Content-Type': 'application/json',

@@ -93,7 +93,7 @@ describe.each(deliveryReportFormats)('encodeDeliveryReport in %s', (format) => {
     );
   });
 
-  test('a report has all members of observed.md except the credentials, even those without a value', () => {
+  test('a report has all observed members except the credentials, even those without a value', () => {
     const { headers, body } = encodeDeliveryReport(sample, format);
     const members = parsed[format](body);
     const nothing = format === 'json' ? null : '';

@@ -35,7 +35,7 @@ function report(changes: Record<string, unknown> = {}) {
 }
 
 describe('decodeDeliveryReport', () => {
-  test('a report is read with the members of observed.md', () => {
+  test('a report is read with the observed members', () => {
     expect(report()).toMatchObject({
       messageId: 'V1',
       destination: '+64211234567',

@@ -67,7 +67,7 @@ describe('encodeStatusAnswer', () => {
     Price: '0.080',
   };
 
-  test('a status in JSON has the members of observed.md', () => {
+  test('a status in JSON has the observed members', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, 'json');
     expect(JSON.parse(body)).toMatchObject({
       ...members,
@@ -77,7 +77,7 @@ describe('encodeStatusAnswer', () => {
     });
   });
 
-  test('a status in XML has the members of observed.md', () => {
+  test('a status in XML has the observed members', () => {
     const { body } = encodeStatusAnswer({ kind: 'found', status }, 'xml');
     const texts = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
     const Recipients = { Recipient: recipient };

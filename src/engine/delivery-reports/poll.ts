@@ -9,7 +9,7 @@ import type { EngineContext } from '../context.ts';
 import { requireLookUp } from '../dispatch/look-up-doubts.ts';
 import type { RateLimiter } from '../dispatch/rate-limiter.ts';
 
-/** Automatic polling ends after this (observed.md, "Status look-up"). Milliseconds. */
+/** Automatic polling ends after this (docs/reference/interfaces.md, "Status look-up"). Milliseconds. */
 export const maxPollAge = 6 * 3_600_000;
 
 /** Between two polls of a request (milliseconds). */

@@ -17,7 +17,7 @@ export type Mail = { readonly subject: string; readonly text: string };
 
 type EmailTarget = Extract<FrozenTarget, { kind: 'email' }>;
 
-/** Characters that services accept (observed.md). The run's report has the rest. */
+/** Characters that services accept (docs/reference/interfaces.md, "Ranges and values"). The run's report has the rest. */
 const maxTextLength = 9_000;
 const maxSubjectLength = 200;
 
