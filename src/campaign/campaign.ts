@@ -13,6 +13,7 @@ import {
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
+import { pastTimesWarning } from './schedule.ts';
 import type { CampaignTarget } from './target.ts';
 import { characterError, isBlank, lineError, pathError, valueError } from './value-checks.ts';
 import { windowFaults } from './window-faults.ts';
@@ -59,6 +60,12 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
       ];
   if (faults.length === 0) return;
   throw new InputError(faults.map(({ path, what }): Problem => ({ where: locate(path), what })));
+}
+
+/** What is valid and probably a mistake. Sentences without a full stop. */
+export function campaignWarnings({ value: { schedule }, locate }: Campaign, now: Date): Problem[] {
+  const past = schedule && pastTimesWarning(schedule, now);
+  return past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }];
 }
 
 export function fieldsOf({ channel, message }: Definition, interfaceName: InterfaceName): SetField[] {

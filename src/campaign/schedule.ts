@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import { z } from 'zod';
 import { duration, timeZone } from '../platform/scalars.ts';
 import { didYouMean } from '../platform/suggestions.ts';
+import { formatLocalTime, nextSkippedTimes, toInstantOrChange } from '../platform/zoned-times.ts';
 
 /** Whether the next run is skipped or queued while the last one has not ended. */
 export const overlaps = ['skip', 'queue'] as const;
@@ -29,7 +30,7 @@ const at = z
   .min(1, 'expected at least one time')
   .max(1_000, 'at most 1000 times')
   .describe(
-    'Single times at which the campaign runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone.',
+    'Single times at which the campaign runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone. A local time that clocks skip counts at the moment of the change.',
   );
 
 const required = z
@@ -69,12 +70,40 @@ export const storedSchedule: z.ZodType<Schedule> = z.object({
 type Times = Pick<Schedule, 'cron' | 'at' | 'timeZone'>;
 
 export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: Date): Date | undefined {
-  if (pattern !== undefined) return cronOf(pattern, timeZone).nextRun(after) ?? undefined;
-  return (times ?? [])
-    .map((time) => cronOf(`${time}:00`, timeZone).nextRun(new Date(0)))
-    .filter((time) => time !== null)
-    .filter((time) => time > after)
-    .sort((one, other) => one.getTime() - other.getTime())[0];
+  if (pattern !== undefined) return nextCronTick(pattern, timeZone, after);
+  return instantsOf(times, timeZone).find((time) => time > after);
+}
+
+/** Earliest first. Skipped times can share a moment. */
+function instantsOf(times: readonly string[] = [], timeZone: string): Date[] {
+  const instants = new Set(times.map((time) => toInstantOrChange(time, timeZone).getTime()));
+  return [...instants].sort((one, other) => one - other).map((time) => new Date(time));
+}
+
+/** croner counts a skipped time at the moment of the change only where hour and minute are one number each. */
+function nextCronTick(pattern: string, timeZone: string, after: Date): Date | undefined {
+  const next = cronOf(pattern, timeZone).nextRun(after) ?? undefined;
+  const [, hours = ''] = pattern.trim().split(/\s+/);
+  if (next === undefined || hours.startsWith('*')) return next;
+  let from = after;
+  for (;;) {
+    const skipped = nextSkippedTimes(timeZone, from, next);
+    if (skipped === undefined) return next;
+    const first = cronOf(pattern, 'UTC').nextRun(new Date(Date.parse(`${skipped.from}Z`) - 1));
+    if (first && first.getTime() < Date.parse(`${skipped.until}Z`)) return skipped.at;
+    from = skipped.at;
+  }
+}
+
+/** Why the schedule starts nothing any more. @returns undefined if it has a next tick */
+export function pastTimesWarning(times: Times, now: Date): string | undefined {
+  const last = instantsOf(times.at, times.timeZone).at(-1);
+  if (last === undefined || last > now) return undefined;
+  const count = times.at?.length ?? 0;
+  const moment = `${formatLocalTime(last, times.timeZone).slice(0, 16)} ${times.timeZone}`;
+  const past =
+    count === 1 ? `its time, ${moment}, is past` : `all ${count} times are past, the last one is ${moment}`;
+  return `${past}, so the schedule starts no run`;
 }
 
 /**
@@ -83,6 +112,10 @@ export function nextTick({ cron: pattern, at: times, timeZone }: Times, after: D
  * @param limit of more times, the latest are returned
  */
 export function ticksBetween(times: Times, after: Date, until: Date, limit: number): Date[] {
+  if (times.cron === undefined)
+    return instantsOf(times.at, times.timeZone)
+      .filter((time) => time > after && time <= until)
+      .slice(-limit);
   const ticks: Date[] = [];
   for (let tick = nextTick(times, after); tick && tick <= until; tick = nextTick(times, tick)) {
     ticks.push(tick);
@@ -95,7 +128,7 @@ export function ticksBetween(times: Times, after: Date, until: Date, limit: numb
 function cronOf(pattern: string, timeZone: string): Cron {
   return new Cron(pattern, {
     timezone: timeZone,
-    mode: pattern.includes('T') ? 'auto' : '5-part',
+    mode: '5-part',
     paused: true,
   });
 }

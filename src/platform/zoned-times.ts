@@ -10,6 +10,33 @@ export function toInstant(local: string, zone: string): Date {
   return new Date(time.epochMilliseconds);
 }
 
+/** As `toInstant`, but a skipped time is the moment at which the clocks change. */
+export function toInstantOrChange(local: string, zone: string): Date {
+  const time = Temporal.PlainDateTime.from(local);
+  const before = time.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  const isSkipped = !before.toPlainDateTime().equals(time);
+  const moment = (isSkipped && before.getTimeZoneTransition('next')) || before;
+  return new Date(moment.epochMilliseconds);
+}
+
+/** Local times from `from` up to `until` that clocks skip at a moment. Both are written as `2026-12-01T09:00:00`. */
+export type SkippedTimes = { readonly from: string; readonly until: string; readonly at: Date };
+
+/** The next times that clocks skip. @returns undefined if there are none until then */
+export function nextSkippedTimes(zone: string, after: Date, until: Date): SkippedTimes | undefined {
+  let change = Temporal.Instant.fromEpochMilliseconds(after.getTime())
+    .toZonedDateTimeISO(zone)
+    .getTimeZoneTransition('next');
+  while (change && change.epochMilliseconds <= until.getTime()) {
+    const from = change.subtract({ nanoseconds: 1 }).toPlainDateTime().add({ nanoseconds: 1 });
+    const resumed = change.toPlainDateTime();
+    if (Temporal.PlainDateTime.compare(from, resumed) < 0)
+      return { from: from.toString(), until: resumed.toString(), at: new Date(change.epochMilliseconds) };
+    change = change.getTimeZoneTransition('next');
+  }
+  return undefined;
+}
+
 /** Returns `2026-12-01 09:00:00`. */
 export function formatLocalTime(at: Date, zone: string): string {
   // The most common zone; a hundred times faster.

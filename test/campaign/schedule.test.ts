@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextTick, schedule, ticksBetween } from '../../src/campaign/schedule.ts';
+import { nextTick, pastTimesWarning, schedule, ticksBetween } from '../../src/campaign/schedule.ts';
 
 const ticks = (cron: string, timeZone: string, from: string, until: string): string[] =>
   ticksBetween({ cron, timeZone }, new Date(from), new Date(until), 100).map((tick) => tick.toISOString());
@@ -11,6 +11,21 @@ describe('a schedule when clocks go forward', () => {
   ])('in %s, a run at the skipped 2:30 starts once, at the moment of the change', (zone, from, expected) => {
     const until = new Date(new Date(from).getTime() + 3 * 86_400_000).toISOString();
     expect(ticks('30 2 * * *', zone, from, until)).toEqual(expected.map((time) => `${time}:00.000Z`));
+  });
+
+  test.each([
+    ['15,45 2 * * *', ['2026-09-26T14:00']],
+    ['30 1-3 * * *', ['2026-09-26T13:30', '2026-09-26T14:00', '2026-09-26T14:30']],
+  ])('skipped times of "%s" count once, at the moment of the change', (cron, expected) => {
+    expect(ticks(cron, 'Pacific/Auckland', '2026-09-26T12:00Z', '2026-09-26T20:00Z')).toEqual(
+      expected.map((time) => `${time}:00.000Z`),
+    );
+  });
+
+  test('a day that a zone skips counts at its change, and not a day later', () => {
+    expect(ticks('0 9 30 12 *', 'Pacific/Apia', '2011-12-29T00:00Z', '2011-12-31T00:00Z')).toEqual([
+      '2011-12-30T10:00:00.000Z',
+    ]);
   });
 
   test('a run every half hour skips none and starts at no other moment', () => {
@@ -43,15 +58,28 @@ describe('a schedule of single times', () => {
   const at = ['2026-12-24T09:00', '2026-09-27T02:30', '2026-12-01T09:00'];
   const times = { at, timeZone: 'Pacific/Auckland' };
 
-  test('single times occur in order, each once, including those that clocks skip', () => {
+  test('single times occur in order, each once, and one that clocks skip at the moment of the change', () => {
     expect(ticksBetween(times, new Date('2026-01-01T00:00Z'), new Date('2027-01-01T00:00Z'), 100)).toEqual(
-      ['2026-09-26T14:30:00Z', '2026-11-30T20:00:00Z', '2026-12-23T20:00:00Z'].map((time) => new Date(time)),
+      ['2026-09-26T14:00:00Z', '2026-11-30T20:00:00Z', '2026-12-23T20:00:00Z'].map((time) => new Date(time)),
     );
   });
 
   test('single times in the past never occur again', () => {
     expect(nextTick(times, new Date('2026-12-23T20:00:00Z'))).toBeUndefined();
   });
+});
+
+test('a schedule whose times are all past says so, and one with a next time does not', () => {
+  const now = new Date('2026-11-27T00:00Z');
+  const warningOf = (at: string[]) => pastTimesWarning({ at, timeZone: 'Pacific/Auckland' }, now);
+  expect(warningOf(['2020-12-24T09:00'])).toBe(
+    'its time, 2020-12-24 09:00 Pacific/Auckland, is past, so the schedule starts no run',
+  );
+  expect(warningOf(['2020-12-24T09:00', '2025-12-24T09:00', '2021-12-24T09:00'])).toBe(
+    'all 3 times are past, the last one is 2025-12-24 09:00 Pacific/Auckland, so the schedule starts no run',
+  );
+  expect(warningOf(['2020-12-24T09:00', '2026-12-24T09:00'])).toBeUndefined();
+  expect(pastTimesWarning({ cron: '30 2 * * *', timeZone: 'UTC' }, now)).toBeUndefined();
 });
 
 test('of very many missed times, the latest are returned', () => {

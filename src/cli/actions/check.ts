@@ -1,3 +1,4 @@
+import { campaignWarnings } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Settings, StandardInput } from '../../engine/settings.ts';
@@ -6,16 +7,19 @@ import type { Shell } from '../shell.ts';
 export async function checkAction(
   shell: Shell,
   path: string,
-  { json, contacts }: { json?: true; contacts?: string[] },
+  { json, strict, contacts }: { json?: true; strict?: true; contacts?: string[] },
 ): Promise<void> {
   const { campaign, account, close } = await prepareCampaign(path, settingsFor(shell), {
     contactFiles: contacts,
   });
   await close();
+  const warnings = campaignWarnings(campaign, shell.now());
+  if (strict && warnings.length > 0) throw new InputError(warnings);
+  for (const { where, what } of warnings) shell.note(`Warning: ${where}: ${what}`);
   const { campaign: name, channel } = campaign.value;
   shell.print(
     json
-      ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true })
+      ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true, warnings })
       : `${path}: campaign ${name} is valid (${channel} through account ${account.name}).`,
   );
 }

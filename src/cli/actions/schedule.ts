@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { pastTimesWarning } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import { nextTicks } from '../../engine/schedule/describe-campaigns.ts';
 import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
@@ -15,6 +16,10 @@ export async function syncAction(shell: Shell, folder: string): Promise<void> {
   shell.note(
     `${read.schedules.length === 1 ? '1 schedule is' : `${read.schedules.length} schedules are`} in the ledger.`,
   );
+  for (const { schedule, times } of read.schedules) {
+    const past = pastTimesWarning(times, shell.now());
+    if (past !== undefined) shell.note(`Warning: ${join(folder, schedule)}: ${past}`);
+  }
   refuseUnreadable(read, folder);
 }
 

@@ -8,8 +8,9 @@ export function define(command: Command, shell: Shell): void {
       'Checks a campaign with its account, placeholders and files, and the header of its contact file. Sends and writes nothing.',
     )
     .argument('<campaign>', 'the campaign file (YAML)')
+    .option('--strict', 'refuse what is only warned of, with exit code 2')
     .option('--json', 'print the result as JSON')
-    .action(async (path: string, options: { json?: true; contacts?: string[] }) => {
+    .action(async (path: string, options: { json?: true; strict?: true; contacts?: string[] }) => {
       const { checkAction } = await import('../actions/check.ts');
       await checkAction(shell, path, options);
     });

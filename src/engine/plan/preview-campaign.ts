@@ -1,4 +1,5 @@
 import { checkBudget } from '../../campaign/budget.ts';
+import { campaignWarnings } from '../../campaign/campaign.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
@@ -116,12 +117,19 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     forecast,
     ...messages.found(windowTotals),
     invalidBecause: found().causes,
-    warnings: found().warnings,
+    warnings: listWarnings(prepared, now),
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),
     test: prepared.test ?? null,
     ledger: context.ledger ? 'read' : 'not read',
   };
+}
+
+function listWarnings({ campaign, found }: PreparedCampaign, now: Date): string[] {
+  return [
+    ...found().warnings,
+    ...campaignWarnings(campaign, now).map(({ where, what }) => `${where}: ${what}`),
+  ];
 }
 
 async function reportFacts(
