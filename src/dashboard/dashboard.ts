@@ -2,10 +2,11 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
+import { nameCaller } from '../server/arriving-bodies.ts';
+import { answerUnknownPaths } from '../server/limited-server.ts';
 import { addAccountsPages } from './accounts/accounts-page.ts';
 import { addLimitsAction } from './accounts/limits-action.ts';
 import { addAuditPage } from './audit/audit-page.ts';
-import { limitArrivingForms } from './base/arriving-forms.ts';
 import { readAssets } from './base/assets.ts';
 import { createErrorPages } from './base/error-pages.ts';
 import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
@@ -45,20 +46,20 @@ export async function addDashboard(
     addSafeHeaders(reply);
     check(request);
   });
-  const arriving = limitArrivingForms(server);
   const errors = createErrorPages(options.logger);
   server.setErrorHandler(errors.failed);
-  // For its menu: a person who mistypes an address is still signed in.
-  const preHandler = async (request: FastifyRequest): Promise<void> => {
+  answerUnknownPaths(server, async (request, reply) => {
+    // For its menu: a person who mistypes an address is still signed in.
     await readSession(context, request, isSecure(request)).catch(() => undefined);
-  };
-  server.setNotFoundHandler({ preHandler }, errors.notFound);
+    return errors.notFound(request, reply);
+  });
   assets.serve(server);
   await server.register((part) => addSignIn(part, { context, isSecure, link }));
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {
-      if (!(await readSession(context, request, isSecure(request)))) return refuse(request, reply);
-      arriving.release(request);
+      const view = await readSession(context, request, isSecure(request));
+      if (!view) return refuse(request, reply);
+      nameCaller(request, `token ${view.session.name}`);
       return undefined;
     });
     const live = createLiveParts(context, options.logger);

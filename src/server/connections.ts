@@ -1,21 +1,27 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ArrivingBodies } from './arriving-bodies.ts';
 
 export type Connections = {
   readonly closeIdle: () => void;
 };
 
 /**
- * Beyond the limit, a new connection replaces the one that has been idle longest; if none is idle, the new one is closed.
- * With `server.maxConnections`, a caller could lock out all others with idle connections.
+ * Beyond the limit, a new connection replaces the one that has been idle longest; if none is idle, the one whose body has
+ * been arriving longest; otherwise the new one is closed. With `server.maxConnections`, a caller could lock out all others.
  */
-export function limitConnections(maxConnections: number, server: Server): Connections {
+export function limitConnections(
+  maxConnections: number,
+  server: Server,
+  { cutOffLongest }: Pick<ArrivingBodies, 'cutOffLongest'>,
+): Connections {
   const all = new Set<Socket>();
   /** Longest idle first. */
   const idle = new Set<Socket>();
   const requests = new Map<Socket, number>();
 
   server.on('connection', (socket: Socket) => {
+    const [longestIdle] = idle;
     all.add(socket);
     idle.add(socket);
     socket.once('close', () => {
@@ -24,11 +30,11 @@ export function limitConnections(maxConnections: number, server: Server): Connec
       requests.delete(socket);
     });
     if (all.size > maxConnections) {
-      const [longest = socket] = idle;
+      const replaced = longestIdle ?? cutOffLongest()?.socket ?? socket;
       // Its close event comes later.
-      all.delete(longest);
-      idle.delete(longest);
-      longest.destroy();
+      all.delete(replaced);
+      idle.delete(replaced);
+      replaced.destroy();
     }
   });
   server.on('request', ({ socket }, response) => {

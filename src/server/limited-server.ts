@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createAddressList } from '../platform/address-list.ts';
 import { type HttpServerOptions, openHttpServer } from '../platform/http-server.ts';
+import type { Logger } from '../platform/logger.ts';
+import { countArrivingBodies } from './arriving-bodies.ts';
 import { limitConnections } from './connections.ts';
+import { warnOnceAMinute } from './warn-once-a-minute.ts';
 
 /** Times in milliseconds, sizes in bytes. */
 export type HttpLimits = {
@@ -18,6 +21,8 @@ export type HttpLimits = {
   /** Until requests that are open at `close` are cut off. */
   readonly closeTime: number;
   readonly connections: number;
+  /** Bodies of one caller (an account, a token, all unknown callers) that may arrive at once. */
+  readonly bodies: number;
 };
 
 /** `idleTime` is longer than the 60 s of Nginx: a server that closes first sometimes loses a call. */
@@ -30,6 +35,7 @@ export const defaultLimits: HttpLimits = {
   idleTime: 75_000,
   closeTime: 10_000,
   connections: 1_000,
+  bodies: 200,
 };
 
 export type LimitedServer = {
@@ -37,6 +43,14 @@ export type LimitedServer = {
   /** Answers open requests until `closeTime` or the signal. */
   readonly close: (cutOff?: AbortSignal) => Promise<void>;
 };
+
+type LimitedServerOptions = Pick<HttpServerOptions, 'exposeHeadRoutes' | 'rewriteUrl'> & {
+  readonly logger?: Logger | undefined;
+  /** A call was cut off while its body arrived. */
+  readonly onCutOff?: (() => void) | undefined;
+};
+
+const maxCallersLogged = 1_000;
 
 /**
  * @param trustedProxies addresses whose X-Forwarded-For is trusted
@@ -46,7 +60,7 @@ export function openLimitedServer(
   limits: HttpLimits,
   trustedProxies: readonly string[],
   refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
-  others: Pick<HttpServerOptions, 'exposeHeadRoutes' | 'rewriteUrl'> = {},
+  { logger, onCutOff, ...others }: LimitedServerOptions = {},
 ): LimitedServer {
   const proxies = createAddressList(trustedProxies);
   const options: HttpServerOptions = {
@@ -68,7 +82,17 @@ export function openLimitedServer(
     ...others,
   };
   const server = openHttpServer(limits.body, options);
-  const connections = limitConnections(limits.connections, server.server);
+  const warn = logger && warnOnceAMinute(logger, maxCallersLogged);
+  const bodies = countArrivingBodies(limits.bodies, (caller) => {
+    onCutOff?.();
+    warn?.(caller, { caller }, 'call cut off: too many bodies arrive at once');
+  });
+  // After the checks of the head, which name the caller.
+  server.addHook('preParsing', ({ raw }, reply, _body, done) => {
+    bodies.add(raw, reply.raw);
+    done();
+  });
+  const connections = limitConnections(limits.connections, server.server, bodies);
   const close = async (cutOff?: AbortSignal): Promise<void> => {
     const cutAll = (): void => server.server.closeAllConnections();
     const cut = setTimeout(cutAll, limits.closeTime);
@@ -82,4 +106,14 @@ export function openLimitedServer(
     });
   };
   return { server, close };
+}
+
+/** Answers a call that has no route before its body is read. Hooks that are added to `server` earlier come first. */
+export function answerUnknownPaths(
+  server: FastifyInstance,
+  answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
+): void {
+  server.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
+  // With a handler of its own, `server` runs its hooks for such a call.
+  server.setNotFoundHandler(answer);
 }

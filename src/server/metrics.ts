@@ -7,6 +7,8 @@ export type DeliveryReportObserver = {
   /** The caller was answered 503. */
   readonly notStored: (account: string) => void;
   readonly refused: (check: FailedCheck | 'path') => void;
+  /** A call was cut off while its body arrived. */
+  readonly cutOff: () => void;
   /** An unmatched delivery report counts again when it is applied again. */
   readonly applied: (reports: number) => void;
   /** Postgres refused a delivery report. */
@@ -21,6 +23,8 @@ export type ProcessMetrics = {
   readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly deliveryReports: DeliveryReportObserver;
   readonly api: ApiObserver;
+  /** A call of the API or of the dashboard was cut off while its body arrived. */
+  readonly apiCutOff: () => void;
 };
 
 /** Seconds, up to the account's time-out. */
@@ -47,11 +51,21 @@ export function createMetrics({ includeNode }: { readonly includeNode: boolean }
     'operation',
     'status',
   );
+  const cutOff = createCounter(
+    registry,
+    'volley_calls_cut_off_total',
+    'Calls that were cut off because too many bodies arrived at once, by listener.',
+    'listener',
+  );
   return {
     registry,
     dispatch: createDispatchMetrics(registry),
-    deliveryReports: createDeliveryReportMetrics(registry),
+    deliveryReports: {
+      ...createDeliveryReportMetrics(registry),
+      cutOff: () => cutOff.inc({ listener: 'receiver' }),
+    },
     api: (operation, status) => apiCalls.inc({ operation, status }),
+    apiCutOff: () => cutOff.inc({ listener: 'api' }),
   };
 }
 
@@ -128,7 +142,7 @@ function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
   };
 }
 
-function createDeliveryReportMetrics(registry: Registry): DeliveryReportObserver {
+function createDeliveryReportMetrics(registry: Registry): Omit<DeliveryReportObserver, 'cutOff'> {
   const stored = createCounter(
     registry,
     'volley_delivery_reports_stored_total',

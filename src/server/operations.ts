@@ -4,7 +4,7 @@ import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/r
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { createFleetMetrics } from './fleet-metrics.ts';
 import { createHostCheck, isLoopback, namesThisMachine, parseHost } from './known-hosts.ts';
-import { defaultLimits, openLimitedServer } from './limited-server.ts';
+import { answerUnknownPaths, defaultLimits, openLimitedServer } from './limited-server.ts';
 import type { ProcessMetrics } from './metrics.ts';
 import { shareAnswer, withTimeout } from './shared-answer.ts';
 
@@ -126,12 +126,12 @@ export async function startOperations(
 ): Promise<OperationsServer> {
   const notFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(404).send({ error: 'not found' });
-  const limits = { ...defaultLimits, body: 1_024, connections: 100 };
+  const limits = { ...defaultLimits, body: 1_024, connections: 100, bodies: 20 };
   const { server, close } = openLimitedServer(limits, [], notFound);
   addHealth(server);
   const refuse =
     callers === 'this machine' ? refuseOtherMachines(notFound) : refuseOtherHosts(address.host, callers);
   addOperations(server, operations, refuse);
-  server.setNotFoundHandler(notFound);
+  answerUnknownPaths(server, notFound);
   return { url: await listen(server, address), close };
 }

@@ -7,8 +7,9 @@ import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startApplier } from './applier.ts';
+import { nameCaller } from './arriving-bodies.ts';
 import { checkBody, type FailedCheck, failedHeadCheck } from './caller-checks.ts';
-import { defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
+import { answerUnknownPaths, defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
 import type { DeliveryReportObserver } from './metrics.ts';
 import { addHealth, addOperations, type Operations, refuseOtherMachines } from './operations.ts';
 import { type ReceivedCall, toReceivedCall } from './received-call.ts';
@@ -44,6 +45,7 @@ const noObserver: DeliveryReportObserver = {
   stored: () => undefined,
   notStored: () => undefined,
   refused: () => undefined,
+  cutOff: () => undefined,
   applied: () => undefined,
   failed: () => undefined,
 };
@@ -61,8 +63,11 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   const { accounts, sharing = noSharing, logger, observer = noObserver } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...defaultLimits, ...options.limits };
-  const { server, close } = openLimitedServer(limits, proxies, (request, reply) =>
-    refusePath(request, reply),
+  const { server, close } = openLimitedServer(
+    limits,
+    proxies,
+    (request, reply) => refusePath(request, reply),
+    { logger, onCutOff: observer.cutOff },
   );
   const refuse = await createRefuse(server, logger, observer.refused);
   const onFailed = ({ report, account, code }: FailedDeliveryReport): void => {
@@ -79,11 +84,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   const refuseCaller = (request: WebhookRequest, reply: FastifyReply, check: FailedCheck) =>
     refuse(request, reply, { check, ...(check !== 'account' && { account: request.params.account }) });
 
-  // As with a wrong token, the body is not read.
-  server.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) void refusePath(request, reply);
-    else done();
-  });
+  answerUnknownPaths(server, refusePath);
 
   addHealth(server);
   if (options.operations) addOperations(server, options.operations, refuseOtherMachines(refusePath));
@@ -134,6 +135,7 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
       const { authorization } = request.headers;
       const failed = failedHeadCheck(accounts.get(account), { token, address: request.ip, authorization });
       if (failed) return void refuse(request, reply, failed);
+      nameCaller(request, `account ${account}`);
       // Fastify would refuse an unknown content type, but every body is stored.
       delete request.raw.headers['content-type'];
       done();

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '../platform/logger.ts';
 import type { FailedCheck } from './caller-checks.ts';
 import { addressOf, createRefusalCount, maxAddresses } from './refusal-count.ts';
+import { warnOnceAMinute } from './warn-once-a-minute.ts';
 
 /** Logged, never sent to the caller. */
 export type Refusal = {
@@ -18,8 +18,6 @@ export type Refuse = (
   refusal: Refusal,
 ) => Promise<FastifyReply>;
 
-const minute = 60_000;
-
 /**
  * Refuses calls with the same answers for every cause, and logs an address once a minute. Allowed calls do not count: all
  * delivery reports of an account come from one address, and another caller with it must not delay them.
@@ -30,15 +28,12 @@ export async function createRefuse(
   onRefused: (check: Refusal['check']) => void,
 ): Promise<Refuse> {
   const countRefusal = await createRefusalCount(server);
-  const logged = new LRUCache<string, true>({ max: maxAddresses, ttl: minute });
+  const warn = warnOnceAMinute(logger, maxAddresses);
 
   return async (request, reply, { check, account }) => {
     const key = addressOf(request);
     onRefused(check);
-    if (!logged.has(key)) {
-      logged.set(key, true);
-      logger.warn({ account, check, address: key }, 'call refused');
-    }
+    warn(key, { account, check, address: key }, 'call refused');
     const seconds = await countRefusal(request);
     if (seconds !== undefined)
       return reply.code(429).header('retry-after', seconds).send({ error: 'too many calls' });

@@ -6,7 +6,7 @@ import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
-import { type ApiObserver, createMetrics } from '../../server/metrics.ts';
+import { createMetrics, type ProcessMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
 import { accountLoader } from '../account-loader.ts';
 import { drainText } from '../dispatch-and-print.ts';
@@ -113,7 +113,7 @@ async function serve(
         shell,
         context,
         options,
-        { logger, observer: metrics.api, startRun: planner.startRun },
+        { logger, metrics, startRun: planner.startRun },
         deadlines.giveUp,
       ),
     );
@@ -132,11 +132,11 @@ async function openApi(
   context: EngineContext,
   { apiHost: host, apiPort: port, campaigns: folder, dashboard }: ServeOptions,
   {
-    observer,
+    metrics,
     ...shared
   }: {
     readonly logger: Logger;
-    readonly observer: ApiObserver;
+    readonly metrics: ProcessMetrics;
     readonly startRun: StartRun;
   },
   cutOff: AbortSignal,
@@ -150,7 +150,8 @@ async function openApi(
     host,
     port,
     options: { host: '--api-host', port: '--api-port' },
-    api: { ...tools, observer },
+    api: { ...tools, observer: metrics.api },
+    onCutOff: metrics.apiCutOff,
     addPages: pages?.add,
   });
   shell.note(`API: ${url}${apiPath}`);

@@ -6,7 +6,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { defaultLimits, openLimitedServer } from '../limited-server.ts';
+import { answerUnknownPaths, defaultLimits, openLimitedServer } from '../limited-server.ts';
 import type { ApiObserver } from '../metrics.ts';
 import { createRefusalCount } from '../refusal-count.ts';
 import { addAuthentication } from './authentication.ts';
@@ -24,6 +24,7 @@ const httpLimits = {
   head: 16 * 1024,
   idleTime: 600_000,
   connections: 200,
+  bodies: 20,
 };
 
 export type ApiServer = {
@@ -43,6 +44,8 @@ export type ApiTools = {
 export type ApiOptions = ListenAddress & {
   /** Undefined: this process answers no API. */
   readonly api: ApiTools | undefined;
+  /** A call was cut off while its body arrived. */
+  readonly onCutOff?: () => void;
   /** Adds the pages of the dashboard, with their own authentication. */
   readonly addPages?: ((server: FastifyInstance, limits: CallLimits) => Promise<void>) | undefined;
 };
@@ -54,24 +57,25 @@ export type ApiOptions = ListenAddress & {
  */
 export async function startApi(
   context: EngineContext,
-  { api, addPages, ...address }: ApiOptions,
+  { api, addPages, onCutOff, ...address }: ApiOptions,
 ): Promise<ApiServer> {
   const limits = createCallLimits();
   const { server, close } = openLimitedServer(httpLimits, [], refusePath, {
+    logger: api?.logger,
+    onCutOff,
     exposeHeadRoutes: true,
     rewriteUrl: ({ url = '/' }) => readablePath(url),
   });
   server.removeAllContentTypeParsers();
   if (api) await server.register((part) => addApi(part, context, api, limits), { prefix: apiPath });
   // Its pages are at the root, so it also answers unknown paths.
-  if (addPages) await server.register((part) => addPages(part, limits));
-  else
-    server.setNotFoundHandler((_request, reply) =>
-      sendProblem(
-        reply,
-        new ProblemError(404, 'not found', `There is no such path; the API is at ${apiPath}.`),
-      ),
+  await server.register(async (part) => {
+    if (addPages) return addPages(part, limits);
+    const what = `There is no such path; the API is at ${apiPath}.`;
+    return answerUnknownPaths(part, (_request, reply) =>
+      sendProblem(reply, new ProblemError(404, 'not found', what)),
     );
+  });
   return { url: await listen(server, address), close };
 }
 
@@ -116,7 +120,7 @@ async function addApi(
     request.body ??= {};
   });
   server.setErrorHandler(createErrorHandler(logger));
-  server.setNotFoundHandler((request, reply) => {
+  answerUnknownPaths(server, (request, reply) => {
     const what = `There is no ${request.method} of this path; GET ${apiPath}/openapi.json lists all operations.`;
     return sendProblem(reply, new ProblemError(404, 'not found', what));
   });

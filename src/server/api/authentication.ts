@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenScope } from '../../domain/access.ts';
 import { allows, createTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { nameCaller } from '../arriving-bodies.ts';
 import type { RefusalCount } from '../refusal-count.ts';
 import { type Call, keepCall } from './call.ts';
 import { ProblemError, sendProblem } from './problem.ts';
@@ -32,6 +33,7 @@ export function addAuthentication(
       );
     }
     const { token } = checked;
+    nameCaller(request, `token ${token.name}`);
     const { scope, allAccounts } = request.routeOptions.config;
     if (scope !== undefined && !allows(token.scope, scope))
       return refuse(reply, scopeProblem(token.scope, scope));

@@ -92,12 +92,12 @@ describe('behind a proxy with TLS', () => {
 
 describe('forms that arrive byte by byte', () => {
   test('without a session do not keep others from the pages, and are no failures in the log', async () => {
-    const paths = ['/sign-in', '/sign-out', '/nowhere'];
+    const paths = ['/sign-in', '/sign-out'];
     const slow = await Promise.all(
       Array.from({ length: 210 }, (_, index) =>
         openRawConnection(
           api.url,
-          `${headOf(paths[index % 3] ?? '', { ...urlEncoded, 'Content-Length': 100 })}a`,
+          `${headOf(paths[index % 2] ?? '', { ...urlEncoded, 'Content-Length': 100 })}a`,
         ),
       ),
     );

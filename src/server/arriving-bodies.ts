@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const callers = new WeakMap<IncomingMessage, string>();
+
+/** Counts the body in the share of this caller. Without it, it counts in the share of all unknown callers. */
+export function nameCaller({ raw }: { readonly raw: IncomingMessage }, caller: string): void {
+  callers.set(raw, caller);
+}
+
+export type ArrivingBodies = {
+  /** Counts a body from now on. Beyond the share of its caller, the body that has been arriving longest is cut off. */
+  readonly add: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Cuts off the body that has been arriving longest. @returns its request, if there is one */
+  readonly cutOffLongest: () => IncomingMessage | undefined;
+};
+
+/**
+ * A body that arrives byte by byte holds a connection, which other callers need too.
+ *
+ * @param share bodies of one caller that may arrive at once
+ */
+export function countArrivingBodies(share: number, onCutOff: (caller: string) => void): ArrivingBodies {
+  /** The longest first, in both. */
+  const all = new Set<IncomingMessage>();
+  const ofCallers = new Map<string, Set<IncomingMessage>>();
+  const callerOf = (request: IncomingMessage): string => callers.get(request) ?? 'unknown';
+  const remove = (request: IncomingMessage): void => {
+    all.delete(request);
+    const own = ofCallers.get(callerOf(request));
+    own?.delete(request);
+    if (own?.size === 0) ofCallers.delete(callerOf(request));
+  };
+  const removeArrived = (requests: Iterable<IncomingMessage>): void => {
+    for (const request of requests) if (request.complete) remove(request);
+  };
+  const cutOffFirst = ([longest]: Iterable<IncomingMessage>): IncomingMessage | undefined => {
+    if (!longest) return undefined;
+    remove(longest);
+    longest.destroy();
+    onCutOff(callerOf(longest));
+    return longest;
+  };
+  return {
+    add: (request, response) => {
+      const own = ofCallers.get(callerOf(request)) ?? new Set();
+      ofCallers.set(callerOf(request), own);
+      all.add(request);
+      own.add(request);
+      response.once('close', () => remove(request));
+      if (own.size > share) removeArrived(own);
+      if (own.size > share) cutOffFirst(own);
+    },
+    cutOffLongest: () => {
+      removeArrived(all);
+      return cutOffFirst(all);
+    },
+  };
+}
