@@ -43,6 +43,32 @@ export async function requireSameProject(campaign: string, { workingFolder }: Se
   throw new InputError([{ where: campaign, what }]);
 }
 
+/** Names of contact files (src/contacts). */
+const contactFileName = /\.(csv|tsv|txt|xlsx)(\.gz)?$/i;
+
+/**
+ * The path of a campaign, relative to the working folder, that a user names by its path, or by its name in the folder
+ * `campaigns`, such as `first`.
+ *
+ * @throws InputError for a contact file, or a name without a campaign
+ */
+export async function findCampaign(written: string, { workingFolder }: Settings): Promise<string> {
+  const isFile = async (path: string): Promise<boolean> =>
+    (await stat(resolve(workingFolder, path)).catch(() => undefined))?.isFile() ?? false;
+  if (contactFileName.test(written)) {
+    const what = `This is the name of a contact file, and a campaign is expected (YAML). To send a campaign to these contacts, add --contacts ${written} to it.`;
+    throw new InputError([{ where: written, what }]);
+  }
+  if (!/^[\w-]+(\.ya?ml)?$/.test(written) || (await isFile(written))) return written;
+  const hasExtension = /\.ya?ml$/.test(written);
+  const names = hasExtension ? [written] : [`${written}.yaml`, `${written}.yml`];
+  const paths = names.map((name) => inProject(`campaigns/${name}`, workingFolder));
+  for (const path of paths) if (await isFile(path)) return path;
+  if (hasExtension) return written;
+  const what = `There is no such campaign, neither here nor as ${paths.join(' or ')}.`;
+  throw new InputError([{ where: written, what }]);
+}
+
 /** An accounts file may hold rate cards, and a plan the digests of thousands of attached files. */
 export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024, plan: 64 * 1024 * 1024 } as const;
 

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import {
@@ -26,6 +31,8 @@ beforeAll(async () => {
       .replace('channel: sms', 'channel: tts')
       .replace('Message: "', 'MessageToPeople: "'),
     'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
+    'planned.yaml': smsCampaignYaml.replace('Hello', 'Dear'),
+    'again.yaml': smsCampaignYaml.replace('Hello', 'Good day,'),
     'approved.yaml': `${smsCampaignYaml}approval: required\n`,
     'capped.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: contacts.csv\n  notWithin: 7d'),
     'pattern.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: "cont*.csv"'),
@@ -89,6 +96,51 @@ test('resume --sandbox sends the rest of a run to a sandbox of its own', async (
   expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
   const all = await ask(['resume', '--all', '--sandbox']);
   expect([all.code, all.stderr]).toEqual([2, '--sandbox: It needs one <run>, not --all.\n']);
+});
+
+const environment = () => ({
+  DATABASE_URL: opened.url,
+  VOLLEY_ACCOUNTS: 'accounts.yaml',
+  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
+  VOLLEY_SANDBOX_TOKEN: 'any',
+});
+const volley = (...words: string[]) => volleyInProcess(words, { cwd: workspace.folder, env: environment() });
+
+test('run --plan --sandbox sends exactly the plan to a sandbox of its own', async () => {
+  expect((await volley('plan', 'planned.yaml', '--out', 'plan.json')).code).toBe(0);
+  const { code, stdout, stderr } = await volley('run', '--plan', 'plan.json', '--sandbox');
+  expect([code, stdout, stderr]).toEqual([0, expect.stringContaining('5 delivered'), expect.any(String)]);
+  const again = await volley('run', '--plan', 'plan.json', '--sandbox');
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('This plan was run')]);
+});
+
+test('run --only --of --sandbox sends again to a sandbox of its own', async () => {
+  const refusing = createServer((request, response) => {
+    request.resume();
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end('{"Result":"Failed","ErrorMessage":["not today"]}');
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(refusing.address());
+  const refused = await volleyInProcess(['run', 'again.yaml'], {
+    cwd: workspace.folder,
+    env: { ...environment(), VOLLEY_SANDBOX_URL: `http://127.0.0.1:${port}` },
+  });
+  expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining('5 rejected')]);
+  refusing.close();
+  const { code, stdout, stderr } = await volley('run', '--only', 'rejected', '--of', 'latest', '--sandbox');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
+  expect(stderr).toContain('Sandbox on http://127.0.0.1:');
+});
+
+test('run --of --sandbox sends fixed contacts to a sandbox of its own', async () => {
+  expect((await run('sms.yaml')).code).toBe(0);
+  const { run: origin } = JSON.parse((await volley('runs', '--limit', '1', '--json')).stdout);
+  await writeFile(join(workspace.folder, 'fixed.csv'), 'mobile,name,code\n0412000099,Fixed,C9\n');
+  const { code, stdout } = await volley(
+    ...['run', 'sms.yaml', '--contacts', 'fixed.csv', '--of', origin, '--sandbox'],
+  );
+  expect([code, stdout]).toEqual([0, expect.stringContaining('1 delivered')]);
 });
 
 test('a run without --sandbox that finds no sandbox on this machine names --sandbox', async () => {

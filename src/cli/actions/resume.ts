@@ -11,6 +11,7 @@ import { chooseRun } from '../choose-run.ts';
 import { dispatchAndPrint, exitCodeOf, printEnd } from '../dispatch-and-print.ts';
 import { explainInput } from '../explain-input.ts';
 import { type ExitCode, type Shell, withLedger } from '../shell.ts';
+import { accountOfRun, withSurroundings } from '../surroundings.ts';
 import { failMissingArgument } from '../usage-errors.ts';
 
 export type ResumeOptions = {
@@ -34,26 +35,20 @@ export async function resumeAction(
   if (run === undefined) {
     if (sandbox) throw new InputError([{ where: '--sandbox', what: 'It needs one <run>, not --all.' }]);
     await withLedger(shell, (context) => resumeAll(shell, context, how));
-  } else if (sandbox) await resumeInSandbox(shell, run, how);
-  else await withLedger(shell, (context) => resumeOne(shell, context, run, how));
+    return;
+  }
+  let found: Promise<Run> | undefined;
+  const find = (context: EngineContext): Promise<Run> =>
+    (found ??= chooseRun(shell, context, run).then((id) => requireRun(context, id)));
+  const findAccounts = async (context: EngineContext) => [accountOfRun(await find(context))] as const;
+  await withSurroundings(shell, sandbox, findAccounts, ({ shell: around, open, ...awaiting }) =>
+    open(async (context) => resumeOne(around, context, await find(context), { ...how, ...awaiting })),
+  );
 }
 
-async function resumeOne(shell: Shell, context: EngineContext, word: string, how: How): Promise<void> {
-  const found = await requireRun(context, await chooseRun(shell, context, word));
+async function resumeOne(shell: Shell, context: EngineContext, found: Run, how: How): Promise<void> {
   const end = await refuseFinishedRun(context, found);
   shell.exitWith(end ? printOver(shell, found, end, how.json) : await resume(shell, context, found, how));
-}
-
-async function resumeInSandbox(shell: Shell, word: string, how: How): Promise<void> {
-  const { withOwnSandbox } = await import('../own-sandbox.ts');
-  await withOwnSandbox(
-    shell,
-    async (context) => {
-      const { run, account } = await requireRun(context, await chooseRun(shell, context, word));
-      return [{ name: account, where: `run ${run}` }];
-    },
-    (own) => resumeOne(own.shell, own.context, word, { ...how, awaitReports: own.awaitReports }),
-  );
 }
 
 async function resume(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { findCampaign } from '../../engine/definition-files.ts';
 import {
   createRanBeforeFinder,
   moveContactFiles,
@@ -21,7 +21,8 @@ import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { type OpenedPlan, openPlan } from '../plan-files.ts';
 import { planWithProgress } from '../plan-with-progress.ts';
 import { type RerunOptions, rerun } from '../rerun.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { type Surroundings, withSurroundings } from '../surroundings.ts';
 import { failMissingArgument } from '../usage-errors.ts';
 
 export type RunOptions = RerunOptions & {
@@ -33,38 +34,42 @@ type CampaignOptions = {
   readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
 };
 
-type Surroundings = {
-  readonly open: (work: (context: EngineContext) => Promise<void>) => Promise<void>;
-  readonly awaitReports?: (run: string) => Promise<RunSummary>;
-  /** The plan that the run must equal. */
-  readonly opened?: OpenedPlan;
-};
-
 export async function runAction(
   command: Command,
   shell: Shell,
-  path: string | undefined,
+  written: string | undefined,
   options: RunOptions,
 ): Promise<void> {
-  const { only, of: origin, plan } = options;
-  if (plan !== undefined) await runPlan(shell, path, plan, options);
-  else if (only !== undefined || (origin !== undefined && path === undefined))
-    await rerun(shell, path, options);
-  else if (path === undefined)
+  const { only, of: origin, plan, sandbox } = options;
+  if (plan !== undefined) await runPlan(shell, written, plan, options);
+  else if (only !== undefined || (origin !== undefined && written === undefined))
+    await rerun(shell, written, options);
+  else if (written === undefined)
     failMissingArgument(
       command,
       '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
     );
-  else if (options.sandbox) await runInSandbox(shell, path, options);
-  else await runCampaign(shell, path, options, { open: (work) => withLedger(shell, work) });
+  else {
+    const path = await findCampaign(written, shell.settings);
+    await withSurroundings(shell, sandbox, accountsOf(path, shell), (around) =>
+      runCampaign(around, path, options),
+    );
+  }
 }
+
+const accountsOf =
+  (path: string, { settings }: Shell) =>
+  async () => {
+    const { accountsOfCampaign } = await import('../own-sandbox.ts');
+    return accountsOfCampaign(path, settings);
+  };
 
 /** The campaign and all choices are those of the plan. */
 async function runPlan(
   shell: Shell,
   path: string | undefined,
   name: string,
-  { json, again }: RunOptions,
+  { json, again, sandbox }: RunOptions,
 ): Promise<void> {
   if (path !== undefined) {
     const what = 'It has its campaign and its contacts, so name no campaign.';
@@ -79,33 +84,22 @@ async function runPlan(
     testTo,
   } = requestOf(opened.plan, opened.place, shell.settings.workingFolder);
   const options = { json, again, contacts: contactFiles, of: origin, limit, testTo };
-  const open: Surroundings['open'] = (work) =>
-    withLedger(shell, async (context) => {
-      await requireRunnablePlan(context, opened.plan, name);
-      await work(context);
-    });
-  await runCampaign(shell, campaign, options, { open, opened });
+  await withSurroundings(shell, sandbox, accountsOf(campaign, shell), (around) => {
+    const open: Surroundings['open'] = (work) =>
+      around.open(async (context) => {
+        await requireRunnablePlan(context, opened.plan, name);
+        await work(context);
+      });
+    return runCampaign({ ...around, open }, campaign, options, { ...opened, inSandbox: sandbox === true });
+  });
 }
 
-async function runInSandbox(shell: Shell, path: string, options: RunOptions): Promise<void> {
-  const { accountsOfCampaign, withOwnSandbox } = await import('../own-sandbox.ts');
-  const accounts = await accountsOfCampaign(path, shell.settings);
-  await withOwnSandbox(
-    shell,
-    async () => accounts,
-    (own) =>
-      runCampaign(own.shell, path, options, {
-        open: (work) => work(own.context),
-        awaitReports: own.awaitReports,
-      }),
-  );
-}
-
+/** @param opened the plan that the run must equal */
 async function runCampaign(
-  shell: Shell,
+  { shell, open, ...awaiting }: Surroundings,
   path: string,
   { json, contacts: contactFiles, again = false, of, limit, testTo }: CampaignOptions,
-  { open, opened, ...awaiting }: Surroundings,
+  opened?: OpenedPlan & { readonly inSandbox: boolean },
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   const origin = await chooseOrigin(shell, path, of);
@@ -128,7 +122,7 @@ async function runCampaign(
       if (withNewFiles === undefined) return requireNoPlan(opened);
       prepared = withNewFiles;
     }
-    const proof = opened ? proveAsPlanned(opened.plan, opened.place, readVersion(), prepared, kept) : {};
+    const proof = opened ? proveAsPlanned(opened, readVersion(), prepared, kept) : {};
     const run = await planWithProgress(shell, context, prepared, kept, { again, ...proof });
     // The rest of a limited run, or the run after a test, needs them where they are.
     const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };

@@ -16,7 +16,10 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
     )
-    .argument('[campaign]', 'the campaign file (YAML); omit it with --only')
+    .argument(
+      '[campaign]',
+      'the campaign: its file (YAML), or its name in the folder campaigns; omit it with --only',
+    )
     .option(
       '--only <states>',
       `with --of and no campaign: send again, with new MessageIDs, to the recipients of a run in these states (${rerunStates.join(',')})`,
@@ -30,7 +33,7 @@ export function define(command: Command, shell: Shell): void {
       new Option(
         '--plan <file>',
         'run the plan file of `volley plan --out`, with its campaign and contacts: sends exactly what was planned, or refuses and says what has changed',
-      ).conflicts(['contacts', 'of', 'only', 'limit', 'testTo', 'sandbox']),
+      ).conflicts(['contacts', 'of', 'only', 'limit', 'testTo']),
     )
     .option(
       '--sandbox',

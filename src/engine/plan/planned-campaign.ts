@@ -4,7 +4,7 @@ import { InputError } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
 import type { EngineContext } from '../context.ts';
-import { comparePlans } from './compare-plan.ts';
+import { type ComparedPlan, comparePlans } from './compare-plan.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 import type { PlanFacts } from './plan-facts.ts';
 import { maxPlanAge, type PlanFile } from './plan-file.ts';
@@ -93,10 +93,17 @@ export async function requireRunnablePlan(
     refuse(`The plan was made at ${plan.madeAt}, and a plan can be run for ${hours} hours.`);
 }
 
-/** Makes the run prove, before it is committed, that it sends what was planned. */
+/**
+ * Makes the run prove, before it is committed, that it sends what was planned.
+ *
+ * @param inSandbox whether it is sent to a sandbox of the command, whose address is another in each run
+ */
 export function proveAsPlanned(
-  plan: PlanFile,
-  place: PlanPlace,
+  {
+    plan,
+    place,
+    inSandbox,
+  }: { readonly plan: PlanFile; readonly place: PlanPlace; readonly inSandbox: boolean },
   volley: string,
   prepared: PreparedCampaign,
   kept: KeptContactFiles,
@@ -114,12 +121,21 @@ export function proveAsPlanned(
     onFacts: (facts) => {
       const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
       const now = { volley, ...comparedPart(plan.id, prepared, facts, kept.digestOf) };
-      comparePlans(plan, now, {
+      comparePlans(inSandbox ? withAddressOf(now, plan) : plan, now, {
         planFile: place.name,
         account: prepared.account.name,
         locate: prepared.campaign.locate,
         attachmentOf: (digest) => paths.get(digest),
       });
     },
+  };
+}
+
+function withAddressOf({ inputs: now }: ComparedPlan, plan: PlanFile): PlanFile {
+  const { baseUrl, ...account } = plan.inputs.account;
+  const address = now.account['baseUrl'];
+  return {
+    ...plan,
+    inputs: { ...plan.inputs, account: address === undefined ? account : { ...account, baseUrl: address } },
   };
 }
