@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { bookEverything } from '../../src/ledger/billing/book.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { inTransaction } from '../../src/ledger/session.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 import { planRunInDoubt } from '../support/run-in-doubt.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
@@ -252,4 +254,23 @@ describe('volley resolve --look-up', () => {
     const { code, stderr } = await command('resolve', run, '--look-up');
     expect([code, stderr]).toEqual([2, expect.stringContaining('set "statusLookUp: on"')]);
   });
+});
+
+test('doctor warns of requests in doubt, and no longer when an operator has abandoned them', async () => {
+  const doubts = async () => {
+    const { checks }: { checks: { name: string; state: string; found: string }[] } = JSON.parse(
+      (await command('doctor', '--json')).stdout,
+    );
+    return checks.find(({ name }) => name === 'requests in doubt');
+  };
+  await scene.ledger.pool.query('DELETE FROM billing_entries');
+  const run = await planRunInDoubt(scene.ledger, { requests: 2 });
+  await inTransaction(scene.ledger.pool, bookEverything);
+  expect(await doubts()).toMatchObject({
+    state: 'warning',
+    found: expect.stringContaining('recipients are in requests'),
+  });
+  await command('resolve', run, '--abandon', ...why);
+  await inTransaction(scene.ledger.pool, bookEverything);
+  expect(await doubts()).toMatchObject({ state: 'ok' });
 });

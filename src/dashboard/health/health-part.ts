@@ -69,7 +69,7 @@ ${figures([
     value: number(inbox.later),
     note: `${number(inbox.failed)} could not be applied`,
   },
-  { name: 'Recipients in doubt', value: number(unknownRecipients), note: 'as booked' },
+  { name: 'Recipients in doubt or abandoned', value: number(unknownRecipients), note: 'as booked' },
   {
     name: 'Next due time',
     value: nextTick ? time(nextTick, zone) : 'none',

@@ -1,5 +1,5 @@
 import type { Finding } from '../../domain/doctor.ts';
-import { type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { countRecipientsInDoubt, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
@@ -20,7 +20,7 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
       ask: async (pool) => checkWorkers(await readWorkers(pool), await listInterruptedRuns(pool)),
     },
     { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
-    { name: 'requests in doubt', ask: async (pool) => checkDoubts(await figuresOf(pool)) },
+    { name: 'requests in doubt', ask: async (pool) => checkDoubts(await countRecipientsInDoubt(pool)) },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
     { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
@@ -72,10 +72,11 @@ export function checkWaitingRuns(runs: readonly WaitingRun[], now: Date): Findin
   );
 }
 
-export function checkDoubts({ unknownRecipients }: Pick<LedgerFigures, 'unknownRecipients'>): Finding {
-  if (unknownRecipients === 0) return ok('No request is in doubt.');
+/** @param recipients of requests in doubt */
+export function checkDoubts(recipients: number): Finding {
+  if (recipients === 0) return ok('No request is in doubt.');
   return warning(
-    `${count(unknownRecipients, 'recipient')} ${unknownRecipients === 1 ? 'is' : 'are'} in requests that the service may or may not have accepted.`,
+    `${count(recipients, 'recipient')} ${recipients === 1 ? 'is' : 'are'} in requests that the service may or may not have accepted.`,
     '`volley runs` lists the runs, and `volley resolve RUN` their requests in doubt.',
   );
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunPhase } from '../../domain/runs.ts';
+import { countSuppressedOf } from '../request-rows.ts';
 
 /** Figures of the fleet, from small tables or partial indexes. */
 export type LedgerFigures = {
@@ -7,7 +8,7 @@ export type LedgerFigures = {
   readonly slices: readonly SliceCount[];
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
-  /** Recipients of requests in doubt, as booked: some seconds old. */
+  /** Recipients of requests in doubt or abandoned, as booked: some seconds old. */
   readonly unknownRecipients: number;
   /** Ticks that started no run, in total. */
   readonly ticks: { readonly missed: number; readonly failed: number };
@@ -115,6 +116,22 @@ async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
     'SELECT coalesce(sum(unknown), 0)::integer AS unknown FROM billing_entries WHERE unknown <> 0',
   );
   return rows[0]?.unknown ?? 0;
+}
+
+/**
+ * Recipients of requests in doubt. Without abandoned ones, because an operator has decided about them.
+ * `billing_entries_unknown` finds the runs, as they are booked.
+ */
+export async function countRecipientsInDoubt(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ recipients: number }>(
+    `
+    SELECT coalesce(sum(q.recipients - ${countSuppressedOf('q')}), 0)::integer AS recipients
+    FROM requests q
+    WHERE q.state = 'in_doubt'
+      AND q.run_id IN (SELECT e.run_id FROM billing_entries e WHERE e.unknown <> 0)
+    `,
+  );
+  return rows[0]?.recipients ?? 0;
 }
 
 async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {

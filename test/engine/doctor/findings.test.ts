@@ -166,8 +166,8 @@ describe('workers and runs', () => {
   });
 
   test('recipients in doubt are a warning, and a service that refuses everything is a problem', () => {
-    expect(checkDoubts({ unknownRecipients: 0 }).state).toBe('ok');
-    expect(checkDoubts({ unknownRecipients: 1 })).toMatchObject({
+    expect(checkDoubts(0).state).toBe('ok');
+    expect(checkDoubts(1)).toMatchObject({
       state: 'warning',
       found: '1 recipient is in requests that the service may or may not have accepted.',
     });
