@@ -1,3 +1,5 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRunsBeginning } from '../../src/ledger/runs/find.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
@@ -146,3 +148,39 @@ test('the runs that begin so are found by an index, in any language of the datab
     expect.stringMatching(/^251234-/),
   ]);
 });
+
+test('report billing takes latest and the beginning of a run id, and prints which run that is', async () => {
+  for (const name of ['latest', '261122-a']) {
+    const { code, stderr } = await command('report', 'billing', '--run', name, '--by', 'run');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('run      261122-aaaaa (welcome, planned)')]);
+  }
+  const unknown = await command('report', 'billing', '--run', '261199');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no such run')]);
+});
+
+test('a campaign is named by its name in the folder campaigns', async () => {
+  await mkdir(join(workspace.folder, 'campaigns'), { recursive: true });
+  await copyFile(join(workspace.folder, 'campaign.yaml'), join(workspace.folder, 'campaigns/first.yaml'));
+  await copyFile(join(workspace.folder, 'contacts.csv'), join(workspace.folder, 'campaigns/contacts.csv'));
+  for (const name of ['first', 'first.yaml']) {
+    const { code, stdout } = await command('check', name);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('campaigns/first.yaml: campaign test is valid'),
+    ]);
+  }
+  expect((await command('plan', 'first')).code).toBe(0);
+  const missing = await command('run', 'second');
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('campaigns/second.yaml')]);
+});
+
+test.each(['check', 'plan', 'run'])(
+  'volley %s says of a contact file that it is no campaign',
+  async (name) => {
+    const { code, stderr } = await command(name, 'contacts.csv');
+    expect([code, stderr]).toEqual([
+      2,
+      'contacts.csv: This is the name of a contact file, and a campaign is expected (YAML). To send a campaign to these contacts, add --contacts contacts.csv to it.\n',
+    ]);
+  },
+);

@@ -1,14 +1,16 @@
 import { campaignWarnings } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
+import { findCampaign } from '../../engine/definition-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Settings, StandardInput } from '../../engine/settings.ts';
 import type { Shell } from '../shell.ts';
 
 export async function checkAction(
   shell: Shell,
-  path: string,
+  written: string,
   { json, strict, contacts }: { json?: true; strict?: true; contacts?: string[] },
 ): Promise<void> {
+  const path = await findCampaign(written, shell.settings);
   const { campaign, account, close } = await prepareCampaign(path, settingsFor(shell), {
     contactFiles: contacts,
   });

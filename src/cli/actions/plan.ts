@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import { findCampaign } from '../../engine/definition-files.ts';
 import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { createContactFileDigests } from '../../engine/plan/kept-contact-files.ts';
 import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
@@ -32,7 +33,7 @@ export type PlanOptions = {
 
 export async function planAction(
   shell: Shell,
-  path: string,
+  written: string,
   { json, of, out, preview: page, rows, ...options }: PlanOptions,
 ): Promise<void> {
   if (rows && page === undefined)
@@ -40,6 +41,7 @@ export async function planAction(
       { where: '--rows', what: 'It chooses the rows of a page; name the page with --preview.' },
     ]);
   shell.endOnStop('Stopped while planning. A plan sends nothing.');
+  const path = await findCampaign(written, shell.settings);
   const origin = await chooseOrigin(shell, path, of);
   const { contacts: contactFiles, limit, testTo } = options;
   const request = { contactFiles, origin, limit, testTo };

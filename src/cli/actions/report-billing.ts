@@ -6,6 +6,7 @@ import type { BillingDimension, BillingQuery } from '../../ledger/billing/report
 import { createBillingReport } from '../../report/billing-report.ts';
 import { parsePayer } from '../../report/billing-words.ts';
 import { entriesOf, type FilterOption, filters } from '../billing-filters.ts';
+import { chooseRun } from '../choose-run.ts';
 import { requirePeriod } from '../options.ts';
 import type { ReportOptions } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -20,12 +21,23 @@ export type BillingOptions = ReportOptions & {
 
 export async function billingAction(shell: Shell, options: BillingOptions): Promise<void> {
   const write = sheetWriter(shell, options, 'table');
-  const query = queryOf(options);
+  requirePeriod(options.from, options.to);
   await withLedgerToRead(shell, async (context) => {
-    for (const run of options.run ?? []) await requireRun(context, run);
+    const query = queryOf({ ...options, ...(await runsOf(shell, context, options)) });
     await requireKnownNames(context, query.filter);
     await writeBilling(context, query, write, shell.now());
   });
+}
+
+async function runsOf(
+  shell: Shell,
+  context: EngineContext,
+  { run: names }: BillingOptions,
+): Promise<Pick<BillingOptions, 'run'>> {
+  if (names === undefined) return {};
+  const run: string[] = [];
+  for (const name of names) run.push((await requireRun(context, await chooseRun(shell, context, name))).run);
+  return { run };
 }
 
 /** Closed months are as of their closing. */
@@ -41,7 +53,6 @@ export async function writeBilling(
 }
 
 function queryOf({ from, to, timeZone, by, ...options }: BillingOptions): BillingQuery {
-  requirePeriod(from, to);
   const only = entriesOf(filters).flatMap(([option, dimension]) => {
     const values = options[option];
     return values ? [[dimension, values.map(parsePayer)] as const] : [];

@@ -7,7 +7,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Checks a campaign with its account, placeholders and files, and the header of its contact file. Sends and writes nothing.',
     )
-    .argument('<campaign>', 'the campaign file (YAML)')
+    .argument('<campaign>', 'the campaign: its file (YAML), or its name in the folder campaigns')
     .option('--strict', 'refuse what is only warned of, with exit code 2')
     .option('--json', 'print the result as JSON')
     .action(async (path: string, options: { json?: true; strict?: true; contacts?: string[] }) => {

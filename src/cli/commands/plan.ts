@@ -9,7 +9,7 @@ export function define(command: Command, shell: Shell): void {
     .description(
       'Shows what a run would send: accepted and rejected contacts, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
     )
-    .argument('<campaign>', 'the campaign file (YAML)')
+    .argument('<campaign>', 'the campaign: its file (YAML), or its name in the folder campaigns')
     .option('--json', 'print the plan as JSON')
     .option(
       '--out <file>',

@@ -41,10 +41,7 @@ export async function define(command: Command, shell: Shell, words: readonly str
         .argParser(dimensionsReader()),
     );
   for (const [option, dimension] of entriesOf(filters)) {
-    const filter = new Option(
-      filterFlags[option],
-      `only this ${dimension}${hasNone(option) ? `, or ${noName}` : ''}`,
-    );
+    const filter = new Option(filterFlags[option], `only this ${dimension}${alsoTaken(option)}`);
     billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
   }
   addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
@@ -76,6 +73,9 @@ function parseDimensionsOption(text: string): readonly BillingDimension[] {
 }
 
 /** Every run has an account, a campaign and a channel. */
-function hasNone(option: FilterOption): boolean {
-  return option === 'subAccount' || option === 'department' || option === 'chargeCode';
+function alsoTaken(option: FilterOption): string {
+  if (option === 'run') return ': its id, the beginning of it, or `latest`';
+  return option === 'subAccount' || option === 'department' || option === 'chargeCode'
+    ? `, or ${noName}`
+    : '';
 }

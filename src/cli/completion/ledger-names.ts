@@ -11,9 +11,9 @@ import type { Suggestion } from './complete.ts';
 const maxRuns = 50;
 const maxWait = 1500;
 
-/** The newest runs. Nothing if the ledger does not answer at once: a person waits for the TAB. */
+/** `latest` and the newest runs. Only `latest` if an embedded server would have to start; nothing if the ledger does not answer at once: a person waits for the TAB. */
 export async function suggestRuns(shell: Shell): Promise<readonly Suggestion[]> {
-  if (!isLedgerRunning(shell)) return [];
+  if (!isLedgerRunning(shell)) return [{ word: 'latest', summary: 'the newest run' }];
   const quiet = { ...shell, note: () => undefined };
   const runs = withLedgerToRead(quiet, ({ ledger }) => listRuns(ledger.knex, maxRuns)).catch(() => []);
   const found = await Promise.race([runs, sleep(maxWait, undefined, { ref: false })]);
