@@ -3,9 +3,9 @@ import { inPieces, prepend } from './file-bytes.ts';
 import { isZip } from './not-csv.ts';
 import type { ContactFile, KeepBytes, ReadingOptions } from './opened-file.ts';
 
+export { type Encoding, encodings } from '../platform/encodings.ts';
 export { type Delimiter, delimiters } from './csv.ts';
-export { type Encoding, encodings } from './encodings.ts';
-export type { ContactFile, ReadingOptions } from './opened-file.ts';
+export type { ContactFile, FileFormat, ReadingOptions } from './opened-file.ts';
 export type { Row } from './rows.ts';
 
 /**

@@ -31,12 +31,13 @@ export async function openCsvFile(
     await stored.return();
   };
   const beginning = await unpacked.next();
-  const options = beginning.done || !beginsResultFile(beginning.value) ? campaignOptions : {};
+  const isOwnList = beginning.done || !beginsResultFile(beginning.value);
+  const options = isOwnList ? campaignOptions : {};
   const pieces = refuseOtherFormats(prepend(beginning, unpacked), name);
 
   const place: ContactFile['place'] = (line, column) =>
     `${name}:${line}${column === undefined ? '' : `:${column + 1}`}`;
-  const decoder = createDecoder(options.encoding);
+  const decoder = createDecoder(options.encoding, campaignOptions.encoding);
   const lines = new TextLines();
   const more = async (): Promise<boolean> => {
     if (lines.ended) return false;
@@ -59,7 +60,14 @@ export async function openCsvFile(
     return {
       name,
       header,
-      format: () => ({ kind: 'csv', encoding: decoder.encoding(), delimiter, skipLines, gzip }),
+      format: () => ({
+        kind: 'csv',
+        encoding: decoder.encoding(),
+        delimiter,
+        byteOrderMark: decoder.byteOrderMark(),
+        skipLines,
+        gzip,
+      }),
       place,
       batches: closeAtEnd(refuseMostlyBroken(batches, name, place, csvAdvice(delimiter)), close),
       lines: () => lines.line - 1,

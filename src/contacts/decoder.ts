@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { byteOrderMarks, type Encoding } from './encodings.ts';
+import { byteOrderMarks, type Encoding } from '../platform/encodings.ts';
 import { checkSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
 
 /** Decoded text; with a fault, the text before it. */
@@ -8,6 +8,7 @@ export type Decoded = { readonly text: string; readonly fault?: string };
 export type Decoder = {
   /** As far as known; pure ASCII counts as UTF-8. */
   readonly encoding: () => Encoding;
+  readonly byteOrderMark: () => boolean;
   /** Keeps a character that the end of the bytes splits for the next call. */
   readonly decode: (bytes: Buffer) => Decoded;
   readonly end: () => Decoded;
@@ -19,9 +20,12 @@ export type Decoder = {
  * Without a named encoding or byte order mark, the first piece with non-ASCII bytes decides for the whole file:
  * UTF-8 if valid; Windows-1252 if no character could be UTF-8 and its letters make no words in Mac Roman. Anything
  * else is an error: a wrong guess would send a recipient a wrong name.
+ *
+ * @param expected decides between Windows-1252 and Mac Roman where the bytes do not
  */
-export function createDecoder(named: Encoding | undefined): Decoder {
+export function createDecoder(named: Encoding | undefined, expected?: Encoding): Decoder {
   let encoding = named;
+  let byteOrderMark = false;
   let started = false;
   let rest: Buffer = Buffer.alloc(0);
   // The end of the previous piece: the word with the first non-ASCII letter can begin there.
@@ -36,7 +40,7 @@ export function createDecoder(named: Encoding | undefined): Decoder {
       return { text: whole.toString('latin1') };
     }
     if (encoding === undefined) {
-      const detected = detectEncoding(whole, before);
+      const detected = detectEncoding(whole, before, expected);
       if (typeof detected !== 'string') return detected;
       encoding = detected;
     }
@@ -45,6 +49,7 @@ export function createDecoder(named: Encoding | undefined): Decoder {
 
   return {
     encoding: () => encoding ?? 'utf-8',
+    byteOrderMark: () => byteOrderMark,
     decode: (bytes) => {
       if (started) return decode(rest.length === 0 ? bytes : Buffer.concat([rest, bytes]), false);
       started = true;
@@ -53,6 +58,7 @@ export function createDecoder(named: Encoding | undefined): Decoder {
         return { text: '', fault: contradiction(marked.encoding, named) };
       }
       encoding ??= marked?.encoding;
+      byteOrderMark = marked !== undefined;
       if (encoding === undefined && bytes.includes(0)) return { text: '', fault: notText };
       return decode(bytes.subarray(marked?.mark.length ?? 0), false);
     },
@@ -87,13 +93,14 @@ function isWide(encoding: Encoding | undefined): boolean {
 const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
 /** If undecided, a fault with the text before it. */
-function detectEncoding(bytes: Buffer, before: Buffer): Encoding | Decoded {
+function detectEncoding(bytes: Buffer, before: Buffer, expected: Encoding | undefined): Encoding | Decoded {
   if (isUtf8(bytes)) return 'utf-8';
   if (utf8Character.test(bytes.toString('latin1'))) {
     return { text: bytes.toString('latin1', 0, lengthOfUtf8(bytes)), fault: mixed };
   }
   const guess = checkSingleBytes(Buffer.concat([before, bytes]));
   if (guess.certain) return 'windows-1252';
+  if (expected === 'windows-1252' || expected === 'mac-roman') return expected;
   const fault = `The file is not UTF-8. This line reads "${guess.windows}" in Windows-1252 and "${guess.mac}" in Mac Roman. Choose one with "contacts.encoding" (windows-1252 or mac-roman), or save the file as "CSV UTF-8".`;
   return { text: bytes.toString('latin1', 0, guess.offset - before.length), fault };
 }

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { byteOrderMarks } from './encodings.ts';
+import { byteOrderMarks } from '../platform/encodings.ts';
 
 /**
  * Recognises other formats by their first bytes, whatever the file's name: an export called `.csv` or `.xls` is

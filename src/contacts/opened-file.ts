@@ -1,5 +1,5 @@
+import type { Encoding } from '../platform/encodings.ts';
 import type { Delimiter } from './csv.ts';
-import type { Encoding } from './encodings.ts';
 import type { Row } from './rows.ts';
 
 /** The campaign's settings for its contact files; the rest is detected. */
@@ -18,6 +18,7 @@ export type FileFormat =
       readonly kind: 'csv';
       readonly encoding: Encoding;
       readonly delimiter: Delimiter;
+      readonly byteOrderMark: boolean;
       readonly skipLines: number;
       readonly gzip: boolean;
     }

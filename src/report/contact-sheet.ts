@@ -3,7 +3,7 @@ import { resultFileColumns } from '../domain/files.ts';
 import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
-import type { CellValue, Sheet, SheetColumn } from './formats/sheet.ts';
+import type { CellValue, CsvForm, Sheet, SheetColumn } from './formats/sheet.ts';
 
 /** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
 export type ContactRow = {
@@ -17,6 +17,8 @@ export type ContactRow = {
 };
 
 export type ContactRows = {
+  /** By default UTF-8 with commas. */
+  readonly csv?: CsvForm | undefined;
   readonly columns: readonly string[];
   readonly files: readonly string[];
   readonly rows: AsyncIterable<readonly ContactRow[]>;
@@ -62,7 +64,7 @@ function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
  */
 export function contactSheet(
   run: string,
-  { columns, files, rows }: ContactRows,
+  { columns, files, csv, rows }: ContactRows,
   states: ReadonlySet<ReportedState>,
   asOf: Date,
 ): Sheet<ContactRow> {
@@ -83,6 +85,7 @@ export function contactSheet(
     asOf,
     columns: [...theirs, ...own],
     rows: filterStates(rows, states),
+    csv,
   };
 }
 

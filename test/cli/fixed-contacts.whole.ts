@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyLedger } from '../support/empty-ledger.ts';
 import { createRequestRows } from '../support/request-rows.ts';
@@ -172,4 +174,30 @@ test('contacts from an unknown or purged run, and --of another campaign, are ref
     stderr: expect.stringContaining(`The contacts come from a purged run (${run})`),
   });
   expect(await scene.journal()).toHaveLength(3);
+});
+
+test('the result file has the delimiter and the encoding of the contact file, unless the operator asks otherwise', async () => {
+  const latin1 = Buffer.from('mobile;name;code\r\n0412000001;Zo\u00eb;A\r\neve;Ren\u00e9;A\r\n', 'latin1');
+  await writeFile(join(scene.folder, 'contacts.csv'), latin1);
+  await scene.write(
+    'campaign.yaml',
+    smsCampaignYaml.replace('  country: AU', '  country: AU\n  encoding: windows-1252'),
+  );
+  const written = async (file: string, ...options: string[]) => {
+    const { code } = await call('report', 'contacts', 'latest', '--rejected', '--out', file, ...options);
+    expect(code).toBe(0);
+    return readFile(join(scene.folder, file));
+  };
+  expect((await call('run', 'campaign.yaml')).code).toBe(0);
+  const asRead = await written('as-read.csv');
+  expect(asRead.toString('latin1')).toMatch(/^mobile;name;code;Volley Run;.*\neve;Ren\u00e9;A;/);
+  const asked = await written('asked.csv', '--delimiter', 'tab', '--encoding', 'utf-8');
+  expect(asked.toString()).toMatch(/^mobile\tname\tcode\tVolley Run\t.*\neve\tRen\u00e9\tA\t/);
+  await writeFile(
+    join(scene.folder, 'left-out.csv'),
+    Buffer.from(asRead.toString('latin1').replace('eve;', '0412000009;'), 'latin1'),
+  );
+  const { code, stdout } = await runFixedContacts('--of', 'latest');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { recipients: { total: 1, accepted: 1 } }]);
+  await scene.write('campaign.yaml', smsCampaignYaml);
 });

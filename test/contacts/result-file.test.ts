@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openContactFile, type ReadingOptions } from '../../src/contacts/contact-file.ts';
+import { encodings } from '../../src/platform/encodings.ts';
 import { contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
+import type { CsvForm } from '../../src/report/formats/sheet.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
 import { inOrder, written } from '../support/sheets.ts';
@@ -9,7 +11,7 @@ import { inOrder, written } from '../support/sheets.ts';
 const columns = ['name', '=total', "'+1", '-'];
 
 /** The result file of a contact file with these rows. */
-async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer> {
+async function resultFile(rows: readonly (readonly string[])[], csv?: CsvForm): Promise<Buffer> {
   const contacts = rows.map((values, index) => {
     return {
       file: 'contacts.csv',
@@ -20,7 +22,7 @@ async function resultFile(rows: readonly (readonly string[])[]): Promise<Buffer>
       isBeyondLimit: false,
     };
   });
-  const report = { columns, files: ['contacts.csv'], rows: inOrder([contacts]) };
+  const report = { columns, files: ['contacts.csv'], csv, rows: inOrder([contacts]) };
   return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');
 }
 
@@ -65,4 +67,27 @@ test('an apostrophe in a contact file that Volley did not write stays', async ()
   expect(await readAgain("name,a,b,Volley State\nx,'=1,'-,y\n")).toMatchObject({
     rows: [['x', "'=1", "'-", 'y']],
   });
+});
+
+test.each(
+  encodings.flatMap((encoding) => [',', ';', '\t', '|'].map((delimiter) => [encoding, delimiter] as const)),
+)(
+  'a result file in %s with the delimiter %j is read again with the texts of the contact file',
+  async (encoding, delimiter) => {
+    const rows = [
+      ['Zoë Müller', 'a;b', 'c,d', 'e|f'],
+      ['René', '', '"x"', '2'],
+    ];
+    const csv = { encoding, byteOrderMark: encoding.startsWith('utf-'), delimiter };
+    const file = await resultFile(rows, csv);
+    const options: ReadingOptions = encoding.startsWith('utf-') ? {} : { encoding };
+    expect(await readAgain(file, options)).toMatchObject({ rows });
+  },
+);
+
+test('a character that the encoding of a result file does not have is refused, and the message names UTF-8', async () => {
+  const csv = { encoding: 'windows-1252', byteOrderMark: false, delimiter: ';' } as const;
+  await expect(resultFile([['Ж', 'a', 'b', 'c']], csv)).rejects.toThrow(
+    /windows-1252 does not have the character "Ж"\. Write the file with --encoding utf-8\./,
+  );
 });

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { rejectionReasons } from '../../domain/contacts.ts';
+import { encodings } from '../../platform/encodings.ts';
 import { reportedStates } from '../../report/contact-sheet.ts';
 import type { ContactsOptions } from '../actions/report-contacts.ts';
 import { runArgument, wordsReader } from '../options.ts';
@@ -24,8 +25,23 @@ export function define(command: Command, shell: Shell): void {
         .choices(reportedStates)
         .conflicts(['rejected', 'reasons']),
     )
+    .addOption(
+      new Option(
+        '--delimiter <delimiter>',
+        'of the CSV: , ; | or tab (default: as in the contact file)',
+      ).argParser(parseDelimiter),
+    )
+    .addOption(
+      new Option('--encoding <encoding>', 'of the CSV (default: as in the contact file)').choices(encodings),
+    )
     .action(async (name: string, options: ContactsOptions) => {
       const { contactsAction } = await import('../actions/report-contacts.ts');
       await contactsAction(shell, name, options);
     });
+}
+
+function parseDelimiter(text: string): string {
+  if (text === 'tab' || text === '\\t') return '\t';
+  if ([',', ';', '|', '\t'].includes(text)) return text;
+  throw new InvalidArgumentError('expected , ; | or tab.');
 }

@@ -1,7 +1,8 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { campaignWarnings } from '../../campaign/campaign.ts';
-import { estimateCost } from '../../campaign/cost.ts';
+import { type CostTotal, estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
+import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { joinFirst } from '../../contacts/join-first.ts';
 import { originColumn } from '../../contacts/result-file.ts';
@@ -117,7 +118,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
     forecast,
     ...messages.found(windowTotals),
     invalidBecause: found().causes,
-    warnings: listWarnings(prepared, now),
+    warnings: listWarnings(prepared, totals, now),
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(origins, reached),
     test: prepared.test ?? null,
@@ -125,9 +126,14 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   };
 }
 
-function listWarnings({ campaign, found }: PreparedCampaign, now: Date): string[] {
+function listWarnings(
+  { campaign, found }: PreparedCampaign,
+  totals: readonly CostTotal[],
+  now: Date,
+): string[] {
   return [
     ...found().warnings,
+    ...similarPayerWarnings(totals),
     ...campaignWarnings(campaign, now).map(({ where, what }) => `${where}: ${what}`),
   ];
 }

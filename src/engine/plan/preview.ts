@@ -48,7 +48,7 @@ export type Preview = {
   readonly bidiControls: BidiControls;
   /** The most frequent reasons of invalid rows, with their counts. */
   readonly invalidBecause: readonly string[];
-  /** About columns of the contact files, and a schedule whose times are past. Sentences without a full stop. */
+  /** About columns and payers of the contact files, and the schedule. Sentences without a full stop. */
   readonly warnings: readonly string[];
   readonly rejected: readonly RejectedContact[];
   /** Lines of the campaign's suppression files without an address. Only the first are shown. */

@@ -5,6 +5,7 @@ import {
   closeContactFile,
   delimiters,
   encodings,
+  type FileFormat,
   openContactFile,
 } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -27,6 +28,8 @@ export type ContactReport = {
   /** In order of first occurrence. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
+  /** How the first CSV file was written; undefined for workbooks. */
+  readonly csv: Extract<FileFormat, { kind: 'csv' }> | undefined;
   readonly rows: AsyncIterable<readonly ReportedRow[]>;
 };
 
@@ -81,7 +84,8 @@ export async function reportContacts<Result>(
       const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
       const limit = createLimitCheck(await findLimitLine(client, run), definition);
       const rows = joinResults(opened, columns, streamContactResults(client, run), run, limit);
-      return await use({ columns, files: kept.map(({ name }) => name), rows });
+      const csv = opened.map(({ contacts }) => contacts.format()).find((format) => format.kind === 'csv');
+      return await use({ columns, files: kept.map(({ name }) => name), csv, rows });
     } finally {
       for (const { contacts } of opened) await closeContactFile(contacts);
     }

@@ -1,22 +1,42 @@
 import { stringify } from 'csv-stringify/sync';
+import { InputError } from '../../domain/problems.ts';
+import { createEncoder } from '../../platform/encodings.ts';
 import { escapeFormula } from '../escape-formula.ts';
-import { cellText, type Sheet, type SheetColumn } from './sheet.ts';
+import { type CsvForm, cellText, type Sheet, type SheetColumn } from './sheet.ts';
 
 /** Texts are escaped, numbers stay numbers. No totals: a reader that adds up would count them twice. */
 export async function* formatCsv<Row>({
   columns,
   rows,
-}: Sheet<Row>): AsyncGenerator<string, void, undefined> {
-  yield formatCsvTitles(columns);
+  csv,
+}: Sheet<Row>): AsyncGenerator<string | Uint8Array, void, undefined> {
+  const encode = csv ? encoderOf(csv) : (text: string) => text;
+  yield encode(formatCsvTitles(columns, csv?.delimiter));
   for await (const batch of rows) {
-    if (batch.length > 0) yield formatCsvRows(columns, batch);
+    if (batch.length > 0) yield encode(formatCsvRows(columns, batch, csv?.delimiter));
   }
 }
 
-export function formatCsvTitles<Row>(columns: readonly SheetColumn<Row>[]): string {
-  return stringify([columns.map(({ title }) => escapeFormula(title))]);
+function encoderOf({ encoding, byteOrderMark }: CsvForm): (text: string) => string | Uint8Array {
+  // Text stays text, so that a terminal can show it.
+  if (encoding === 'utf-8' && !byteOrderMark) return (text) => text;
+  return createEncoder(encoding, byteOrderMark, (character) => {
+    const what = `The encoding ${encoding} does not have the character "${character}". Write the file with --encoding utf-8.`;
+    return new InputError([{ where: 'encoding', what }]);
+  });
 }
 
-export function formatCsvRows<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): string {
-  return stringify(rows.map((row) => columns.map(({ value }) => escapeFormula(cellText(value(row))))));
+export function formatCsvTitles<Row>(columns: readonly SheetColumn<Row>[], delimiter = ','): string {
+  return stringify([columns.map(({ title }) => escapeFormula(title))], { delimiter });
+}
+
+export function formatCsvRows<Row>(
+  columns: readonly SheetColumn<Row>[],
+  rows: readonly Row[],
+  delimiter = ',',
+): string {
+  return stringify(
+    rows.map((row) => columns.map(({ value }) => escapeFormula(cellText(value(row))))),
+    { delimiter },
+  );
 }

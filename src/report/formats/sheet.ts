@@ -1,3 +1,4 @@
+import type { Encoding } from '../../platform/encodings.ts';
 import type { Chart } from '../html/chart.ts';
 
 /** `table` is for the terminal, `html` for reading and printing; the others hold everything. */
@@ -23,6 +24,13 @@ export type SheetColumn<Row> = {
   readonly minor?: number | undefined;
 };
 
+/** How a CSV file is written, where it is not UTF-8 with commas. */
+export type CsvForm = {
+  readonly encoding: Encoding;
+  readonly byteOrderMark: boolean;
+  readonly delimiter: string;
+};
+
 export type Sheet<Row> = {
   readonly title: string;
   /** Period, zone and filters. */
@@ -34,6 +42,7 @@ export type Sheet<Row> = {
   readonly rows: AsyncIterable<readonly Row[]>;
   /** Called once, after the last row. CSV and NDJSON have none. */
   readonly totals?: () => readonly Row[] | Promise<readonly Row[]>;
+  readonly csv?: CsvForm | undefined;
   /** Called once, before the first row, by HTML only. */
   readonly charts?: () => readonly Chart[] | Promise<readonly Chart[]>;
 };

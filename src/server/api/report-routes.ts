@@ -98,7 +98,11 @@ function addContactReport(server: Routes): void {
       await sendReportOfRun(request, ({ context }, run) =>
         reportContacts(context, run, (report) => {
           const file = { name: `contacts-${run}`, format: chosen };
-          return sendSheet(reply, file, contactSheet(run, report, states, context.now()));
+          return sendSheet(
+            reply,
+            file,
+            contactSheet(run, { ...report, csv: undefined }, states, context.now()),
+          );
         }),
       );
       return reply;

@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import type {} from '@fastify/accepts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Encoding } from '../../platform/encodings.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
 import { ProblemError } from './problem.ts';
@@ -53,7 +54,8 @@ export function negotiateFormat<Format extends HttpFormat>(
 export type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
-  return sendPieces(reply, file, formatSheet(sheet, file.format, undefined, csvCall(reply.request)));
+  const pieces = formatSheet(sheet, file.format, undefined, csvCall(reply.request));
+  return sendPieces(reply, file, pieces, file.format === 'csv' ? sheet.csv?.encoding : undefined);
 }
 
 /** Rejects when the caller disconnects, or a piece cannot be read. */
@@ -61,10 +63,11 @@ export async function sendPieces(
   reply: FastifyReply,
   { name, format }: ReportFile,
   pieces: AsyncIterable<string | Uint8Array>,
+  encoding: Encoding = 'utf-8',
 ): Promise<void> {
   const body = Readable.from(pieces);
   const read = finished(body, { writable: false });
-  const charset = format === 'xlsx' ? '' : '; charset=utf-8';
+  const charset = format === 'xlsx' ? '' : `; charset=${encoding === 'mac-roman' ? 'macintosh' : encoding}`;
   const disposition = format === 'csv' || format === 'xlsx' ? 'attachment' : 'inline';
   void reply
     .headers({
