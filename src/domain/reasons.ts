@@ -40,6 +40,8 @@ export type RequestReason =
   | string
   /** Accepted under this number of the service. */
   | { readonly kind: 'job_number'; readonly jobNumber: string }
+  /** In doubt: another request has this number too, so neither answer proves anything. */
+  | { readonly kind: 'repeated_job_number'; readonly jobNumber: string }
   | { readonly kind: BareReasonKind }
   /** Sent again while in doubt; it may have arrived before. */
   | { readonly kind: 'resent'; readonly state: 'rejected' | 'failed'; readonly words: RequestReason | null }

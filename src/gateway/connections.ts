@@ -4,11 +4,12 @@ import type { Answer, Evidence } from './evidence.ts';
 import { type ExchangeLimits, exchange } from './exchange.ts';
 
 /**
- * What an answer means for its connection. `keep`: it certainly answers our request. `close`: the answer counts, and the
+ * What an answer means for its connection. `keep`: it certainly answers our request, or names no message but a job
+ * number, which must not be that of the answer before. `close`: the answer counts, and the
  * connection is dropped. `prove`: it counts only if no other answer follows.
  */
 export type Trust =
-  | { readonly kind: 'keep' }
+  | { readonly kind: 'keep'; readonly jobNumber?: string | undefined }
   | { readonly kind: 'close' }
   | { readonly kind: 'prove'; readonly couldBeOurAnswer: (next: Answer) => boolean };
 
@@ -60,7 +61,13 @@ export function openConnections(
     const isFirst = connection.exchanges === 0;
     connection.exchanges++;
     const trust = assessTrust(evidence);
-    if (trust.kind === 'keep') return evidence;
+    if (trust.kind === 'keep') {
+      // An answer that came twice: the next one on this connection would belong to this request.
+      const isRepeated = trust.jobNumber !== undefined && trust.jobNumber === connection.jobNumber;
+      connection.jobNumber = trust.jobNumber;
+      if (isRepeated) reopenConnection(connection, url, limits);
+      return evidence;
+    }
     // Nothing before a first exchange could leave a surplus answer. After `close` a service processes nothing more.
     const isProven =
       trust.kind === 'close' ||
@@ -100,12 +107,14 @@ export function openConnections(
   };
 }
 
-/** `exchanges`: how many the client's present connection has carried. */
-type Connection = { client: Client; exchanges: number };
+/**
+ * `exchanges`: how many the client's present connection has carried. `jobNumber`: of its last answer.
+ */
+type Connection = { client: Client; exchanges: number; jobNumber: string | undefined };
 
 function openConnection(url: URL, limits: ConnectionLimits): Connection {
   const client = openClient(url, limits);
-  const connection = { client, exchanges: 0 };
+  const connection: Connection = { client, exchanges: 0, jobNumber: undefined };
   resetCountOnConnect(connection);
   return connection;
 }
@@ -129,6 +138,7 @@ function openClient(url: URL, limits: ConnectionLimits): Client {
 function resetCountOnConnect(connection: Connection): void {
   connection.client.on('connect', () => {
     connection.exchanges = 0;
+    connection.jobNumber = undefined;
   });
 }
 

@@ -6,11 +6,12 @@ import { classify } from './verdict.ts';
 /**
  * Whether an answer certainly belongs to the request with this MessageID. Without a MessageID it may be a
  * surplus answer to an earlier request, while the service accepts this one. `unnamed_success` is trusted,
- * because its interfaces never name a message.
+ * because its interfaces never name a message; a job number that came before shows a surplus answer.
  */
 export function assessTrust(answer: Answer, messageId: string | undefined, decode: DecodeSendAnswer): Trust {
   const decoded = decode(answer.body);
-  if (decoded.kind === 'unnamed_success' || namesMessage(decoded, messageId)) return { kind: 'keep' };
+  if (decoded.kind === 'unnamed_success') return { kind: 'keep', jobNumber: decoded.jobNumber };
+  if (namesMessage(decoded, messageId)) return { kind: 'keep' };
   switch (classify(answer, messageId, decode).kind) {
     case 'rejected':
     case 'unauthorized':

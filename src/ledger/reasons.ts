@@ -61,6 +61,7 @@ const unrecorded = {
 
 export const requestReasonKinds: Kinds<RequestReason> = {
   job_number: { jobNumber: text },
+  repeated_job_number: { jobNumber: text },
   reported: {},
   looked_up: {},
   worker_ended: {},

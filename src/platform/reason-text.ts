@@ -12,6 +12,8 @@ export function formatReason(reason: Reason): string {
   switch (reason.kind) {
     case 'job_number':
       return `job number ${reason.jobNumber}`;
+    case 'repeated_job_number':
+      return `the service answered another request with the same job number ${reason.jobNumber}, so the answer proves nothing`;
     case 'reported':
       return 'proved by a delivery report or a reply';
     case 'looked_up':

@@ -52,7 +52,9 @@ test('only the file that changes the state of slices writes their owners', () =>
 test('only billing, and requests through its statements, write reopened requests', () => {
   expect(writersOf('billing_reopened_requests').toSorted()).toEqual([
     'billing/book.ts',
-    ...['divide', 'prove', 'resend', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
+    ...['divide', 'doubt-repeated-numbers', 'prove', 'resend', 'resolve', 'settle'].map(
+      (file) => `requests/${file}.ts`,
+    ),
   ]);
 });
 

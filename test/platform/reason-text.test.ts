@@ -12,6 +12,10 @@ import { formatReason } from '../../src/platform/reason-text.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   [{ kind: 'job_number', jobNumber: 'A17' }, 'job number A17'],
+  [
+    { kind: 'repeated_job_number', jobNumber: 'A17' },
+    'the service answered another request with the same job number A17, so the answer proves nothing',
+  ],
   [{ kind: 'reported' }, 'proved by a delivery report or a reply'],
   [{ kind: 'looked_up' }, 'proved by the status look-up'],
   [{ kind: 'worker_ended' }, 'the process that was sending it ended before the answer was recorded'],

@@ -176,6 +176,16 @@ export function shutFor(milliseconds: number): Fault {
   };
 }
 
+/** Forwards the request, and replaces the answer: after a delay, and later again, which the next request can receive. */
+export function answerDoubled(status: string, body: string, answerAfter: number, strayAfter: number): Fault {
+  return async ({ client, forward }) => {
+    await forward();
+    await sleep(answerAfter);
+    client.write(answer(status, body));
+    setTimeout(() => client.writable && client.write(answer(status, body)), strayAfter);
+  };
+}
+
 function answer(status: string, body: string, headers: readonly string[] = []): string {
   const lines = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;

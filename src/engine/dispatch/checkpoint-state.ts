@@ -87,7 +87,7 @@ async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Pr
   const { run, slice, owner } = state.slice;
   const { request, finishedAt, httpStatus, jobNumber } = accepted;
   const as = { state: 'accepted', ...(jobNumber === undefined ? {} : { jobNumber }) } as const;
-  const detail = jobNumber === undefined ? null : `job ${jobNumber}`;
+  const detail = jobNumber === undefined ? null : ({ kind: 'job_number', jobNumber } as const);
   const attempt = { attempt: 1, finishedAt: new Date(finishedAt), httpStatus, detail };
   await state.options.recorder
     .record({ run, slice, owner, request, ...as, ...attempt })

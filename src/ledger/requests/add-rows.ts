@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
+import { type RequestKey, requestKeys } from './by-message-id.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /* Gives ordinary requests rows, which then hold their states. The states do not change. */
@@ -136,6 +137,51 @@ export async function addAllPlannedRows(client: Transaction, run: string): Promi
       AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused'))
     `,
     [run],
+  );
+}
+
+/** For accepted requests of done slices. Their outcomes move from the arrays of their slices into the rows. */
+export async function addAcceptedRows(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
+  await client.query(
+    `
+    WITH accepted AS MATERIALIZED (
+      SELECT o.*, s.first_request, w.owner AS last_owner
+      FROM ${requestKeys.table('k')}
+      CROSS JOIN LATERAL (
+        SELECT * FROM ordinary_requests_between(k.run_id, k.request, k.request) LIMIT 1
+      ) o
+      JOIN slices s ON s.run_id = o.run_id AND s.slice = o.slice
+      CROSS JOIN LATERAL (
+        SELECT owner FROM slice_owners
+        WHERE run_id = o.run_id AND slice = o.slice
+        ORDER BY version DESC
+        LIMIT 1
+      ) w
+      WHERE o.state = 'accepted'
+    ), added AS (
+      INSERT INTO requests (run_id, request, envelope, recipients, state, reason, attempts, updated_at)
+      SELECT run_id, request, envelope, recipients, state, reason, 1, updated_at
+      FROM accepted
+      ORDER BY run_id, request
+      ON CONFLICT DO NOTHING
+    ), tried AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, http_status, detail)
+      SELECT run_id, request, 1, last_owner, finished_at - took, finished_at, 'accepted', http_status, reason
+      FROM accepted
+      ON CONFLICT DO NOTHING
+    )
+    UPDATE slice_outcomes k
+    SET took_ms = ARRAY(
+      SELECT CASE WHEN CAST(n.ordinal AS integer) <> ALL (m.indexes) THEN n.took END
+      FROM unnest(k.took_ms) WITH ORDINALITY AS n (took, ordinal)
+      ORDER BY n.ordinal
+    )
+    FROM (
+      SELECT run_id, slice, array_agg(request - first_request + 1) AS indexes FROM accepted GROUP BY run_id, slice
+    ) m
+    WHERE k.run_id = m.run_id AND k.slice = m.slice
+    `,
+    requestKeys.values(requests),
   );
 }
 

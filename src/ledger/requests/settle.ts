@@ -4,6 +4,7 @@ import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
+import { doubtRepeatedNumbers } from './doubt-repeated-numbers.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
 import { addToSliceCounts } from './slice-counts.ts';
 
@@ -28,28 +29,42 @@ export async function settleRequests(
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<number>> {
   const divided = settlements.filter((settlement) => settlement.state === 'rejected' && settlement.divide);
-  if (divided.length === 0) return settleBatch(pool, settlements);
+  const { settled, late } = await (divided.length === 0
+    ? settleBatch(pool, settlements)
+    : settleAndDivide(pool, settlements, divided));
+  const slices = new Map(late.filter(jobNumberOf).map((each) => [`${each.run} ${each.slice}`, each]));
+  for (const each of slices.values()) {
+    await inTransaction(pool, (client) => doubtRepeatedNumbers(client, each, each.finishedAt));
+  }
+  return settled;
+}
+
+/** `late`: settled in doubt; their slices may be done. */
+type Settled = { readonly settled: ReadonlySet<number>; readonly late: readonly Settlement[] };
+
+async function settleAndDivide(
+  pool: pg.Pool,
+  settlements: readonly Settlement[],
+  divided: readonly Settlement[],
+): Promise<Settled> {
   return inTransaction(pool, async (client) => {
     // Transactions that change slices lock the run first.
     const runs = [...new Set(settlements.map(({ run }) => run))];
     await client.query('SELECT FROM runs WHERE run_id = ANY ($1) ORDER BY run_id FOR NO KEY UPDATE', [runs]);
-    const settled = await settleBatch(client, settlements);
+    const result = await settleBatch(client, settlements);
     const byRun = Map.groupBy(
-      divided.filter((settlement) => settled.has(settlements.indexOf(settlement))),
+      divided.filter((settlement) => result.settled.has(settlements.indexOf(settlement))),
       ({ run }) => run,
     );
     for (const [run, parents] of byRun) {
       const requests = parents.map(({ request }) => request);
       await divideRequests(client, { run, requests });
     }
-    return settled;
+    return result;
   });
 }
 
-async function settleBatch(
-  client: Connection,
-  settlements: readonly Settlement[],
-): Promise<ReadonlySet<number>> {
+async function settleBatch(client: Connection, settlements: readonly Settlement[]): Promise<Settled> {
   const hasJobNumbers = settlements.some((settlement) => jobNumberOf(settlement) !== null);
   const { rows } = await client.query<{ index: string }>({
     name: hasJobNumbers ? 'settle-requests-with-job-numbers' : 'settle-requests',
@@ -57,8 +72,12 @@ async function settleBatch(
     values: (hasJobNumbers ? withJobNumbers : withoutJobNumbers).values(settlements),
   });
   const settled = rows.map(({ index }) => Number(index));
-  if (settled.length === settlements.length) return new Set(settled);
-  return new Set([...settled, ...(await settleInDoubt(client, settlements))]);
+  if (settled.length === settlements.length) return { settled: new Set(settled), late: [] };
+  const late = await settleInDoubt(client, settlements);
+  return {
+    settled: new Set([...settled, ...late]),
+    late: settlements.filter((_, index) => late.includes(index)),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import { hasEnded, type RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
+import { doubtRepeatedNumbers } from '../requests/doubt-repeated-numbers.ts';
 import { markPlannedInDoubt, type UnrecordedCause } from '../requests/mark-planned-in-doubt.ts';
 import { markCancelled, markPaused, markUnrecorded } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
@@ -58,6 +59,7 @@ export async function cancelRun(
     await alongside?.(client);
     await cancelPlanned(client, run, now, null);
     await markClosed(client, run);
+    await doubtRepeatedNumbers(client, { run }, now);
     await client.query(`SELECT pg_notify('${wakeChannel}', '')`);
     return { changed: true, state };
   });

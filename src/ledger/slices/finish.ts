@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
+import { doubtRepeatedNumbers } from '../requests/doubt-repeated-numbers.ts';
 import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
 import { markCompleted } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
@@ -73,7 +74,10 @@ async function finishPhase(
   if (isCancelled) await cancelPlanned(client, held.run, now, held);
   await markUnrecordedInDoubt(client, held, held.owner, now);
   const released = await markSendingFinished(client, held, runState);
-  if (released === 'done') await compactOutcomes(client, held.run, held.slice);
+  if (released === 'done') {
+    await compactOutcomes(client, held.run, held.slice);
+    await doubtRepeatedNumbers(client, held, now);
+  }
   return released;
 }
 

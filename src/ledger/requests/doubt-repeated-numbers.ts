@@ -1,0 +1,128 @@
+import { batchOf } from '../batch.ts';
+import { recordReopenedRequests } from '../billing/changes.ts';
+import type { Transaction } from '../session.ts';
+import { addAcceptedRows } from './add-rows.ts';
+import type { RequestKey } from './by-message-id.ts';
+import { addRequestsToSliceCounts } from './slice-counts.ts';
+
+type RepeatedNumber = RequestKey & { readonly jobNumber: string };
+
+const repeatedNumbers = batchOf<RepeatedNumber>({
+  run_id: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  job_number: ['text', ({ jobNumber }) => jobNumber],
+});
+
+/** More requests than this have one number only if a service always answers with the same. */
+const maxRequestsPerNumber = 10_000;
+
+/**
+ * `accepted → in_doubt` for requests whose only proof is a job number that another request of the account has too: an
+ * answer that came twice belongs to one of them at most. A delivery report, a reply, the look-up or an operator proves
+ * a request all the same. A purged run stays as it is.
+ *
+ * Call this when a slice is done: its numbers are committed by then, and so are those of every other done slice. The
+ * requests of a slice that is not done follow with it.
+ *
+ * @param of its done slices; without a slice, all of the run
+ */
+export async function doubtRepeatedNumbers(
+  client: Transaction,
+  of: { readonly run: string; readonly slice?: number },
+  now: Date,
+): Promise<void> {
+  const repeated = await findRepeatedNumbers(client, of);
+  if (repeated.length === 0) return;
+  await addAcceptedRows(client, repeated);
+  await client.query(
+    `
+    WITH doubted AS (
+      UPDATE requests q
+      SET state = 'in_doubt', updated_at = $1,
+          reason = jsonb_build_object('kind', 'repeated_job_number', 'jobNumber', q.reason ->> 'jobNumber')
+      FROM ${repeatedNumbers.table('n', 2)}
+      WHERE q.run_id = n.run_id AND q.request = n.request AND q.state = 'accepted'
+        AND q.reason ->> 'kind' = 'job_number' AND upper(q.reason ->> 'jobNumber') = n.job_number
+      RETURNING q.run_id, q.request, q.attempts, q.reason
+    ), tried AS (
+      UPDATE attempts a
+      SET verdict = 'in_doubt', detail = d.reason
+      FROM doubted d
+      WHERE a.run_id = d.run_id AND a.request = d.request AND a.attempt = d.attempts
+    ), opened AS (
+      ${recordReopenedRequests('doubted')}
+    )
+    ${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, 1 AS not_accepted FROM doubted)')}
+    `,
+    [now, ...repeatedNumbers.values(repeated)],
+  );
+}
+
+/** Requests of done slices whose numbers are repeated, and that nothing else proves. */
+async function findRepeatedNumbers(
+  client: Transaction,
+  { run, slice }: { readonly run: string; readonly slice?: number },
+): Promise<RepeatedNumber[]> {
+  // Each number is looked up by the key.
+  const { rows } = await client.query<RepeatedNumber>({
+    name: 'find-repeated-numbers',
+    text: `
+    WITH done AS MATERIALIZED (
+      SELECT s.run_id, s.slice, s.first_request, s.last_request, s.claimed_to, r.account
+      FROM slices s
+      JOIN runs r USING (run_id)
+      WHERE s.run_id = $1 AND ($2::integer IS NULL OR s.slice = $2) AND s.phase = 'sending' AND s.state = 'done'
+    ), number AS MATERIALIZED (
+      SELECT DISTINCT upper(n.job_number) AS job_number, d.account
+      FROM done d
+      CROSS JOIN LATERAL outcomes_of_slice(d.run_id, d.slice, d.first_request, d.claimed_to) o
+      CROSS JOIN LATERAL unnest(o.job_numbers) AS n (job_number)
+      WHERE n.job_number IS NOT NULL
+      UNION
+      SELECT upper(q.reason ->> 'jobNumber'), d.account
+      FROM done d
+      CROSS JOIN LATERAL (
+        SELECT reason
+        FROM requests
+        WHERE run_id = d.run_id AND request BETWEEN d.first_request AND d.last_request AND state = 'accepted'
+        OFFSET 0
+      ) q
+      WHERE q.reason ->> 'kind' = 'job_number'
+    ), answered AS MATERIALIZED (
+      SELECT j.*, count(*) OVER (PARTITION BY j.job_number) AS requests
+      FROM number n
+      CROSS JOIN LATERAL (
+        SELECT job_number, run_id, request
+        FROM job_numbers
+        WHERE job_number = n.job_number AND account = n.account
+        LIMIT ${maxRequestsPerNumber}
+      ) j
+    )
+    SELECT a.run_id AS run, a.request, a.job_number AS "jobNumber"
+    FROM answered a
+    JOIN runs r ON r.run_id = a.run_id AND r.purged_at IS NULL
+    CROSS JOIN LATERAL (
+      SELECT state
+      FROM slices
+      WHERE run_id = a.run_id AND first_request <= a.request
+      ORDER BY first_request DESC
+      LIMIT 1
+    ) s
+    WHERE a.requests > 1 AND s.state = 'done'
+      AND NOT EXISTS (
+        SELECT FROM requests q WHERE q.run_id = a.run_id AND q.request = a.request
+          AND (q.state <> 'accepted' OR q.reported OR q.reason ->> 'kind' <> 'job_number')
+      )
+      AND NOT EXISTS (
+        SELECT FROM recipient_outcomes o
+        WHERE o.run_id = a.run_id AND o.request = a.request AND o.outcome <> 'cancelled'
+      )
+      AND NOT EXISTS (
+        SELECT FROM unusual_delivery_reports u WHERE u.run_id = a.run_id AND u.request = a.request
+      )
+    ORDER BY a.run_id, a.request
+    `,
+    values: [run, slice ?? null],
+  });
+  return rows;
+}
