@@ -91,7 +91,6 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     failures: [{ group: 'abc', state: 'rejected', reason: text, requests: 1, recipients: 1 }],
     results: [{ outcome: 'undelivered', result: text, recipients: 1 }],
     costs: {
-      asOf: at,
       currency: 'NZD',
       total: cost,
       bySubAccount: [{ value: text, ...cost }],
@@ -118,5 +117,6 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       ],
       notifications: [],
     },
+    asOf: {},
   };
 }

@@ -6,17 +6,20 @@ import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, figures, number, table } from '../parts/parts.ts';
 import { pointsOf, resultsOf } from './answer-points.ts';
+import { asOfNote } from './as-of-note.ts';
 
 /** When the service answered, what, and how fast. */
-export function answersPart({ figures: { ended, latency } }: LiveRun, { zone }: Viewer): Html | undefined {
+export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
+  const { ended, latency } = live.figures;
   if (ended.length === 0) return undefined;
-  const { unit, series } = pointsOf(ended, zone);
+  const { unit, series } = pointsOf(ended, viewer.zone);
   const milliseconds = (value: number | null): string => (value === null ? '–' : `${number(value)} ms`);
   const charts = series.map(({ verdict, points }) =>
-    createTimeChart(`${capitalised(verdict)} by ${unit} (${zone})`, unit, points),
+    createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
   );
   return html`<section aria-labelledby="answers-title" id="answers">
 <h2 id="answers-title">Answers of the service</h2>
+${asOfNote(live, viewer, 'figures')}
 ${figures([
   { name: 'Answered', value: number(latency.answered) },
   { name: 'Half within', value: milliseconds(latency.median) },

@@ -5,10 +5,12 @@ import { formatPayer } from '../../report/billing-words.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { figures, number, table, time } from '../parts/parts.ts';
+import { figures, number, table } from '../parts/parts.ts';
+import { asOfNote } from './as-of-note.ts';
 
 /** What the run costs so far, and those who pay most. */
-export function costsPart({ costs, head }: LiveRun, { zone }: Viewer): Html | undefined {
+export function costsPart(live: LiveRun, viewer: Viewer): Html | undefined {
+  const { costs } = live;
   if (!costs || costs.total.recipients === 0) return undefined;
   const { total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
   const amount = amountsOf(costs);
@@ -16,7 +18,7 @@ export function costsPart({ costs, head }: LiveRun, { zone }: Viewer): Html | un
   const inCurrency = currency === null ? '' : ` ${currency}`;
   return html`<section aria-labelledby="costs-title" id="costs">
 <h2 id="costs-title">Cost so far</h2>
-${head.state === 'running' && html`<p class="note">As of ${time(costs.asOf, zone)}: costs are added up every few seconds.</p>`}
+${asOfNote(live, viewer, 'costs')}
 ${figures([
   {
     name: 'Estimated',

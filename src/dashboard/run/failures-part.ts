@@ -3,16 +3,19 @@ import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { undeliveredGroup } from '../../ledger/runs/undelivered.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
 import { badge, number, shortened, table } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
+import { asOfNote } from './as-of-note.ts';
 
 /** What the service did not accept or deliver, and which contacts were left out, grouped by its words. */
-export function failuresPart(live: LiveRun): Html | undefined {
+export function failuresPart(live: LiveRun, viewer: Viewer): Html | undefined {
   const { failures = [], results = [], rejections = [], head } = live;
   const undelivered = results.filter(({ outcome }) => outcome === 'undelivered');
   if (failures.length === 0 && undelivered.length === 0 && rejections.length === 0) return undefined;
   return html`<section aria-labelledby="failures-title" id="failures">
 <h2 id="failures-title">What did not arrive</h2>
+${asOfNote(live, viewer, 'failures', 'results')}
 ${failures.length > 0 && failureTable(head.run, failures)}
 ${
   undelivered.length > 0 &&

@@ -17,11 +17,11 @@ export function livePart(live: LiveRun, viewer: Viewer): Html {
   const isEmpty = live.progress.total === 0;
   return html`${statePart(live, viewer)}
 ${actionLinks(live, viewer)}
-${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live)}
+${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live, viewer)}
 ${countingNote(live)}
-${failuresPart(live)}
+${failuresPart(live, viewer)}
 ${answersPart(live, viewer)}
-${!isEmpty && countsPart(live)}
+${!isEmpty && countsPart(live, viewer)}
 ${costsPart(live, viewer)}
 ${eventsPart(live, viewer)}`;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { createLiveRuns, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
+import { createLiveRuns, currentFor, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
 import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
@@ -73,7 +73,7 @@ const noRun = 'There is no such run any more.';
 
 async function readVisible(live: LiveRuns, view: View, run: string): Promise<LiveRun> {
   await requireVisibleRun(view, run);
-  return (await live.read(run)) ?? notFound(noRun);
+  return (await live.read(run, currentFor)) ?? notFound(noRun);
 }
 
 function addLists(server: FastifyInstance): void {

@@ -1,7 +1,9 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
 import { counted, number } from '../parts/parts.ts';
+import { asOfNote } from './as-of-note.ts';
 
 type Stage = {
   readonly name: string;
@@ -11,10 +13,11 @@ type Stage = {
 };
 
 /** From contacts to delivery reports, each with what is done of it. */
-export function stagesPart(live: LiveRun): Html {
+export function stagesPart(live: LiveRun, viewer: Viewer): Html {
   return html`<section aria-labelledby="stages-title" id="stages">
 <h2 id="stages-title">Progress</h2>
 <ol class="stages">${stagesOf(live).map(stageItem)}</ol>
+${asOfNote(live, viewer, 'figures', 'reported')}
 </section>`;
 }
 
@@ -26,7 +29,7 @@ function stageItem({ name, part, whole, text }: Stage): Html {
 }
 
 function stagesOf(live: LiveRun): Stage[] {
-  const { progress, figures, rejections } = live;
+  const { progress, figures, rejections, reported: reports } = live;
   const { settled, total } = progress;
   const { recipients, requests } = figures;
   const inDoubt = requests.in_doubt;
@@ -51,7 +54,9 @@ function stagesOf(live: LiveRun): Stage[] {
       name: 'Reported',
       part: reported,
       whole: accepted,
-      text: html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet`,
+      text: reports
+        ? html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet`
+        : 'Delivery reports are being counted.',
     },
   ];
 }

@@ -73,14 +73,13 @@ export async function attemptOnce(
 }
 
 export function stepAfter(
-  { context, retries, bisect, stop, breaker }: Sender,
+  { context, bisect, stop, breaker }: Sender,
   { destinations }: ClaimedRequest,
   made: Attempt,
   attempts: number,
 ): Step {
   return nextStep(made, {
     attempts,
-    retries,
     bisect,
     recipients: destinations.count,
     stopping: stop.aborted,

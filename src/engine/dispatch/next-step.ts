@@ -10,10 +10,12 @@ export type Step =
 
 export const released: SettledState = { state: 'planned', verdict: 'released' };
 
+/** Of a request whose step is still `retry` after its last attempt. */
+export const outOfRetries: SettledState = { state: 'failed' };
+
 export type StepContext = {
   /** Since the claim, from 1. */
   readonly attempts: number;
-  readonly retries: number;
   /** The run is paused or preempted, or the worker ends. */
   readonly stopping: boolean;
   readonly breakerOpen: boolean;
@@ -24,15 +26,15 @@ export type StepContext = {
 };
 
 /**
- * Decides whether a request is sent again, and what it becomes if not. Only a request that the service provably did
- * not accept is sent again, with the same MessageID and bytes.
+ * Decides whether a request may be sent again, and what it becomes if not. Only a request that the service provably did
+ * not accept is sent again, with the same MessageID and bytes. p-retry holds how often (`send-request.ts`).
  *
  * When the worker stops or the breaker is open, the request is returned even after its last retry. Its next claim
  * grants all retries again.
  */
 export function nextStep(
   { outcome, finishedAt }: Pick<Attempt, 'outcome' | 'finishedAt'>,
-  { attempts, retries, stopping, breakerOpen, recipients, bisect, random }: StepContext,
+  { attempts, stopping, breakerOpen, recipients, bisect, random }: StepContext,
 ): Step {
   switch (outcome.kind) {
     case 'accepted':
@@ -52,7 +54,6 @@ export function nextStep(
       return settle({ state: 'failed' });
     case 'retry': {
       if (stopping || breakerOpen) return settle(released);
-      if (attempts > retries) return settle({ state: 'failed' });
       const requestedWait = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
       return { kind: 'retry', after: retryWait(attempts, requestedWait, random) };
     }

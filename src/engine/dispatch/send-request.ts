@@ -13,6 +13,7 @@ import {
   settlementOf,
   stepAfter,
 } from './attempt-once.ts';
+import { outOfRetries } from './next-step.ts';
 
 /** @returns undefined if another owner has settled the request */
 export async function sendRequest(
@@ -25,39 +26,44 @@ export async function sendRequest(
 }
 
 /**
- * p-retry repeats; `nextStep` decides how often and when.
+ * p-retry holds how many attempts there are; `nextStep` judges whether one follows.
  *
  * @returns undefined if another owner has settled the request
  */
-export function retryRequest(
+export async function retryRequest(
   sender: Sender,
   prepared: PreparedRequest,
   first: AttemptResult,
 ): Promise<Settlement | undefined> {
   const { claimed } = prepared;
-  let last = first;
-  return pRetry(
-    async (attempts) => {
-      if (attempts > 1) {
-        // The worker may be stopping now, or the breaker open.
-        const step = stepAfter(sender, claimed, last.attempt, attempts - 1);
-        if (step.kind === 'settle') return settlementOf(sender, claimed, last.attempt, step.as);
-        if (!(await recordNextAttempt(sender, claimed, last.attempt))) return undefined;
-        last = await attemptOnce(sender, prepared, attempts);
-      }
-      if (last.step.kind === 'retry') throw new RetryAfter(last.step.after);
-      return settlementOf(sender, claimed, last.attempt, last.step.as);
-    },
-    {
-      retries: Number.POSITIVE_INFINITY,
-      shouldRetry: ({ error }) => error instanceof RetryAfter,
-      // p-retry's jitter can only lengthen a wait, and its signal would drop a later answer.
-      minTimeout: 0,
-      onFailedAttempt: async ({ error }) => {
-        if (error instanceof RetryAfter) await wait(error.after, sender);
+  let { attempt, step } = first;
+  try {
+    return await pRetry(
+      async (attempts) => {
+        if (attempts > 1) {
+          if (!(await recordNextAttempt(sender, claimed, attempt))) return undefined;
+          ({ attempt, step } = await attemptOnce(sender, prepared, attempts));
+        }
+        if (step.kind === 'retry') throw new RetryAfter(step.after);
+        return settlementOf(sender, claimed, attempt, step.as);
       },
-    },
-  );
+      {
+        retries: sender.retries,
+        // p-retry's jitter can only lengthen a wait, and its signal would drop a later answer.
+        minTimeout: 0,
+        shouldRetry: async ({ error, attemptNumber }) => {
+          if (!(error instanceof RetryAfter)) return false;
+          await wait(error.after, sender);
+          // The worker may be stopping now, or the breaker open.
+          step = stepAfter(sender, claimed, attempt, attemptNumber);
+          return step.kind === 'retry';
+        },
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof RetryAfter)) throw error;
+    return settlementOf(sender, claimed, attempt, step.kind === 'settle' ? step.as : outOfRetries);
+  }
 }
 
 class RetryAfter extends Error {

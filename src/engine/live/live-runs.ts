@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { hasEnded } from '../../domain/runs.ts';
+import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
 import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
@@ -18,7 +20,7 @@ import {
   type RunFigures,
   readRunFigures,
 } from './run-figures.ts';
-import { type CostsSoFar, createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
+import { createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
 import { type RunWait, waitsOf } from './waits.ts';
 
 /** A run as it is now. Undefined figures are being read, and follow. */
@@ -36,14 +38,25 @@ export type LiveRun = {
   readonly reported: Reported | undefined;
   readonly failures: readonly FailureGroup[] | undefined;
   readonly results: readonly DeliveryResult[] | undefined;
-  readonly costs: CostsSoFar | undefined;
+  readonly costs: RunCosts | undefined;
   readonly rejections: readonly RejectionGroup[] | undefined;
   readonly events: RunEvents | undefined;
+  /** When they were read. */
+  readonly asOf: Partial<
+    Readonly<Record<'figures' | 'reported' | 'failures' | 'results' | 'costs', Date | undefined>>
+  >;
 };
 
+/** Milliseconds. A page says when it read a figure that is older. */
+export const currentFor = 2_000;
+
 export type LiveRuns = {
-  /** Undefined if there is no such run. */
-  readonly read: (run: string) => Promise<LiveRun | undefined>;
+  /**
+   * Undefined if there is no such run.
+   *
+   * @param maxAge milliseconds; for older figures of a run that has ended, a page waits
+   */
+  readonly read: (run: string, maxAge?: number) => Promise<LiveRun | undefined>;
 };
 
 type Watched = {
@@ -51,10 +64,12 @@ type Watched = {
   readonly meter: RateMeter;
   readonly paced: SlowFigures;
   /** As last read, and when they are read again while the run is sent. */
-  figures: { readonly latest: RunFigures; readonly nextAt: number } | undefined;
+  figures: { readonly latest: RunFigures; readonly began: number; readonly nextAt: number } | undefined;
   readAt: number;
   isCounting: boolean;
-  look: { readonly began: number; readonly live: Promise<LiveRun | undefined> } | undefined;
+  look:
+    | { readonly began: number; readonly maxAge: number; readonly live: Promise<LiveRun | undefined> }
+    | undefined;
 };
 
 /** Runs that are kept in memory: of a million recipients, each takes some megabytes. */
@@ -74,8 +89,8 @@ const countingPause = { running: 450, other: 250 } as const;
 /** Milliseconds. Counting continues so long without a reader, who may reload the page. */
 const countsWithoutReader = 10_000;
 
-/** A first look waits so many milliseconds for figures that take time. */
-const firstWait = 60;
+/** Milliseconds. So long a look waits for figures that take time: the first one, and one at a run that has ended. */
+const longestWait = { first: 60, ended: 5_000 } as const;
 
 /** For pages that show runs as they are: each look reads what changed since the last one. */
 export function createLiveRuns(
@@ -83,20 +98,25 @@ export function createLiveRuns(
   settings: Settings,
 ): LiveRuns {
   const watched = new LRUCache<string, Watched>({ max: maxRuns });
-  const lookAt = (run: string, known: Watched): Promise<LiveRun | undefined> => {
+  const lookAt = (
+    run: string,
+    known: Watched,
+    maxAge = Number.POSITIVE_INFINITY,
+  ): Promise<LiveRun | undefined> => {
     const began = context.monotonic();
-    if (known.look && began - known.look.began < sharedFor) return known.look.live;
+    if (known.look && began - known.look.began < sharedFor && known.look.maxAge <= maxAge)
+      return known.look.live;
     const before = known.look?.live.catch(() => undefined) ?? Promise.resolve();
-    const live = before.then(() => look(context, run, known));
-    known.look = { began, live };
+    const live = before.then(() => look(context, run, known, maxAge));
+    known.look = { began, maxAge, live };
     return live;
   };
   return {
-    read: async (run) => {
+    read: async (run, maxAge) => {
       const known = watched.get(run) ?? createWatched(context, settings, run);
       watched.set(run, known);
       known.readAt = context.monotonic();
-      const live = await lookAt(run, known);
+      const live = await lookAt(run, known, maxAge);
       if (!live) watched.delete(run);
       else if (isIncomplete(live)) void countOn(context, known, () => lookAt(run, known));
       return live;
@@ -155,12 +175,12 @@ async function look(
   { ledger, now, monotonic }: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
   run: string,
   watched: Watched,
+  maxAge: number,
 ): Promise<LiveRun | undefined> {
   const { meter, paced } = watched;
   const [head] = await listRunsBeginning(ledger.monitoring, run, 1);
   if (head?.run !== run) return undefined;
-  const refreshed = paced.refresh(head);
-  if (paced.isFirst()) await Promise.race([refreshed, sleep(firstWait)]);
+  await refreshSlowFigures(paced, head, maxAge);
   const reported = paced.reported.latest();
   const readNow = async (client: Transaction) => {
     const progress = (await readDispatchProgress(client, [run])).get(run);
@@ -179,9 +199,12 @@ async function look(
   const limits = paced.limits.latest();
   const facts = { ...read, rate, limits: limits?.inForce, inDoubt: figures.requests.in_doubt };
   const waits = waitsOf(facts);
+  const at = now();
+  const agoOf = (age: number): Date | undefined =>
+    Number.isFinite(age) ? new Date(at.getTime() - age) : undefined;
   return {
     head: { ...head, state: progress.state, stateReason: progress.stateReason },
-    at: now(),
+    at,
     progress,
     figures,
     waits,
@@ -194,7 +217,26 @@ async function look(
     costs: paced.costs.latest(),
     rejections: paced.rejections.latest(),
     events: paced.events.latest(),
+    asOf: {
+      figures: agoOf(monotonic() - (watched.figures?.began ?? Number.NEGATIVE_INFINITY)),
+      reported: agoOf(paced.reported.age()),
+      failures: agoOf(paced.failures.age()),
+      results: agoOf(paced.results.age()),
+      costs: agoOf(paced.costs.age()),
+    },
   };
+}
+
+/** Sending comes first: only of a run that has ended, a look waits for all figures that are read again. */
+async function refreshSlowFigures(paced: SlowFigures, head: ListedRun, maxAge: number): Promise<void> {
+  if (!hasEnded(head.state)) {
+    const refreshed = paced.refresh(head, Number.POSITIVE_INFINITY);
+    if (paced.isFirst()) await Promise.race([refreshed, sleep(longestWait.first)]);
+    return;
+  }
+  // A reading that had begun before is followed by another one.
+  const refreshed = paced.refresh(head, maxAge).then(() => paced.refresh(head, Number.POSITIVE_INFINITY));
+  await Promise.race([refreshed, sleep(longestWait.ended, undefined, { ref: false })]);
 }
 
 /** A change of the run's state is counted at once. */
@@ -212,6 +254,6 @@ async function figuresOf(
   const allowed = { milliseconds: isSent ? budget.running : budget.other, monotonic };
   const latest = await readRunFigures(client, run, watched.known, reported, allowed);
   const ended = monotonic();
-  watched.figures = latest && { latest, nextAt: ended + (ended - began) * share };
+  watched.figures = latest && { latest, began, nextAt: ended + (ended - began) * share };
   return latest;
 }

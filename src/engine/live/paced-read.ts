@@ -7,6 +7,8 @@ import type { EngineContext } from '../context.ts';
 export type PacedRead<Value> = {
   /** Undefined until it was read once. */
   readonly latest: () => Value | undefined;
+  /** Milliseconds since the reading of the latest value began; `Infinity` until it was read once. */
+  readonly age: () => number;
   /** Reads it if that is due. Never rejects: the last value stays. */
   readonly refresh: () => Promise<void>;
   /** Makes it due, because something has changed. */
@@ -30,6 +32,7 @@ export function createPacedRead<Value>(
   most = longestPause,
 ): PacedRead<Value> {
   let latest: Value | undefined;
+  let latestBegan = Number.NEGATIVE_INFINITY;
   let nextAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   let expiredAt = Number.NEGATIVE_INFINITY;
@@ -39,6 +42,7 @@ export function createPacedRead<Value>(
     const pauseAfter = await read().then(
       (value) => {
         latest = value;
+        latestBegan = began;
         const took = monotonic() - began;
         const pause = Math.min(took, formerTook) * share;
         formerTook = took;
@@ -53,6 +57,7 @@ export function createPacedRead<Value>(
   };
   return {
     latest: () => latest,
+    age: () => monotonic() - latestBegan,
     refresh: () => {
       if (monotonic() < nextAt) return reading ?? Promise.resolve();
       reading ??= readOnce().finally(() => {

@@ -30,21 +30,22 @@ export type RunEvents = {
   readonly notifications: readonly ListedNotification[];
 };
 
-/** While a run is sent, they are some seconds old. */
-export type CostsSoFar = RunCosts & { readonly asOf: Date };
-
 /** Figures of a run that can take long to read, each read as often as that allows. */
 export type SlowFigures = {
   readonly reported: PacedRead<Reported>;
   readonly failures: PacedRead<readonly FailureGroup[]>;
   readonly results: PacedRead<readonly DeliveryResult[]>;
-  readonly costs: PacedRead<CostsSoFar>;
+  readonly costs: PacedRead<RunCosts>;
   readonly rejections: PacedRead<readonly RejectionGroup[]>;
   readonly events: PacedRead<RunEvents>;
   readonly limits: PacedRead<AccountLimits | undefined>;
   readonly isFirst: () => boolean;
-  /** One after another: together they use one connection. */
-  readonly refresh: (run: Pick<ListedRun, 'account' | 'state'>) => Promise<void>;
+  /**
+   * One after another: together they use one connection.
+   *
+   * @param maxAge milliseconds; older figures are read, whether or not it is their turn
+   */
+  readonly refresh: (run: Pick<ListedRun, 'account' | 'state'>, maxAge: number) => Promise<void>;
 };
 
 /** Largest groups and payers, and newest entries of the audit trail. */
@@ -66,8 +67,7 @@ export function createSlowFigures(
   const costs = paced(1_000, async () => {
     // As before a report: otherwise every reading adds up what is not booked.
     await bookBilling(context);
-    const asOf = context.now();
-    return { ...(await sumRunCosts(pool, run, maxListed.payers)), asOf };
+    return sumRunCosts(pool, run, maxListed.payers);
   });
   // They do not change after planning.
   const rejections = paced(3_600_000, () => listRejections(pool, run));
@@ -97,10 +97,10 @@ export function createSlowFigures(
     events,
     limits,
     isFirst: () => rejections.latest() === undefined,
-    refresh: ({ account: of, state: now }) => {
+    refresh: ({ account: of, state: now }, maxAge) => {
       account = of;
       // What a run is when it ends or pauses is read at once.
-      if (state !== now) for (const each of changing) each.expire();
+      for (const each of changing) if (state !== now || each.age() > maxAge) each.expire();
       state = now;
       refreshing ??= refreshAll().finally(() => {
         refreshing = undefined;

@@ -58,10 +58,21 @@ test('a rate is shown with the time left, and never as complete before the end',
   expect(page).toContain('480 requests a second now, 2 min left');
 });
 
-test('costs of a run that is sent say as of when they are, and final costs do not', () => {
-  const shown = (state: RunState): string => livePart(aLiveRun({ state }), viewer).text;
-  expect(shown('running')).toContain('>2026-09-27 01:00:00</time>: costs are added up every few seconds');
-  expect(shown('completed')).not.toContain('costs are added up');
+test.each(['figures', 'reported', 'failures', 'results', 'costs'] as const)(
+  'a page says when it read %s that are older than two seconds',
+  (name) => {
+    const live = aLiveRun({ state: 'completed' });
+    const shown = (asOf: string): string =>
+      livePart({ ...live, asOf: { [name]: new Date(asOf) } }, viewer).text;
+    expect(shown('2026-09-26T12:59:57.999Z')).toContain('>2026-09-27 00:59:57</time>.</p>');
+    expect(shown('2026-09-26T12:59:58Z')).not.toContain('As of');
+  },
+);
+
+test('recipients of reports that are not counted yet are not shown as not delivered', () => {
+  const page = livePart({ ...aLiveRun({ state: 'completed' }), reported: undefined }, viewer).text;
+  expect(page).toContain('Delivery reports are being counted.');
+  expect(page).not.toContain('0 delivered');
 });
 
 test('payers of an account without rates have no estimate, not one of 0', () => {
@@ -144,7 +155,7 @@ test('a share is rounded, but never to all before the last, or to none after the
 test('shares have one decimal each, and a few of many are not called none', () => {
   const live = aLiveRun({ state: 'running' });
   const requests = { ...live.figures.requests, total: 10_000, accepted: 9_000, sending: 2, planned: 998 };
-  const { text } = countsPart({ ...live, figures: { ...live.figures, requests } });
+  const { text } = countsPart({ ...live, figures: { ...live.figures, requests } }, viewer);
   const ofRequests = text.split('Requests by state').at(-1) ?? '';
   expect([...ofRequests.matchAll(/[^>]* %/g)].map(([share]) => share)).toEqual([
     '10.0 %',

@@ -9,10 +9,9 @@ import {
 
 const finishedAt = new Date('2026-10-21T07:28:00Z');
 
-/** The first attempt, with one retry left and half of the jitter. */
+/** The first attempt, with half of the jitter. */
 const ordinary: StepContext = {
   attempts: 1,
-  retries: 1,
   stopping: false,
   breakerOpen: false,
   recipients: 3,
@@ -38,8 +37,7 @@ const pausesTheRun = { state: 'planned', verdict: 'unauthorized' } as const;
 const whole = { state: 'rejected', divide: false } as const;
 const divided = { state: 'rejected', divide: true } as const;
 
-const last = { attempts: 2 };
-const noRetries = { retries: 0 };
+const later = { attempts: 9 };
 const stopping = { stopping: true };
 const breakerOpen = { breakerOpen: true };
 
@@ -60,14 +58,8 @@ describe('nextStep for an attempt that settles its request', () => {
     ['with a refused credential', unauthorized, {}, pausesTheRun],
     ['that cannot be expressed', unsendable, {}, { state: 'failed' }],
     ['that was not sent', withheld, {}, givenBack],
-    ['that was refused by its last retry', refused, last, { state: 'failed' }],
-    ['that was refused, with no retries', refused, noRetries, { state: 'failed' }],
-    ['that was refused, after more attempts than retries', refused, { attempts: 9 }, { state: 'failed' }],
-    ['that was refused for a while, by its last retry', refusedWith('5'), last, { state: 'failed' }],
     ['that was refused as the run stops', refused, stopping, givenBack],
-    ['that was refused by its last retry as the run stops', refused, { ...last, ...stopping }, givenBack],
     ['that was refused by a service that refuses everything', refused, breakerOpen, givenBack],
-    ['that was refused by it with its last retry', refused, { ...last, ...breakerOpen }, givenBack],
   ])('an attempt %s settles its request', (_, outcome, circumstances, as) => {
     expect(stepAfter(outcome, circumstances)).toEqual({ kind: 'settle', as });
   });
@@ -77,7 +69,7 @@ describe('nextStep for an attempt that settles its request', () => {
     (outcome) => {
       const plain = stepAfter(outcome);
       expect(plain.kind).toBe('settle');
-      for (const circumstances of [last, noRetries, stopping, breakerOpen, { ...stopping, ...breakerOpen }]) {
+      for (const circumstances of [later, stopping, breakerOpen, { ...stopping, ...breakerOpen }]) {
         expect(stepAfter(outcome, circumstances)).toEqual(plain);
       }
     },
@@ -88,8 +80,8 @@ describe('nextStep for a request that is sent again', () => {
   test.each<[string, Outcome, Partial<StepContext>, number]>([
     ['after the jitter alone', refused, {}, 250],
     ['at once, where the draw is 0', refused, { random: 0 }, 0],
-    ['after a longer jitter after more attempts', refused, { attempts: 4, retries: 4 }, 2_000],
-    ['after a jitter of ten seconds at most', refused, { attempts: 40, retries: 40 }, 5_000],
+    ['after a longer jitter after more attempts', refused, { attempts: 4 }, 2_000],
+    ['after a jitter of ten seconds at most', refused, { attempts: 40 }, 5_000],
     ['after what Retry-After asks for and the jitter', refusedWith('5'), {}, 5_250],
     ['after the jitter where Retry-After asks for nothing', refusedWith('0'), {}, 250],
     ['at the time that Retry-After names', refusedWith('Wed, 21 Oct 2026 07:28:05 GMT'), {}, 5_250],

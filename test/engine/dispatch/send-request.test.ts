@@ -6,7 +6,15 @@ import { sendRequest } from '../../../src/engine/dispatch/send-request.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
-import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { accountAt, execute } from '../../support/execute.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
 
@@ -98,4 +106,17 @@ test('a request that another owner has at its next attempt is neither sent again
   await using service = await sendPeer(() => ({ kind: 'busy' }));
   expect(await send(service, { retries: 3 })).toBeUndefined();
   expect(service.calls).toHaveLength(1);
+});
+
+test.each([0, 1, 3])('a request that the service always refuses fails after %i retries', async (retries) => {
+  await using service = await sendPeer(() => ({ kind: 'busy' }));
+  const run = await planContacts(
+    opened.ledger,
+    aRun({ definition: { dispatch: { concurrency: 1, retries } } }),
+    [aContact(2)],
+  );
+  const withoutJitter = { ...opened.context, random: () => 0 };
+  const { summary } = await execute(withoutJitter, run, accountAt(service.url));
+  expect(summary.requests).toMatchObject({ total: 1, failed: 1 });
+  expect(service.calls).toHaveLength(1 + retries);
 });

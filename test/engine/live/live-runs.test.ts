@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
+import { createLiveRuns, currentFor, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
 import { listFailedRecipients } from '../../../src/ledger/runs/failure-groups.ts';
+import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { planReportableRun } from '../../support/reportable-run.ts';
+import { planReportableRun, reportedAt } from '../../support/reportable-run.ts';
 
 let opened: TestLedger;
 let run: string;
 let live: LiveRuns;
 let time = 0;
+const settings = { environment: {}, workingFolder: '/' };
 beforeAll(async () => {
   opened = await openTestLedger();
   run = await planReportableRun(opened.context);
   const context = { ...opened.context, monotonic: () => time };
-  live = createLiveRuns(context, { environment: {}, workingFolder: '/' });
+  live = createLiveRuns(context, settings);
 });
 afterAll(() => opened.close());
 
@@ -66,4 +70,38 @@ test('the recipients of failed requests are listed page by page, with their rows
   ]);
   expect(await listFailedRecipients(pool, run, { ...query, after: both[0] }, 10)).toEqual(both.slice(1));
   expect(await listFailedRecipients(pool, run, { group: 'other' }, 10)).toEqual([]);
+});
+
+test('figures that a page reads less often have the time of their reading', async () => {
+  await readAll();
+  await live.read(run);
+  time += 300;
+  const { asOf, at } = (await live.read(run)) ?? {};
+  expect((at?.getTime() ?? 0) - (asOf?.costs?.getTime() ?? 0)).toBe(300);
+});
+
+test('a page of a run that has ended waits for the delivery reports and costs of now', async () => {
+  const { context, ledger, close } = await openTestLedger();
+  const world = await createWorld(ledger, reportedAt);
+  // Each reading takes so long that the next one would be seconds later.
+  const slow = createLiveRuns({ ...context, monotonic: () => (time += 10) }, settings);
+  const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0', from: null, until: null }]] };
+  const payers = [{ SubAccount: 'North' }];
+  await performStep(world, { kind: 'plan', channel: 'sms', payers, contacts: 2, chunkSize: 1, rates });
+  const [ended = ''] = world.runs;
+  await slow.read(ended, currentFor);
+  await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
+  await inTransaction(ledger.pool, (client) => markCompleted(client, ended, world.now));
+  time += 300;
+  const first = await slow.read(ended);
+  expect([first?.figures.recipients.accepted, first?.costs?.total.accepted]).toEqual([2, 2]);
+
+  for (const recipient of [0, 1]) {
+    const report = { recipient, units: '1', price: '0.1', outcome: 'delivered' } as const;
+    await performStep(world, { kind: 'report', reports: [report] });
+    time += currentFor;
+    const { figures, costs } = (await slow.read(ended, currentFor)) ?? {};
+    expect([figures?.recipients.delivered, costs?.total.price]).toEqual([1 + recipient, `0.${1 + recipient}`]);
+  }
+  await close();
 });

@@ -1,0 +1,15 @@
+import { currentFor, type LiveRun } from '../../engine/live/live-runs.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import type { Viewer } from '../base/view.ts';
+import { time } from '../parts/parts.ts';
+
+/** Says when the figures were read, if the oldest of them is not current. */
+export function asOfNote(
+  { at, asOf }: LiveRun,
+  { zone }: Viewer,
+  ...names: readonly (keyof LiveRun['asOf'])[]
+): Html | undefined {
+  const oldest = Math.min(...names.map((name) => (asOf[name] ?? at).getTime()));
+  if (at.getTime() - oldest <= currentFor) return undefined;
+  return html`<p class="note">As of ${time(new Date(oldest), zone)}.</p>`;
+}
