@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { hasEnded } from '../../domain/runs.ts';
 import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
@@ -88,9 +87,6 @@ const countingPause = { running: 450, other: 250 } as const;
 
 /** Milliseconds. Counting continues so long without a reader, who may reload the page. */
 const countsWithoutReader = 10_000;
-
-/** Milliseconds. So long a look waits for figures that take time: the first one, and one at a run that has ended. */
-const longestWait = { first: 60, ended: 5_000 } as const;
 
 /** For pages that show runs as they are: each look reads what changed since the last one. */
 export function createLiveRuns(
@@ -180,7 +176,7 @@ async function look(
   const { meter, paced } = watched;
   const [head] = await listRunsBeginning(ledger.monitoring, run, 1);
   if (head?.run !== run) return undefined;
-  await refreshSlowFigures(paced, head, maxAge);
+  await paced.refresh(head, maxAge);
   const reported = paced.reported.latest();
   const readNow = async (client: Transaction) => {
     const progress = (await readDispatchProgress(client, [run])).get(run);
@@ -225,18 +221,6 @@ async function look(
       costs: agoOf(paced.costs.age()),
     },
   };
-}
-
-/** Sending comes first: only of a run that has ended, a look waits for all figures that are read again. */
-async function refreshSlowFigures(paced: SlowFigures, head: ListedRun, maxAge: number): Promise<void> {
-  if (!hasEnded(head.state)) {
-    const refreshed = paced.refresh(head, Number.POSITIVE_INFINITY);
-    if (paced.isFirst()) await Promise.race([refreshed, sleep(longestWait.first)]);
-    return;
-  }
-  // A reading that had begun before is followed by another one.
-  const refreshed = paced.refresh(head, maxAge).then(() => paced.refresh(head, Number.POSITIVE_INFINITY));
-  await Promise.race([refreshed, sleep(longestWait.ended, undefined, { ref: false })]);
 }
 
 /** A change of the run's state is counted at once. */

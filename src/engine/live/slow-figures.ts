@@ -1,4 +1,5 @@
-import type { RunState } from '../../domain/runs.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasEnded, type RunState } from '../../domain/runs.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { type RunCosts, sumRunCosts } from '../../ledger/billing/run-costs.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
@@ -39,14 +40,16 @@ export type SlowFigures = {
   readonly rejections: PacedRead<readonly RejectionGroup[]>;
   readonly events: PacedRead<RunEvents>;
   readonly limits: PacedRead<AccountLimits | undefined>;
-  readonly isFirst: () => boolean;
   /**
-   * One after another: together they use one connection.
+   * Reads what is due. Of a run that has ended it waits for that; otherwise only at first, and shortly.
    *
-   * @param maxAge milliseconds; older figures are read, whether or not it is their turn
+   * @param maxAge milliseconds; older figures of a run that has ended are due
    */
   readonly refresh: (run: Pick<ListedRun, 'account' | 'state'>, maxAge: number) => Promise<void>;
 };
+
+/** Milliseconds. */
+const longestWait = { first: 60, over: 5_000 } as const;
 
 /** Largest groups and payers, and newest entries of the audit trail. */
 const maxListed = { failures: 50, payers: 10, entries: 50 } as const;
@@ -85,8 +88,15 @@ export function createSlowFigures(
   const changing = [reported, events, failures, costs, results];
   const all = [...changing, limits, rejections];
   let refreshing: Promise<void> | undefined;
-  const refreshAll = async (): Promise<void> => {
+  /** One after another: together they use one connection. */
+  const readDue = async (): Promise<void> => {
     for (const each of all) await each.refresh();
+  };
+  const refreshAll = (): Promise<void> => {
+    refreshing ??= readDue().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
   };
   return {
     reported,
@@ -96,16 +106,19 @@ export function createSlowFigures(
     rejections,
     events,
     limits,
-    isFirst: () => rejections.latest() === undefined,
-    refresh: ({ account: of, state: now }, maxAge) => {
+    refresh: async ({ account: of, state: now }, maxAge) => {
       account = of;
+      const isOver = hasEnded(now);
+      const isExpired = (each: PacedRead<unknown>): boolean => isOver && each.age() > maxAge;
       // What a run is when it ends or pauses is read at once.
-      for (const each of changing) if (state !== now || each.age() > maxAge) each.expire();
+      for (const each of changing) if (state !== now || isExpired(each)) each.expire();
       state = now;
-      refreshing ??= refreshAll().finally(() => {
-        refreshing = undefined;
-      });
-      return refreshing;
+      const refreshed = refreshAll();
+      // A reading that had begun before is followed by another one.
+      if (isOver)
+        await Promise.race([refreshed.then(refreshAll), sleep(longestWait.over, undefined, { ref: false })]);
+      else if (rejections.latest() === undefined)
+        await Promise.race([refreshed, sleep(longestWait.first, undefined, { ref: false })]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, currentFor, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
-import { listFailedRecipients } from '../../../src/ledger/runs/failure-groups.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
+import { listFailedRecipients } from '../../../src/ledger/runs/failure-groups.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
@@ -101,7 +101,10 @@ test('a page of a run that has ended waits for the delivery reports and costs of
     await performStep(world, { kind: 'report', reports: [report] });
     time += currentFor;
     const { figures, costs } = (await slow.read(ended, currentFor)) ?? {};
-    expect([figures?.recipients.delivered, costs?.total.price]).toEqual([1 + recipient, `0.${1 + recipient}`]);
+    expect([figures?.recipients.delivered, costs?.total.price]).toEqual([
+      1 + recipient,
+      `0.${1 + recipient}`,
+    ]);
   }
   await close();
 });
