@@ -35,6 +35,19 @@ describe('lanes', () => {
     expect(inLanes.mostAtOnce).toBe(concurrency);
   });
 
+  test('items that are added in many batches are worked by no more lanes at once', async () => {
+    const { begun, mostAtOnce } = await observeWork(async (work, items) => {
+      const lanes = createLanes(4, work);
+      for (let from = 0; from < items.length; from += 5) {
+        lanes.add(items.slice(from, from + 5));
+        await sleep(1);
+      }
+      await lanes.whenIdle();
+    });
+    expect(begun).toHaveLength(50);
+    expect(mostAtOnce).toBe(4);
+  });
+
   test('lanes work items that are added during or after the work', async () => {
     const done: number[] = [];
     const lanes = createLanes<number>(2, async (item) => {
