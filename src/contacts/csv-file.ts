@@ -25,7 +25,7 @@ export async function openCsvFile(
   const first = await stored.next();
   const gzip = first.done !== true && isGzip(first.value);
   const whole = prepend(first, stored);
-  const unpacked = gzip ? inPieces(unpack(whole, name)) : whole;
+  const unpacked = gzip ? inPieces(unpack(whole, name, campaignOptions.maxUnpacked)) : whole;
   const close = async (): Promise<void> => {
     await unpacked.return();
     await stored.return();

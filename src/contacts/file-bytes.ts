@@ -83,14 +83,22 @@ export function isGzip(bytes: Uint8Array | undefined): boolean {
 const maxExpansion = 100;
 const uncheckedSize = 64 * 1024 * 1024;
 
+/** @param limit in bytes */
+export function tooLargeUnpacked(name: string, limit: number): InputError {
+  const what = `The file is larger than ${limit / 1_048_576} MB when it is unpacked. The command line reads a file of any size.`;
+  return new InputError([{ where: name, what }]);
+}
+
 /**
  * Decompresses a gzip file with all its members.
  *
- * @throws InputError when it is truncated or damaged, or expands far more than a contact list does
+ * @param limit of the unpacked bytes
+ * @throws InputError when it is truncated or damaged, larger than the limit, or expands far more than a contact list does
  */
 export async function* unpack(
   source: AsyncIterable<Buffer>,
   name: string,
+  limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Buffer, void, undefined> {
   const gunzip = createGunzip({ chunkSize: pieceSize });
   let packed = 0;
@@ -107,6 +115,7 @@ export async function* unpack(
   try {
     for await (const bytes of gunzip) {
       unpacked += bytes.length;
+      if (unpacked > limit) throw tooLargeUnpacked(name, limit);
       if (unpacked > uncheckedSize && unpacked > maxExpansion * packed) {
         const what = `The file is compressed with gzip and expands more than ${maxExpansion} times, as few lists do. If yours does, decompress it and name the decompressed file.`;
         throw new InputError([{ where: name, what }]);

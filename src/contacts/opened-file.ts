@@ -10,6 +10,8 @@ export type ReadingOptions = {
   readonly skipLines?: number;
   /** Of a workbook; by default its first visible one. */
   readonly sheet?: string | undefined;
+  /** Bytes of the file when it is unpacked. More are refused. */
+  readonly maxUnpacked?: number | undefined;
 };
 
 /** `encoding` is final only at the end, like `hiddenRows`, the rows of a sheet that are hidden and read too. */

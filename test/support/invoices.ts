@@ -1,3 +1,4 @@
+import { type InvoiceReading, openInvoice } from '../../src/contacts/open-invoice.ts';
 import {
   type InvoiceSource,
   type Reconciliation,
@@ -84,17 +85,20 @@ export function invoiceRow({ messageId, address }: Invoiced, price = '0.05', uni
 
 export const invoiceHeader = 'MessageID,Destination,Price,Units';
 
-export function anInvoice(rows: readonly string[], changes: Partial<InvoiceSource> = {}): InvoiceSource {
-  return {
-    name: 'invoice.csv',
-    bytes: inOrder([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
-    columns: {},
-    decimal: 'point',
-    country: undefined,
-    skipUnreadable: false,
-    skipLines: 0,
-    ...changes,
-  };
+export function anInvoice(
+  rows: readonly string[],
+  {
+    bytes = inOrder([Buffer.from([invoiceHeader, ...rows].map((row) => `${row}\n`).join(''))]),
+    skipUnreadable = false,
+    ...reading
+  }: Partial<InvoiceReading> & {
+    readonly bytes?: AsyncIterable<Buffer>;
+    readonly skipUnreadable?: boolean;
+  } = {},
+): InvoiceSource {
+  const name = 'invoice.csv';
+  const whole = { name, columns: {}, decimal: 'point', country: undefined, ...reading } as const;
+  return { name, open: () => openInvoice(bytes, whole), skipUnreadable };
 }
 
 export type Reconciled = Pick<Reconciliation, 'totals'> & {

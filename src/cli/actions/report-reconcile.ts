@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { InvoiceField } from '../../contacts/invoice-file.ts';
+import { openInvoice } from '../../contacts/open-invoice.ts';
 import type { Channel } from '../../domain/message.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { reconcileInvoice } from '../../engine/billing/reconcile.ts';
@@ -35,7 +36,8 @@ export async function reconcileAction(shell: Shell, options: ReconcileOptions): 
   const path = resolve(shell.settings.workingFolder, options.invoice);
   const { bytes, shown } = await openFile(path, options.invoice, '--invoice', 'invoice');
   const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
-  const invoice = { name: shown, bytes, columns, decimal, country, skipLines, skipUnreadable };
+  const reading = { name: shown, columns, decimal, country, skipLines };
+  const invoice = { name: shown, open: () => openInvoice(bytes, reading), skipUnreadable };
   const agrees = await withLedgerToRead(shell, async (context) => {
     const { accounts, subAccounts } = scope;
     await requireKnownNames(context, { account: accounts ?? [], SubAccount: subAccounts ?? [] });

@@ -17,7 +17,7 @@ import { type SpooledFile, spool } from './spooled-file.ts';
 import { readWorkbookParts, type WorkbookParts, type WorkbookSheet } from './workbook-parts.ts';
 import { openZip, type ZipArchive } from './zip-archive.ts';
 
-type SheetOptions = Pick<ReadingOptions, 'sheet' | 'skipLines'>;
+type SheetOptions = Pick<ReadingOptions, 'sheet' | 'skipLines' | 'maxUnpacked'>;
 
 /**
  * Opens a sheet of a workbook as a contact file. Its rows are streamed; only texts that cells share are in memory.
@@ -33,7 +33,7 @@ export async function openWorkbook(
 ): Promise<ContactFile> {
   const file = await spool(bytes, name);
   try {
-    const zip = await openZip(file, name);
+    const zip = await openZip(file, name, options.maxUnpacked);
     const parts = await readWorkbookParts(zip, name);
     refuseOtherEnding(name);
     return await openNamedSheet({ file, zip, parts, name }, options, keep);

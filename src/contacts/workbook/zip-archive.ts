@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { InputError } from '../../domain/problems.ts';
+import { tooLargeUnpacked } from '../file-bytes.ts';
 import { passwordProtected } from '../not-csv.ts';
 import type { SpooledFile } from './spooled-file.ts';
 
@@ -23,13 +24,21 @@ const uncheckedSize = 64 * 1024 * 1024;
 
 /**
  * @param name of the file, in errors
- * @throws InputError when the archive is truncated or damaged
+ * @param limit of the unpacked bytes of all parts
+ * @throws InputError when the archive is truncated, damaged or larger than the limit
  */
-export async function openZip(file: SpooledFile, name: string): Promise<ZipArchive> {
+export async function openZip(
+  file: SpooledFile,
+  name: string,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<ZipArchive> {
   const zip = await fromFdPromise(file.descriptor, { autoClose: false }).catch((error: unknown) => {
     throw damaged(error, name);
   });
   const parts = await listParts(zip, name);
+  // A part that is larger than it says is damaged.
+  const unpacked = [...parts.values()].reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
+  if (unpacked > limit) throw tooLargeUnpacked(name, limit);
   const find = (part: string): Entry | undefined => parts.get(part.toLowerCase());
   return {
     names: [...parts.values()].map(({ fileName }) => fileName),

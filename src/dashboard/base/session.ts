@@ -46,6 +46,7 @@ export async function readSession(
   const view = createView(context, token, {
     zone: zoneOf(request),
     address: request.url,
+    left: request.signal,
     csrfToken: () => csrf.create(id),
     isCsrfToken: (given) => csrf.verify(id, given),
   });

@@ -25,13 +25,15 @@ export type View = Viewer & {
   /** For the forms of this page. */
   readonly csrfToken: () => string;
   readonly isCsrfToken: (given: string) => boolean;
+  /** Of this request: its browser has gone, or has the answer. */
+  readonly left: AbortSignal;
 };
 
 /** Of a session; the scope of its token decides what it may do. */
 export function createView(
   context: EngineContext,
   token: Token,
-  rest: Pick<View, 'zone' | 'address' | 'csrfToken' | 'isCsrfToken'>,
+  rest: Pick<View, 'zone' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'>,
 ): View {
   const { name, owner, scope, accounts } = token;
   return {

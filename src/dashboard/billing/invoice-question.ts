@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
+import type { InvoiceReading } from '../../contacts/open-invoice.ts';
 import { channels } from '../../domain/message.ts';
-import type { InvoiceSource } from '../../engine/billing/reconcile.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
 import { countryOf, didYouMeanCountry } from '../../platform/countries.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
@@ -28,7 +28,8 @@ export type InvoiceQuestion = {
 export type AskedInvoice = {
   readonly period: ReconciliationPeriod;
   readonly scope: Omit<ReconciliationScope, 'visibleAccounts'>;
-  readonly reading: Pick<InvoiceSource, 'columns' | 'decimal' | 'country' | 'skipLines' | 'skipUnreadable'>;
+  readonly reading: Pick<InvoiceReading, 'columns' | 'decimal' | 'country' | 'skipLines'>;
+  readonly skipUnreadable: boolean;
 };
 
 const schema = z
@@ -101,8 +102,8 @@ export function readInvoiceQuestion(
       decimal,
       country: country || undefined,
       skipLines: Number(skipLines),
-      skipUnreadable,
     },
+    skipUnreadable,
   };
   return { question, asked, problems: {} };
 }

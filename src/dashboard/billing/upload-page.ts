@@ -44,7 +44,7 @@ ${csrfField(view)}
 ${invoiceFieldsets(question, problems)}
 <div class="field drop">
 <label for="invoice">The invoice</label>
-<span class="hint" id="invoice-hint">A CSV file, gzipped or not, or a workbook (.xlsx), of at most ${maxMegabytes} MB, with a line for each recipient. Choose it, or drop it here.</span>
+<span class="hint" id="invoice-hint">A CSV file, gzipped or not, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, with a line for each recipient. Choose it, or drop it here.</span>
 ${problem && html`<span class="error" id="invoice-error">${problem}</span>`}
 <input type="file" id="invoice" name="invoice" required accept=".csv,.gz,.xlsx,.txt,.tsv" aria-describedby="invoice-hint${problem && ' invoice-error'}"${problem && html` aria-invalid="true"`}>
 </div>

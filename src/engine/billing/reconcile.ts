@@ -1,12 +1,5 @@
-import { createAddressReader } from '../../contacts/address.ts';
-import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
-import {
-  type InvoiceLine,
-  type InvoiceOptions,
-  invoiceColumns,
-  readInvoice,
-  type UnreadableLine,
-} from '../../contacts/invoice-file.ts';
+import type { InvoiceLine, UnreadableLine } from '../../contacts/invoice-file.ts';
+import type { OpenedInvoice } from '../../contacts/open-invoice.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   compareInvoice,
@@ -23,15 +16,12 @@ import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
-export type InvoiceSource = Pick<InvoiceOptions, 'columns' | 'decimal'> & {
+export type InvoiceSource = {
   /** As errors show it. */
   readonly name: string;
-  readonly bytes: AsyncIterable<Buffer>;
-  /** ISO 3166, for numbers without a country code. */
-  readonly country: string | undefined;
+  readonly open: () => Promise<OpenedInvoice>;
   /** Counts unreadable lines instead of refusing the invoice. */
   readonly skipUnreadable: boolean;
-  readonly skipLines: number;
   /** More are refused; undefined: any number. */
   readonly maxLines?: number;
 };
@@ -61,25 +51,18 @@ export async function reconcileInvoice<Result>(
   scope: ReconciliationScope,
   use: (reconciliation: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
-  const { name, skipLines } = invoice;
-  const file = await openContactFile(invoice.bytes, name, { skipLines });
+  const { name } = invoice;
+  const { hasUnits, hasDate, batches } = await invoice.open();
   try {
-    const columns = invoiceColumns(file, invoice.columns);
-    const readAddress = createAddressReader('sms', invoice.country, 'allow', 'there is no --country');
-    if (!readAddress)
-      throw new InputError([
-        { where: '--country', what: `"${invoice.country}" is not a country with phone numbers.` },
-      ]);
     const unreadable = { lines: 0, problems: [] as Problem[] };
-    const lines = readInvoice(file, { ...invoice, readAddress });
     const reconcile = async (client: Transaction): Promise<Result> => {
-      await stageInvoice(client, readable(name, lines, unreadable, invoice.maxLines));
+      await stageInvoice(client, readable(name, batches, unreadable, invoice.maxLines));
       if (unreadable.lines > 0 && !invoice.skipUnreadable) throw unreadableLines(name, unreadable);
       await compareInvoice(client, period, scope);
       return use({
         name,
-        hasUnits: columns.Units !== undefined,
-        hasDate: columns.Date !== undefined,
+        hasUnits,
+        hasDate,
         totals: await totalReconciliation(client),
         differences: streamDifferences(client),
         unreadable,
@@ -88,7 +71,7 @@ export async function reconcileInvoice<Result>(
     // It writes temporary tables, which Postgres counts as changes.
     return await inTransaction(ledger.pool, reconcile, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
   } finally {
-    await closeContactFile(file);
+    await batches[Symbol.asyncIterator]().return?.();
   }
 }
 

@@ -9,7 +9,8 @@ test('without fields an invoice is of the last month of the zone, for all, with 
   expect(read({}).asked).toEqual({
     period: { from: '2026-12-01T00:00', until: '2027-01-01T00:00', timeZone: 'Pacific/Auckland' },
     scope: { accounts: null, subAccounts: null, channels: null },
-    reading: { columns: {}, decimal: 'point', country: undefined, skipLines: 0, skipUnreadable: false },
+    reading: { columns: {}, decimal: 'point', country: undefined, skipLines: 0 },
+    skipUnreadable: false,
   });
 });
 
@@ -36,8 +37,8 @@ test('every field decides how the invoice is read and compared', () => {
       decimal: 'comma',
       country: 'NZ',
       skipLines: 2,
-      skipUnreadable: true,
     },
+    skipUnreadable: true,
   });
 });
 
