@@ -63,7 +63,10 @@ export function createTemplateReader(
   return { read, problems, named };
 }
 
-const withoutFallback = (inside: string): string => inside.replace(/\s*\|.*$/s, '');
+function withoutFallback(inside: string): string {
+  const bar = inside.indexOf('|');
+  return bar < 0 ? inside : inside.slice(0, bar).trimEnd();
+}
 
 function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {
   const column = Object.hasOwn(mapped, name) ? mapped[name] : header.find((candidate) => candidate === name);

@@ -40,13 +40,13 @@ export function parseCount(text: string): number {
 /** @returns milliseconds */
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && seconds >= 0.1 && seconds <= 3_600) return seconds * 1_000;
+  if (/^(?:\d+|\d*\.\d+)$/.test(text) && seconds >= 0.1 && seconds <= 3_600) return seconds * 1_000;
   throw new InvalidArgumentError('expected seconds from 0.1 to 3600, such as 2.');
 }
 
 export function parseShare(text: string): number {
   const share = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;
+  if (/^(?:\d+|\d*\.\d+)$/.test(text) && share <= 1) return share;
   throw new InvalidArgumentError('expected a share from 0 to 1, such as 0.05.');
 }
 

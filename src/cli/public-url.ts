@@ -10,5 +10,5 @@ export function readPublicUrl(written: string | undefined, where = 'VOLLEY_PUBLI
     const what = 'expected an http:// or https:// address without user, password, query and fragment';
     throw new InputError([{ where, what }]);
   }
-  return written.replace(/\/+$/, '');
+  return written.replace(/(?<!\/)\/+$/, '');
 }

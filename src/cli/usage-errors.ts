@@ -76,7 +76,7 @@ function explainMistake(command: Command, message: string, code: string): Mistak
     }
     case 'commander.excessArguments': {
       const allowed = command.registeredArguments.length;
-      const [, given = ''] = /but got (.+)\.$/s.exec(message) ?? [];
+      const given = message.slice(message.indexOf(butGot) + butGot.length, -1);
       const what = `${path} takes ${allowed === 0 ? 'no argument' : allowed === 1 ? '1 argument' : `${allowed} arguments`}, got ${given}.`;
       return withUsage(what);
     }
@@ -90,6 +90,8 @@ function explainMistake(command: Command, message: string, code: string): Mistak
       return { what: message.replace(/^error: /, ''), hint: help };
   }
 }
+
+const butGot = 'but got ';
 
 /** Adds the given value to the first sentence. */
 function explainInvalid(message: string): string {

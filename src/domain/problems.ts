@@ -20,7 +20,7 @@ export function truncateProblems(problems: readonly Problem[]): readonly Problem
   const more = problems.length - maxShown;
   const [first] = problems;
   if (first === undefined || more <= 0) return problems;
-  const where = first.where.replace(/(?::\d+)+$/, '');
+  const where = first.where.replace(/(?::\d+){1,2}$/, '');
   const what = `${more.toLocaleString('en')} more ${more === 1 ? 'problem is' : 'problems are'} not shown.`;
   return [...problems.slice(0, maxShown), { where, what }];
 }

@@ -18,7 +18,7 @@ export async function askHealth(url: URL, timeout: number): Promise<Health> {
   const signal = AbortSignal.timeout(timeout);
   const client = new Client(url.origin, { allowH2: false });
   try {
-    const path = `${url.pathname.replace(/\/+$/, '')}/healthz`;
+    const path = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/healthz`;
     const { statusCode: status, body } = await client.request({ method: 'GET', path, signal });
     const text = (await body.text()).slice(0, maxAnswerBytes);
     return status === 200 && /^\s*\{\s*"status"\s*:\s*"ok"/.test(text)

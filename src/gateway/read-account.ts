@@ -119,7 +119,7 @@ function readBaseUrl(reading: Reading): string {
   const where = reading.locate(['baseUrl']);
   const address = resolveVariables(definition.baseUrl, where, environment, problems);
   // The address of SOAP is the endpoint itself, where a trailing slash is significant.
-  const baseUrl = definition.interface === 'soap-tts' ? address : address.replace(/\/+$/, '');
+  const baseUrl = definition.interface === 'soap-tts' ? address : address.replace(/(?<!\/)\/+$/, '');
   if (problems.length === 0 && !isHttpUrl(baseUrl)) {
     // Without the address: an invalid one may contain a password.
     const what =

@@ -18,7 +18,7 @@ export function isConnectionFailure(error: unknown): error is Error {
 
 /** Whether Postgres asked for a password that neither DATABASE_URL nor the environment has. pg gives no code. */
 export function lacksPassword(error: Error): boolean {
-  return /SASL: .*client password must be/.test(error.message);
+  return /^SASL: .*client password must be/.test(error.message);
 }
 
 /** Why the database cannot be reached, in the words of the system, of Postgres or of pg. */

@@ -15,6 +15,9 @@ export const secretReference = z
   )
   .meta({ writeOnly: true });
 
+/** One without an end is read once, to the end of the text. */
+const variables = /\$\{(\w+)(?::-([^}]*))?\}?/g;
+
 /** Replaces `${NAME}` and `${NAME:-default}`. A missing variable is a problem. */
 export function resolveVariables(
   text: string,
@@ -22,7 +25,8 @@ export function resolveVariables(
   environment: Environment,
   problems: Problem[],
 ): string {
-  return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
+  return text.replace(variables, (written, name: string, fallback: string | undefined) => {
+    if (!written.endsWith('}')) return written;
     const value = environment[name] || fallback;
     if (!value) problems.push({ where, what: `Environment variable ${name} is not set.`, unset: name });
     return value ?? '';

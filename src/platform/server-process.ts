@@ -155,5 +155,5 @@ function describeStartFailure({ signalCode }: ChildProcess, logged: string): str
   const advice = /shared librar/.test(failure)
     ? ' (if npm skipped install scripts, `npm rebuild` completes it)'
     : '';
-  return `${failure.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/[.\s]+$/, '')}${advice}`;
+  return `${failure.replace(/^.*?\b(FATAL|PANIC|error|initdb):\s*/i, '').replace(/(?<![.\s])[.\s]+$/, '')}${advice}`;
 }

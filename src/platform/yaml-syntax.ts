@@ -85,7 +85,7 @@ function plainTexts(document: Document): (readonly [number, number])[] {
 /** YAML joins a list item that is indented too far to the text above. */
 function findSwallowedLines(document: Document, source: string, at: (offset: number) => string): Problem[] {
   return plainTexts(document).flatMap(([start, end]) => {
-    const dash = source.slice(start, end).search(/(?<=\n[ ]*)- /);
+    const dash = source.slice(start, end).search(/-(?<=\n[ ]*-) /);
     if (dash < 0) return [];
     const what =
       'This line begins with "- " but continues the text of the line above it. Put all items of a list in one column; put a text of several lines in quotes.';
@@ -210,7 +210,7 @@ function findValueProblems(document: Document, source: string, at: (offset: numb
       const offset = node.range?.[0] ?? 0;
       const mark = markOf(node);
       if (mark !== undefined) {
-        const written = isAlias(node) ? offset : source.slice(0, offset).search(/(&|!+)[^&!]*$/);
+        const written = isAlias(node) ? offset : source.slice(0, offset).search(/(?:&|(?<!!)!+)[^&!]*$/);
         // If the surrounding list is broken too, the parser puts the node before its mark.
         const markOffset = written < 0 ? offset : written;
         const what = `A text that begins with "${mark}" must be in quotes (YAML's anchors, aliases and tags are not read here).`;

@@ -27,8 +27,8 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** A string literal, with the colon that makes it a key. */
-const stringLiterals = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g;
+/** A string literal, with the colon that makes it a key. One without an end is read once, to the end of the text. */
+const stringLiterals = /"(?:[^"\\]|\\.)*(?:"(?:\s*:)?)?/g;
 
 /** At any depth; `JSON.parse` silently keeps the last of equal keys. */
 export function hasDuplicateKey(body: Uint8Array, parsed: unknown): boolean {

@@ -36,7 +36,7 @@ export function versionIn(address: string): string | undefined {
  */
 export function joinPath(basePath: string, path: string): string {
   if (path === '') return basePath;
-  const base = basePath.replace(/\/+$/, '');
+  const base = basePath.replace(/(?<!\/)\/+$/, '');
   const namesVersion = versionIn(base) !== undefined && path.startsWith(`${rest2Prefix}/`);
   return base + (namesVersion ? path.slice(rest2Prefix.length) : path);
 }

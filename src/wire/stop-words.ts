@@ -14,7 +14,7 @@ function normalise(text: string): string {
   const trimmed = text.trim();
   if (trimmed.length > maxCharacters) return '';
   return trimmed
-    .replace(/[\p{P}\s]+$/u, '')
+    .replace(/(?<![\p{P}\s])[\p{P}\s]+$/u, '')
     .replace(/\s+/g, ' ')
     .toLowerCase();
 }

@@ -15,6 +15,7 @@ test.each([
   ['no number: 021 123 4567', 'no number: ***'],
   ['to +61 (4) 1234-5678.', 'to ***.'],
   ['"zoe.planted+x@example.co.nz" bounced', '"***" bounced'],
+  ['+61 400 000 000x@example.org and +6421 555 1234', '*** *** and ***'],
   ['cannot reach postgres://volley:pass@db.example/volley', 'cannot reach ***/volley'],
 ])('the logger masks apparent addresses at level info: %s', (text, masked) => {
   expect(logged('info', { reason: text })).toMatchObject({ reason: masked, msg: 'said' });
@@ -27,6 +28,11 @@ test.each([
   ['by +6421 555 1234: +6421 555 1234', 'by ***: ***'],
 ])('maskAddresses keeps the names of Volley users: %s', (text, masked) => {
   expect(maskAddresses(text, ['ann@desk', 'a+b (c)'])).toBe(masked);
+});
+
+test('a long text without an address is masked in one pass', () => {
+  const text = `${'a'.repeat(400_000)} ${'0'.repeat(400_000)}x +${'1 '.repeat(200_000)}`;
+  expect(maskAddresses(text).slice(0, 400_001)).toBe(`${'a'.repeat(400_000)} `);
 });
 
 test('the logger shows addresses at level debug', () => {

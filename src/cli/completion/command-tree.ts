@@ -61,7 +61,7 @@ function argumentSlot(argument: Argument): ValueSlot {
 }
 
 function optionNode(option: Option): OptionNode {
-  const [, name] = /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
+  const [, name] = /[<[]([^<[>\]]+?)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
   const flags = [option.short, option.long].filter((flag) => flag !== undefined && flag !== null);
   const otherwise = option.defaultValueDescription ?? option.defaultValue;
   const value =

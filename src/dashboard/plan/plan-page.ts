@@ -27,14 +27,11 @@ export function addPlanPage(server: FastifyInstance, { limits }: Tools): void {
       return { facts, from, messages };
     });
     // The HTML of an e-mail brings its own styles, in a frame without any rights.
-    reply.header(
-      'content-security-policy',
-      safeHeaders['content-security-policy'].replace(
-        /style-src [^;]*; (.*)img-src [^;]*/,
-        (_, between: string) =>
-          `${previewPolicy.replace("style-src '", "style-src 'self' '")}; ${between}`.replace(/; $/, ''),
-      ),
-    );
+    const others = safeHeaders['content-security-policy']
+      .split('; ')
+      .filter((each) => !/^(?:style|img)-src /.test(each));
+    const ofFrames = previewPolicy.replace("style-src '", "style-src 'self' '");
+    reply.header('content-security-policy', [...others, ofFrames].join('; '));
     return sendPage(reply, view, 200, {
       title: `Plan of ${run.campaign}`,
       within: { href: runPath(run.run), text: `${run.campaign} (${run.run})` },

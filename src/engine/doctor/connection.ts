@@ -27,7 +27,10 @@ export async function checkConnection(
   const found = `${description} answers.`;
   if (noted === undefined) return ok(found);
   return warning(
-    `${found} ${noted.replace(/^DATABASE_URL: /, '').replace(/ Add .*$/, '')}`,
+    `${found} ${noted
+      .replace(/^DATABASE_URL: /, '')
+      .split(' Add ', 1)
+      .join()}`,
     'Add `?sslmode=verify-full` to DATABASE_URL, and `&sslrootcert=FILE` for an authority of your own.',
   );
 }

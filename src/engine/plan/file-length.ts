@@ -20,21 +20,30 @@ function countPdfPages(content: Buffer): number | null {
 
 const maxStream = 4 * 1024 * 1024;
 
-/** Since PDF 1.5 most objects are in compressed streams. */
+/** Since PDF 1.5 most objects are in compressed streams. The text is read once, whatever it has. */
 function objectStreams(text: string): string[] {
-  return [...text.matchAll(/\/Type\s*\/ObjStm[\s\S]*?stream\r?\n/g)].flatMap((match) => {
-    const start = match.index + match[0].length;
-    const end = text.indexOf('endstream', start);
-    if (end < 0) return [];
-    try {
-      const inflated = inflateSync(Buffer.from(text.slice(start, end), 'latin1'), {
-        maxOutputLength: maxStream,
-      });
-      return [inflated.toString('latin1')];
-    } catch {
-      return [];
-    }
-  });
+  const streams: string[] = [];
+  const next = (pattern: RegExp, from: number): number | undefined => {
+    pattern.lastIndex = from;
+    return pattern.test(text) ? pattern.lastIndex : undefined;
+  };
+  for (let at: number | undefined = 0; ; ) {
+    at = next(/\/Type\s*\/ObjStm/g, at);
+    const start: number | undefined = at === undefined ? undefined : next(/stream\r?\n/g, at);
+    const end = start === undefined ? -1 : text.indexOf('endstream', start);
+    if (end < 0) return streams;
+    const inflated = inflate(text.slice(start, end));
+    if (inflated !== undefined) streams.push(inflated);
+    at = end;
+  }
+}
+
+function inflate(packed: string): string | undefined {
+  try {
+    return inflateSync(Buffer.from(packed, 'latin1'), { maxOutputLength: maxStream }).toString('latin1');
+  } catch {
+    return undefined;
+  }
 }
 
 const maxTiffPages = 10_000;

@@ -1,8 +1,9 @@
 /** Separates thousands, without rounding: `1234567.50` is `1,234,567.50`. Other texts stay. */
 export function groupThousands(figure: string | number): string {
-  return String(figure).replace(/^([+-]?)(\d{4,})(?=\.\d+$|$)/, (_, sign: string, whole: string) => {
-    return sign + whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
-  });
+  return String(figure).replace(
+    /^([+-]?)([1-9]\d{3,})(?=\.\d+$|$)/,
+    (_, sign: string, whole: string) => sign + BigInt(whole).toLocaleString('en'),
+  );
 }
 
 /** In tenths of a percent. Never all of it before the last, and never none of it after the first. */

@@ -44,20 +44,35 @@ const framePolicy = `default-src 'none'; style-src 'unsafe-inline'; img-src data
 const frameStyle =
   'body{margin:16px;font:16px/1.4 Arial,Helvetica,sans-serif;color:#000;background:#fff;overflow-wrap:anywhere}img{max-width:100%}';
 
-/** Elements that would connect to a server although the policy forbids to load anything. */
-const connecting = /<\/?(?:link|base|meta|object|embed|iframe|frame|frameset)\b[^>]*>/gi;
+/** Tags of elements that would connect to a server although the policy forbids to load anything: their beginnings. */
+const connecting = /<\/?(?:link|base|meta|object|embed|iframe|frame|frameset)\b/gi;
+
+/** Characters of HTML that a page shows of a message. */
+const maxShown = 1_000_000;
 
 /** No script, form, pop-up, navigation or remote content: the frame has no rights, and the policy allows no address. */
 function formatFrame(html: string): string {
-  const own = withoutConnecting(html.toWellFormed());
+  const own = withoutConnecting(html.slice(0, maxShown).toWellFormed());
   const source = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${framePolicy}"><meta http-equiv="x-dns-prefetch-control" content="off"><style>${frameStyle}</style>${own}`;
   return `<iframe sandbox loading="lazy" title="The HTML of the message" srcdoc="${escapeHtml(source)}"></iframe>
-<p class="note">Remote images and styles are not loaded here.</p>
+<p class="note">Remote images and styles are not loaded here.${
+    html.length > maxShown ? ` Only the first ${maxShown.toLocaleString('en')} characters are shown.` : ''
+  }</p>
 `;
 }
 
-/** Again and again, because what remains around an element may form another. */
+/** A space stays where a tag was, so that what is around it forms no other one. The text is read once. */
 function withoutConnecting(html: string): string {
-  const shorter = html.replace(connecting, '');
-  return shorter === html ? html : withoutConnecting(shorter);
+  let kept = '';
+  let from = 0;
+  for (const { index } of html.matchAll(connecting)) {
+    // Inside of a tag that is left out.
+    if (index < from) continue;
+    kept += `${html.slice(from, index)} `;
+    const end = html.indexOf('>', index);
+    // A browser drops a tag without an end too.
+    if (end < 0) return kept;
+    from = end + 1;
+  }
+  return kept + html.slice(from);
 }

@@ -42,6 +42,8 @@ describe('the pages of a document', () => {
     ['a TIFF whose pages go in a circle', Buffer.from([0x49, 0x49, 0x2a, 0, 8, 0, 0, 0, 0, 0, 8, 0, 0, 0])],
     ['another format', Buffer.from('PK\u0003\u0004')],
     ['an empty file', Buffer.alloc(0)],
+    ['a PDF with many beginnings of streams', pdf('/Type /ObjStm '.repeat(300_000))],
+    ['a PDF with many streams in each other', pdf('/Type /ObjStm stream\n'.repeat(100_000), 'endstream')],
   ])('the pages of %s are not known', (_, content) => {
     expect(countPages(content)).toBeNull();
   });

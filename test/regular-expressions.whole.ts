@@ -1,0 +1,94 @@
+import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { checkSync } from 'recheck';
+import { expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
+
+/**
+ * A message, an invoice or an answer of the service can bring any text. An expression whose work grows with the square
+ * of its text then holds up the process for minutes.
+ */
+
+type Expression = { readonly source: string; readonly flags: string; readonly file: string };
+
+const files = globSync('src/**/*.{ts,js}');
+
+function findExpressions(): { readonly literals: Expression[]; readonly built: string[] } {
+  const literals: Expression[] = [];
+  const built = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    visit(parseAst(file.endsWith('.ts') ? stripTypeScriptTypes(text) : text), (node) => {
+      const { type, regex, callee } = node;
+      if (type === 'Literal' && isNode(regex))
+        literals.push({ source: String(regex['pattern']), flags: String(regex['flags']), file });
+      if (type === 'NewExpression' && isNode(callee) && callee['name'] === 'RegExp') built.add(file);
+    });
+  }
+  return { literals, built: [...built].sort() };
+}
+
+type Node = Readonly<Record<string, unknown>>;
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+function visit(value: unknown, look: (node: Node) => void): void {
+  if (!isNode(value)) return;
+  if (!Array.isArray(value)) look(value);
+  for (const child of Object.values(value)) visit(child, look);
+}
+
+const { literals, built } = findExpressions();
+
+/**
+ * `recheck` proves by automata, and searches for an attack where an expression looks around itself. What it finds there
+ * is tried: its attacks need 1.5 billion steps, more than a second, where the work is quadratic, and under a
+ * millisecond where it is not.
+ */
+function verdictOf({ source, flags }: Expression): 'linear' | 'slow' | 'unknown' {
+  const found = checkSync(source, flags, { timeout: 120_000 });
+  if (found.status !== 'vulnerable') return found.status === 'safe' ? 'linear' : 'unknown';
+  if (found.checker !== 'fuzz') return 'slow';
+  const tries = [1, 2, 3].map(() => {
+    const begun = performance.now();
+    found.attack.string.search(new RegExp(source, flags));
+    return performance.now() - begun;
+  });
+  return Math.min(...tries) > 300 ? 'slow' : 'linear';
+}
+
+/** Files whose expressions may be another one, and why. */
+const accepted: Readonly<Record<string, string>> = {
+  'src/wire/characters.ts': 'one class of characters, in a syntax that `recheck` does not know',
+  'src/cli/usage-errors.ts': 'reads what the operator typed, at most 128 KiB',
+};
+
+test('the work of every regular expression grows with its text, not with the square of it', () => {
+  expect(literals.length).toBeGreaterThan(300);
+  const verdicts = new Map<string, string>();
+  const others = literals.flatMap((expression) => {
+    const { source, flags, file } = expression;
+    const written = `/${source}/${flags}`;
+    const verdict = verdicts.get(written) ?? verdictOf(expression);
+    verdicts.set(written, verdict);
+    return verdict === 'linear' || file in accepted ? [] : [`${file}: ${written} is ${verdict}`];
+  });
+  expect(others).toEqual([]);
+});
+
+test('every file that puts an expression together was looked at: each is anchored, a class, or of bounded text', () => {
+  expect(built).toEqual([
+    'src/campaign/merge.ts',
+    'src/contacts/phone-text.ts',
+    'src/engine/access/sessions.ts',
+    'src/engine/access/tokens.ts',
+    'src/engine/plan/sms-parts.ts',
+    'src/engine/plan/sms-replacements.ts',
+    'src/ledger/copy.ts',
+    'src/platform/fast-phone-numbers.ts',
+    'src/platform/mask-addresses.ts',
+    'src/platform/server-user.ts',
+    'src/report/html/preview-sms.ts',
+    'src/wire/characters.ts',
+  ]);
+});
