@@ -141,7 +141,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { line: 'volley dashboard', what: 'look at your runs in a browser' },
     {
       line: 'volley dashboard --no-open --port 8030',
-      what: 'on a server, through ssh -L 8030:127.0.0.1:8030',
+      what: 'on a server, through ssh -L 8030:127.0.0.1:8030; open the address that it prints',
     },
   ],
   doctor: [

@@ -43,10 +43,11 @@ export async function showOwnDashboard(
     ),
   );
   const link = createOneTimeLink(context, name);
-  const pages = await openPages(shell, context, host, { ...tools, link });
+  const ownName = context.randomBytes(16).toString('hex');
+  const pages = await openPages(shell, context, host, ownName, { ...tools, link });
   const { url, close } = await startApi(context, { host, port, api: undefined, addPages: pages.add });
   defer(() => close());
-  return `${url}${link.path}`;
+  return `${pages.addressAt(url)}${link.path}`;
 }
 
 /**

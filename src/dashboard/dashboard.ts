@@ -35,29 +35,29 @@ import { addTokensPages } from './tokens/tokens-page.ts';
 export async function addDashboard(
   server: FastifyInstance,
   context: EngineContext,
-  { host, publicUrl, link, ...options }: DashboardOptions,
+  { host, publicUrl, ownName, link, ...options }: DashboardOptions,
 ): Promise<void> {
-  const { check, isSecure } = createGuards(host, publicUrl);
+  const guards = createGuards({ host, publicUrl, ownName });
   const assets = readAssets();
   server.decorate('assets', assets);
   await server.register(cookie);
   await server.register(formbody, { bodyLimit: 64 * 1024 });
   server.addHook('onRequest', async (request, reply) => {
     addSafeHeaders(reply);
-    check(request);
+    guards.check(request);
   });
   const errors = createErrorPages(options.logger);
   server.setErrorHandler(errors.failed);
   answerUnknownPaths(server, async (request, reply) => {
     // For its menu: a person who mistypes an address is still signed in.
-    await readSession(context, request, isSecure(request)).catch(() => undefined);
+    await readSession(context, request, guards).catch(() => undefined);
     return errors.notFound(request, reply);
   });
   assets.serve(server);
-  await server.register((part) => addSignIn(part, { context, isSecure, link }));
+  await server.register((part) => addSignIn(part, { context, guards, ownName, link }));
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {
-      const view = await readSession(context, request, isSecure(request));
+      const view = await readSession(context, request, guards);
       if (!view) return refuse(request, reply);
       nameCaller(request, `token ${view.session.name}`);
       return undefined;

@@ -8,10 +8,12 @@ import { startOperations } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { signIn, type Visitor } from '../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { ownAddress, ownName } from '../support/localhost-names.ts';
 import { openRawConnection, type RawConnection } from '../support/raw-http.ts';
 import { receiverOptions, token as webhookToken } from '../support/receiver.ts';
 
 let opened: TestLedger;
+let address: string;
 let api: ApiServer;
 let person: Visitor;
 const logged: string[] = [];
@@ -32,10 +34,17 @@ beforeAll(async () => {
     port: 0,
     api: tools,
     addPages: (server, limits) =>
-      addDashboard(server, opened.context, { ...tools, host: '127.0.0.1', publicUrl: undefined, limits }),
+      addDashboard(server, opened.context, {
+        ...tools,
+        host: '127.0.0.1',
+        publicUrl: undefined,
+        ownName,
+        limits,
+      }),
     onCutOff: () => cutOff++,
   });
-  person = await signIn(api.url, await tokenOf('person'));
+  address = ownAddress(api.url);
+  person = await signIn(address, await tokenOf('person'));
 });
 afterAll(async () => {
   await api.close();
@@ -69,7 +78,7 @@ async function attack(url: string, times: number, bytes: (index: number) => stri
 async function askAsOthers(): Promise<unknown> {
   const headers = { authorization: `Bearer ${await tokenOf(`other ${Math.random()}`)}`, connection: 'close' };
   const ask = async (path: string) => {
-    const answer = await request(api.url + path, { headers, signal: AbortSignal.timeout(3_000) });
+    const answer = await request(address + path, { headers, signal: AbortSignal.timeout(3_000) });
     await answer.body.dump();
     return answer.statusCode;
   };
@@ -83,8 +92,8 @@ describe('bodies that do not end', () => {
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'POST'])(
     'of 260 %s calls of an unknown path keep no caller from the API and the dashboard',
     async (method) => {
-      const fields = { 'Content-Type': form, Origin: api.url };
-      await using _ = await attack(api.url, 260, () => beginningOf(api.url, `${method} /x`, fields));
+      const fields = { 'Content-Type': form, Origin: address };
+      await using _ = await attack(address, 260, () => beginningOf(address, `${method} /x`, fields));
       expect(await askAsOthers()).toEqual([200, 200, 200]);
     },
   );
@@ -92,11 +101,11 @@ describe('bodies that do not end', () => {
   test('of unknown paths are answered 404 before they have arrived', async () => {
     const Authorization = `Bearer ${await tokenOf('mistaken')}`;
     const calls = [
-      ['PUT /x', { Origin: api.url, 'Content-Type': form }],
+      ['PUT /x', { Origin: address, 'Content-Type': form }],
       ['PUT /api/v1/x', { Authorization, 'Content-Type': json }],
     ] as const;
     for (const [call, fields] of calls) {
-      const { socket, received } = await openRawConnection(api.url, beginningOf(api.url, call, fields));
+      const { socket, received } = await openRawConnection(address, beginningOf(address, call, fields));
       await expect.poll(received).toMatch(/^HTTP\/1.1 404 /);
       socket.destroy();
     }
@@ -106,7 +115,7 @@ describe('bodies that do not end', () => {
     const Authorization = `Bearer ${await tokenOf('slow')}`;
     const fields = { Authorization, 'Content-Type': json };
     cutOff = 0;
-    await using slow = await attack(api.url, 300, () => beginningOf(api.url, 'POST /api/v1/runs', fields));
+    await using slow = await attack(address, 300, () => beginningOf(address, 'POST /api/v1/runs', fields));
     expect(await askAsOthers()).toEqual([200, 200, 200]);
     await expect.poll(slow.open).toBe(20);
     expect(cutOff).toBe(280);
@@ -117,9 +126,9 @@ describe('bodies that do not end', () => {
   });
 
   test('of 300 forms of one session keep no other person out', async () => {
-    const { cookies } = await signIn(api.url, await tokenOf('slow person'));
-    const fields = { Cookie: cookies(), Origin: api.url, 'Content-Type': form };
-    await using slow = await attack(api.url, 300, () => beginningOf(api.url, 'POST /zone', fields));
+    const { cookies } = await signIn(address, await tokenOf('slow person'));
+    const fields = { Cookie: cookies(), Origin: address, 'Content-Type': form };
+    await using slow = await attack(address, 300, () => beginningOf(address, 'POST /zone', fields));
     expect(await askAsOthers()).toEqual([200, 200, 200]);
     await expect.poll(slow.open).toBe(20);
   });
@@ -127,11 +136,11 @@ describe('bodies that do not end', () => {
   test('of twelve tokens end with the one that arrives longest, once all connections are in use', async () => {
     const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => tokenOf(`slow ${index}`)));
     const headOf = (index: number): string =>
-      beginningOf(api.url, 'POST /api/v1/runs', {
+      beginningOf(address, 'POST /api/v1/runs', {
         Authorization: `Bearer ${tokens[index % 12]}`,
         'Content-Type': json,
       });
-    await using slow = await attack(api.url, 240, headOf);
+    await using slow = await attack(address, 240, headOf);
     expect(await askAsOthers()).toEqual([200, 200, 200]);
     expect(slow.open()).toBeGreaterThan(150);
   });

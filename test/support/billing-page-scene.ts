@@ -7,6 +7,7 @@ import { openLogger } from '../../src/platform/logger.ts';
 import { startApi } from '../../src/server/api/api.ts';
 import { signIn, type Visitor } from './dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
+import { ownAddress, ownName } from './localhost-names.ts';
 
 export type Session = {
   readonly owner: string;
@@ -32,7 +33,7 @@ export async function openScene(now: Date, browser: () => BrowserContext): Promi
   const context = { ...opened.context, now: () => now };
   const settings = { environment: {}, workingFolder: '/' };
   const accountNamed = (name: string) => loadAccount(name, settings);
-  const { url, close } = await startApi(context, {
+  const { url: listener, close } = await startApi(context, {
     host: '127.0.0.1',
     port: 0,
     api: undefined,
@@ -40,12 +41,14 @@ export async function openScene(now: Date, browser: () => BrowserContext): Promi
       addDashboard(server, context, {
         host: '127.0.0.1',
         publicUrl: undefined,
+        ownName,
         scheduleSource: { folder: 'campaigns', settings, accountNamed },
         startRun: async () => ({ kind: 'under way' }),
         limits,
         logger: openLogger('silent', 'info'),
       }),
   });
+  const url = ownAddress(listener);
   let visitor: Visitor;
   let tokens = 0;
   const ask: Scene['ask'] = (path, init = {}) =>

@@ -5,6 +5,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openBrowser } from './browser.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
+import './localhost-names.ts';
 import { type Ended, startInProcess, volleyInProcess } from './volley.ts';
 import {
   accountEnvironment,

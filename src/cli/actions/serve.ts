@@ -4,7 +4,9 @@ import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
+import { readLocation } from '../../ledger/location/location.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
+import { digestOf } from '../../platform/digest.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
 import { createMetrics, type ProcessMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
@@ -145,7 +147,7 @@ async function openApi(
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const tools = { ...shared, scheduleSource };
-  const pages = dashboard ? await openPages(shell, context, host, tools) : undefined;
+  const pages = dashboard ? await openPages(shell, context, host, await nameOf(context), tools) : undefined;
   const { url, close } = await startApi(context, {
     host,
     port,
@@ -155,6 +157,12 @@ async function openApi(
     addPages: pages?.add,
   });
   shell.note(`API: ${url}${apiPath}`);
-  if (pages) shell.note(`Dashboard: ${pages.publicUrl ?? url}/`);
+  if (pages) shell.note(`Dashboard: ${pages.publicUrl ?? pages.addressAt(url)}/`);
   return () => close(cutOff);
+}
+
+/** The same after each start, so that it can be kept as a bookmark. */
+async function nameOf({ ledger }: EngineContext): Promise<string> {
+  const { ledger: id } = await readLocation(ledger.pool);
+  return digestOf(`dashboard of ${id}`).toString('hex').slice(0, 32);
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../../server/api/problem.ts';
-import { createHostCheck } from '../../server/known-hosts.ts';
+import { createHostCheck, namesThisMachine, parseHost } from '../../server/known-hosts.ts';
 
 const policy = [
   "default-src 'none'",
@@ -25,32 +25,49 @@ export const safeHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** Where browsers find the dashboard. */
+export type DashboardAddress = {
+  /** Address of the listener. */
+  readonly host: string;
+  /** Address at which browsers reach it through a proxy. */
+  readonly publicUrl: string | undefined;
+  /** The host under which browsers of this machine reach it, and nothing else: `….localhost`. */
+  readonly ownName: string;
+};
+
 export type Guards = {
   /** @throws ProblemError for a host or an origin that is not ours, or an address that names nothing */
   readonly check: (request: FastifyRequest) => void;
   /** Whether the browser uses https, through the proxy at `publicUrl`. */
   readonly isSecure: (request: FastifyRequest) => boolean;
+  /**
+   * Whether a session is kept under the host of the request. A browser sends the cookies of 127.0.0.1 and localhost to
+   * every program of the machine, because cookies do not know ports.
+   */
+  readonly keepsSessions: (request: FastifyRequest) => boolean;
 };
 
 /** Postgres keeps no NUL, so nothing is named with one. */
 const unusable = 'The address has a character that no name has.';
 
-/**
- * @param listening address of the listener
- * @param publicUrl address at which browsers reach the dashboard through a proxy
- */
-export function createGuards(listening: string, publicUrl: string | undefined): Guards {
+export function createGuards({ host: listening, publicUrl, ownName }: DashboardAddress): Guards {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl);
-  const isKnownHost = createHostCheck(listening, url ? [url.hostname.replace(/^\[(.*)\]$/, '$1')] : []);
+  const names = url ? [ownName, url.hostname.replace(/^\[(.*)\]$/, '$1')] : [ownName];
+  const isKnownHost = createHostCheck(listening, names);
+  const isLocal = namesThisMachine(listening.toLowerCase());
   const isSecure: Guards['isSecure'] = ({ headers }) =>
     url?.protocol === 'https:' && headers.host === url.host;
   return {
     isSecure,
+    keepsSessions: ({ headers }) => {
+      const host = parseHost(headers.host);
+      return host === ownName || headers.host === url?.host || !(isLocal || namesThisMachine(host));
+    },
     check: (request) => {
       const { method, headers, url: asked } = request;
       if (!isKnownHost(headers.host)) {
         const what =
-          'The dashboard has another address. VOLLEY_DASHBOARD_URL names the one that a proxy uses.';
+          'The dashboard has another address, which volley printed when it started. VOLLEY_DASHBOARD_URL names the one that a proxy uses.';
         throw new ProblemError(421, 'input', what);
       }
       if (/%00/.test(asked)) throw new ProblemError(400, 'input', unusable);

@@ -4,14 +4,15 @@ import { closeSession, openSession, sessionMaxAge, useSession } from '../../engi
 import type { EngineContext } from '../../engine/context.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { withTimeout } from '../../server/shared-answer.ts';
+import type { Guards } from './guards.ts';
 import { createView, keepView, type View } from './view.ts';
 import { zoneOf } from './zone.ts';
 
 const csrf = new Tokens({ saltLength: 16 });
 
 /** Of the process, because cookies do not know ports: two Volleys on one machine have two sessions. */
-function cookieName(request: FastifyRequest, isSecure: boolean): string {
-  return isSecure ? '__Host-volley_session' : `volley_session_${request.socket.localPort ?? 0}`;
+function cookieName(request: FastifyRequest, { isSecure }: Guards): string {
+  return isSecure(request) ? '__Host-volley_session' : `volley_session_${request.socket.localPort ?? 0}`;
 }
 
 const sessions = new WeakMap<FastifyRequest['raw'], string>();
@@ -37,9 +38,9 @@ export function inTime<Result>(work: Promise<Result>): Promise<Result> {
 export async function readSession(
   context: EngineContext,
   request: FastifyRequest,
-  isSecure: boolean,
+  guards: Guards,
 ): Promise<View | undefined> {
-  const id = request.cookies[cookieName(request, isSecure)];
+  const id = guards.keepsSessions(request) ? request.cookies[cookieName(request, guards)] : undefined;
   const token = id === undefined ? undefined : await inTime(useSession(context, id));
   if (id === undefined || !token) return undefined;
   sessions.set(request.raw, id);
@@ -59,9 +60,9 @@ export async function startSession(
   context: EngineContext,
   reply: FastifyReply,
   token: string,
-  isSecure: boolean,
+  guards: Guards,
 ): Promise<void> {
-  const name = cookieName(reply.request, isSecure);
+  const name = cookieName(reply.request, guards);
   const former = reply.request.cookies[name];
   const id = await inTime(openSession(context, token));
   if (former !== undefined) await inTime(closeSession(context, former));
@@ -69,21 +70,17 @@ export async function startSession(
     path: '/',
     httpOnly: true,
     sameSite: 'strict',
-    secure: isSecure,
+    secure: guards.isSecure(reply.request),
     maxAge: sessionMaxAge / 1_000,
   });
 }
 
-export async function endSession(
-  context: EngineContext,
-  reply: FastifyReply,
-  isSecure: boolean,
-): Promise<void> {
+export async function endSession(context: EngineContext, reply: FastifyReply, guards: Guards): Promise<void> {
   await inTime(closeSession(context, sessionOf(reply.request)));
-  reply.clearCookie(cookieName(reply.request, isSecure), {
+  reply.clearCookie(cookieName(reply.request, guards), {
     path: '/',
     httpOnly: true,
     sameSite: 'strict',
-    secure: isSecure,
+    secure: guards.isSecure(reply.request),
   });
 }

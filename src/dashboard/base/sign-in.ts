@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { createTokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -6,22 +6,30 @@ import { html } from '../../report/html/html.ts';
 import { createRefusalCount } from '../../server/refusal-count.ts';
 import { requireForm } from './actions.ts';
 import { sendPage } from './answer.ts';
-import { cameFromElsewhere } from './guards.ts';
+import { cameFromElsewhere, type Guards } from './guards.ts';
 import { problemList } from './layout.ts';
-import type { OneTimeLink } from './one-time-link.ts';
+import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
 import { endSession, inTime, readSession, startSession } from './session.ts';
 
 type SignIn = {
   readonly context: EngineContext;
-  readonly isSecure: (request: FastifyRequest) => boolean;
+  readonly guards: Guards;
+  readonly ownName: string;
   readonly link: OneTimeLink | undefined;
 };
+
+/** Links from another name of this machine to the own one; the oldest makes room. */
+const maxLinks = 20;
 
 const form = z.object({ token: z.string().trim().max(200), to: z.string().optional() }).catch({ token: '' });
 
 /** Paths that need no session. The guards of origin and host hold for them too. */
-export async function addSignIn(server: FastifyInstance, { context, isSecure, link }: SignIn): Promise<void> {
+export async function addSignIn(
+  server: FastifyInstance,
+  { context, guards, ownName, link }: SignIn,
+): Promise<void> {
+  const links = link ? [link] : [];
   const check = createTokenCheck(context);
   const countRefusal = await createRefusalCount(server);
   server.get<{ Querystring: { to?: unknown } }>('/sign-in', async ({ query }, reply) =>
@@ -30,8 +38,16 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
   server.post('/sign-in', async (request, reply) => {
     const { token: given, to } = form.parse(request.body);
     const checked = await inTime(check(given));
+    if (checked.kind === 'valid' && !guards.keepsSessions(request)) {
+      const own = createOneTimeLink(context, checked.token.name);
+      links.splice(0, links.length - maxLinks + 1);
+      links.push(own);
+      const [port = ''] = /:\d+$/.exec(request.headers.host ?? '') ?? [];
+      const query = new URLSearchParams({ to: ownPath(to) });
+      return sendRefresh(reply, `http://${ownName}${port}${own.path}?${query.toString()}`);
+    }
     if (checked.kind === 'valid') {
-      await startSession(context, reply, checked.token.name, isSecure(request));
+      await startSession(context, reply, checked.token.name, guards);
       return reply.redirect(ownPath(to), 303);
     }
     const seconds = await countRefusal(request);
@@ -46,23 +62,28 @@ export async function addSignIn(server: FastifyInstance, { context, isSecure, li
   });
   // A HEAD would use the link up.
   const once = { exposeHeadRoute: false };
-  server.get<{ Params: { secret: string } }>('/sign-in/:secret', once, async (request, reply) => {
-    const token = link?.use(request.params.secret);
+  type Link = { Params: { secret: string }; Querystring: { to?: unknown } };
+  server.get<Link>('/sign-in/:secret', once, async (request, reply) => {
+    const to = ownPath(request.query.to);
+    const { secret } = request.params;
+    const token = guards.keepsSessions(request)
+      ? links.map((each) => each.use(secret)).find((name) => name !== undefined)
+      : undefined;
     if (token === undefined) {
       // Asked again from our own page, the browser sends its cookie along.
       if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
-      const view = await readSession(context, request, isSecure(request));
-      if (view && view.session.name === link?.token) return sendRefresh(reply, '/');
+      const view = await readSession(context, request, guards);
+      if (links.some((each) => each.token === view?.session.name)) return sendRefresh(reply, to);
       return sendPage(reply, undefined, 403, signInPage('/', badLink));
     }
-    await startSession(context, reply, token, isSecure(request));
-    return sendRefresh(reply, '/');
+    await startSession(context, reply, token, guards);
+    return sendRefresh(reply, to);
   });
   server.post('/sign-out', async (request, reply) => {
-    const view = await readSession(context, request, isSecure(request));
+    const view = await readSession(context, request, guards);
     if (view) {
       requireForm(request, view);
-      await endSession(context, reply, isSecure(request));
+      await endSession(context, reply, guards);
     }
     return reply.redirect('/sign-in', 303);
   });

@@ -3,14 +3,11 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
+import type { DashboardAddress } from './guards.ts';
 import type { LiveParts } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
-export type DashboardOptions = {
-  /** Address of the listener. */
-  readonly host: string;
-  /** Address at which browsers reach it through a proxy. */
-  readonly publicUrl: string | undefined;
+export type DashboardOptions = DashboardAddress & {
   readonly scheduleSource: ScheduleSource;
   readonly startRun: StartRun;
   readonly limits: CallLimits;

@@ -7,6 +7,7 @@ import { openLogger } from '../../../src/platform/logger.ts';
 import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
 import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { ownAddress, ownName } from '../../support/localhost-names.ts';
 
 /** Without a session: signing in, and what its page loads. */
 const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
@@ -30,6 +31,7 @@ beforeAll(async () => {
       await addDashboard(server, opened.context, {
         host: '127.0.0.1',
         publicUrl: undefined,
+        ownName,
         scheduleSource: {
           folder: 'campaigns',
           settings,
@@ -51,12 +53,12 @@ const closed = (method: string) =>
   routes.filter((route) => route.method === method && !open.includes(route.url)).map(({ url }) => url);
 const pathOf = (url: string): string => url.replaceAll(/:\w+/g, 'some');
 const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`${api.url}${path}`, { redirect: 'manual', ...init });
+  fetch(`${ownAddress(api.url)}${path}`, { redirect: 'manual', ...init });
 
 let tokens = 0;
 const visitor = async (scope: TokenScope): Promise<Visitor> => {
   const asked = { name: `token ${++tokens}`, scope, owner: 'ann', accounts: null, expiresAt: null };
-  return signIn(api.url, await createToken(opened.context, asked));
+  return signIn(ownAddress(api.url), await createToken(opened.context, asked));
 };
 const csrfOf = async (person: Visitor): Promise<string> =>
   /name="csrf" value="([^"]+)"/.exec((await person.get('/zone')).text)?.[1] ?? '';
@@ -70,7 +72,7 @@ test('the routes are known', () => {
 test('without a session no route answers, and a stream says that the session has ended', async () => {
   for (const method of ['GET', 'POST']) {
     for (const url of closed(method)) {
-      const answer = await ask(pathOf(url), { method, headers: { origin: api.url } });
+      const answer = await ask(pathOf(url), { method, headers: { origin: ownAddress(api.url) } });
       expect([method, url, answer.status]).toEqual([method, url, 303]);
       expect(answer.headers.get('location')).toMatch(/^\/sign-in/);
     }

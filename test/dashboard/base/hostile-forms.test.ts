@@ -8,11 +8,13 @@ import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
 import type { CallLimits } from '../../../src/server/api/call-limits.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { ownAddress, ownName } from '../../support/localhost-names.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
 let api: ApiServer;
+let address: string;
 let host: string;
 let token: string;
 let callLimits: CallLimits;
@@ -38,6 +40,7 @@ beforeAll(async () => {
       return addDashboard(server, opened.context, {
         host: '127.0.0.1',
         publicUrl: 'https://volley.example',
+        ownName,
         scheduleSource: {
           folder: 'campaigns',
           settings,
@@ -49,7 +52,8 @@ beforeAll(async () => {
       });
     },
   });
-  host = new URL(api.url).host;
+  address = ownAddress(api.url);
+  host = new URL(address).host;
   const asked = { name: 'bob', scope: 'read', owner: 'bob', accounts: ['main'], expiresAt: null } as const;
   token = await createToken(opened.context, asked);
 });
@@ -104,7 +108,7 @@ describe('forms that arrive byte by byte', () => {
     await expect
       .poll(() => slow.filter(({ socket }) => !socket.destroyed && !socket.closed).length)
       .toBeLessThanOrEqual(20);
-    const person = await signIn(api.url, token);
+    const person = await signIn(address, token);
     expect((await person.get('/zone')).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
     await Promise.all(slow.map(({ ended }) => ended));
@@ -113,7 +117,7 @@ describe('forms that arrive byte by byte', () => {
   });
 
   test('of a person who has signed in are not replaced by those of others', async () => {
-    const person = await signIn(api.url, token);
+    const person = await signIn(address, token);
     const { csrf = '' } = hiddenFields((await person.get('/zone')).text);
     const body = `csrf=${encodeURIComponent(csrf)}&zone=UTC`;
     const head = headOf('/zone', {
@@ -139,7 +143,7 @@ describe('forms that arrive byte by byte', () => {
 });
 
 test('after a file whose form is refused, the connection answers the next request', async () => {
-  const person = await signIn(api.url, token);
+  const person = await signIn(address, token);
   const part = (name: string, text: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
   const body = `${part('csrf', 'of another')}${part('invoice"; filename="a.csv', 'x'.repeat(1_000_000))}--b--\r\n`;
@@ -156,12 +160,12 @@ test('one token does not take the streams of all, with however many sessions', a
   const stop = new AbortController();
   const firstOf = async (cookie: string): Promise<string> => {
     const headers = { cookie, accept: 'text/event-stream' };
-    const answer = await fetch(`${api.url}/runs/live`, { headers, signal: stop.signal });
+    const answer = await fetch(`${address}/runs/live`, { headers, signal: stop.signal });
     return new TextDecoder().decode((await answer.body?.getReader().read())?.value);
   };
   const texts: string[] = [];
   for (let sessions = 0; sessions < 4; sessions++) {
-    const { cookies } = await signIn(api.url, token);
+    const { cookies } = await signIn(address, token);
     texts.push(...(await Promise.all(Array.from({ length: 20 }, () => firstOf(cookies())))));
   }
   expect(texts.filter((text) => text.includes('Too many'))).toHaveLength(20);
@@ -169,7 +173,7 @@ test('one token does not take the streams of all, with however many sessions', a
 });
 
 test('streams whose pages are gone before the ledger answers take no place of others', async () => {
-  const person = await signIn(api.url, token);
+  const person = await signIn(address, token);
   const { cookies } = person;
   const already = { streams: streams.length, read: beingRead.length };
   const lock = await opened.ledger.pool.connect();
@@ -185,7 +189,7 @@ test('streams whose pages are gone before the ledger answers take no place of ot
   expect((await person.get('/zone')).status).toBe(200);
   const stop = new AbortController();
   const asked = { headers: { cookie: cookies() }, signal: stop.signal };
-  const first = await (await fetch(`${api.url}/runs/live`, asked)).body?.getReader().read();
+  const first = await (await fetch(`${address}/runs/live`, asked)).body?.getReader().read();
   expect(new TextDecoder().decode(first?.value)).not.toContain('Too many');
   stop.abort();
 });
@@ -193,7 +197,7 @@ test('streams whose pages are gone before the ledger answers take no place of ot
 test('downloads that nobody reads do not keep others from the pages', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const unread = [callLimits.report(() => promise), callLimits.report(() => promise)];
-  const person = await signIn(api.url, token);
+  const person = await signIn(address, token);
   for (const path of ['/billing', '/recipients?q=%2B61412000001', '/billing?from=&to='])
     expect([path, (await person.get(path)).status]).toEqual([path, 200]);
   expect((await person.get('/billing/download?from=&to=&format=csv')).status).toBe(503);
@@ -205,15 +209,15 @@ describe('a person with a token for all accounts', () => {
   const all = { scope: 'admin', owner: 'eve', accounts: null, expiresAt: null } as const;
 
   test('revokes nothing with a form without the field of the reason', async () => {
-    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve' }));
+    const person = await signIn(address, await createToken(opened.context, { ...all, name: 'eve' }));
     const { csrf = '' } = hiddenFields((await person.get('/tokens/bob/revoke')).text);
     const answer = await person.post('/tokens/bob/revoke', { csrf });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('Write the reason')]);
-    expect((await signIn(api.url, token)).cookies()).not.toBe('');
+    expect((await signIn(address, token)).cookies()).not.toBe('');
   });
 
   test('is asked for another date where the audit trail has none such, also at the end of the calendar', async () => {
-    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve 3' }));
+    const person = await signIn(address, await createToken(opened.context, { ...all, name: 'eve 3' }));
     for (const query of ['until=9999-12-31', 'since=2026-02-30', 'until=tomorrow']) {
       const { status, text } = await person.get(`/audit?${query}`);
       expect([query, status, text]).toEqual([query, 200, expect.stringContaining('Expected a date')]);
@@ -222,7 +226,7 @@ describe('a person with a token for all accounts', () => {
 
   test('opens a stream after twenty whose browser left before they were opened', async () => {
     const run = await planRunInDoubt(opened.ledger, { requests: 1 });
-    const person = await signIn(api.url, await createToken(opened.context, { ...all, name: 'eve 2' }));
+    const person = await signIn(address, await createToken(opened.context, { ...all, name: 'eve 2' }));
     const path = `/runs/${run}/live`;
     const lock = await opened.ledger.pool.connect();
     await lock.query('BEGIN');
@@ -237,7 +241,7 @@ describe('a person with a token for all accounts', () => {
     const readFirst = async (): Promise<string> => {
       const stop = new AbortController();
       const headers = { cookie: person.cookies() };
-      const answer = await fetch(`${api.url}${path}`, { headers, signal: stop.signal });
+      const answer = await fetch(`${address}${path}`, { headers, signal: stop.signal });
       const { value } = (await answer.body?.getReader().read()) ?? {};
       stop.abort();
       return new TextDecoder().decode(value);
@@ -248,6 +252,6 @@ describe('a person with a token for all accounts', () => {
 
 test('closing a month is forbidden with a token for some accounts', async () => {
   const asked = { scope: 'admin', owner: 'ann', accounts: ['main'], expiresAt: null, name: 'ann' } as const;
-  const person = await signIn(api.url, await createToken(opened.context, asked));
+  const person = await signIn(address, await createToken(opened.context, asked));
   expect((await person.get('/billing/close?month=2026-09&timeZone=UTC')).status).toBe(403);
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/engine/access/tokens.ts';
 import {
@@ -127,6 +129,66 @@ test('a form that is sent after the session has ended does nothing, says so, and
   expect((await visitor.get('/sign-in')).text).not.toContain('nothing was done');
   const { rows } = await scene.opened.ledger.pool.query('SELECT FROM suppressions');
   expect(rows).toEqual([]);
+});
+
+describe('the name of a local dashboard', () => {
+  const name = () => new URL(scene.url).hostname;
+  const listener = () => scene.url.replace(name(), '127.0.0.1');
+  const post = async (host: string): Promise<Response> => {
+    const url = scene.url.replace(name(), host);
+    const body = new URLSearchParams({ token: await scene.tokenOf('read'), to: '/audit?day=1' });
+    return fetch(`${url}/sign-in`, { method: 'POST', body, headers: { origin: url }, redirect: 'manual' });
+  };
+
+  test('is random, below localhost, and the one that is printed', () => {
+    expect(name()).toMatch(/^[0-9a-f]{32}\.localhost$/);
+  });
+
+  test.each(['127.0.0.1', 'localhost'])(
+    'a person who signs in at %s gets no cookie there, and is led to the name, once',
+    async (host) => {
+      const answer = await post(host);
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+      const link = /url=([^"]+)"/.exec(await answer.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+      expect(link).toMatch(/^http:\/\/[0-9a-f]{32}\.localhost:\d+\/sign-in\/[0-9a-f]{64}\?to=/);
+      const elsewhere = await fetch(link.replace(name(), '127.0.0.1'));
+      expect([elsewhere.status, elsewhere.headers.getSetCookie()]).toEqual([403, []]);
+      const signedIn = await fetch(link);
+      expect(signedIn.headers.getSetCookie()[0]).toMatch(/^volley_session_\d+=[0-9a-f]{64}; /);
+      expect(await signedIn.text()).toContain('url=/audit?day=1"');
+      expect((await fetch(link)).status).toBe(403);
+    },
+  );
+
+  test('a session of the name is none at 127.0.0.1, where no answer says the name', async () => {
+    const visitor = await scene.visitor('admin');
+    const headers = { cookie: visitor.cookies() };
+    const answer = await fetch(`${listener()}/`, { headers, redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in']);
+    for (const path of ['/', '/sign-in', '/none', '/sign-in/x', '/assets/page.css', '/api/v1/runs']) {
+      const { headers: head, status } = await fetch(`${listener()}${path}`, { redirect: 'manual' });
+      expect(`${status} ${JSON.stringify([...head])}`).not.toContain(name());
+      expect(await (await fetch(`${listener()}${path}`)).text()).not.toContain(name());
+    }
+  });
+
+  test('a browser sends the session to no other program of the machine', async () => {
+    const page = await scene.browse('/zone');
+    expect(new URL(page.url()).hostname).toBe(name());
+    const seen: (string | undefined)[] = [];
+    const other = createServer(({ headers }, answer) => {
+      seen.push(headers.cookie);
+      answer.end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    for (const host of ['127.0.0.1', 'localhost', 'other.localhost'])
+      await page.goto(`http://${host}:${port}/`);
+    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(seen.filter((cookie) => cookie !== undefined)).toEqual([]);
+    other.close();
+  });
 });
 
 describe('what a form needs', () => {
