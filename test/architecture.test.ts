@@ -236,7 +236,12 @@ test('docs/architecture.md names exactly the files in which knex builds queries'
   const [, said = ''] =
     /knex runs the migrations, and builds ([^.]*(?:\.ts[^.]*)*)\./.exec(architecture) ?? [];
   const named = [...said.matchAll(/`([^`]+)`/g)].map(([, file]) => file);
-  const forMigrations = ['ledger/connection.ts', 'ledger/schema.ts', 'ledger/slices/queue.ts'];
+  const forMigrations = [
+    'ledger/connection.ts',
+    'ledger/fingerprint.ts',
+    'ledger/schema.ts',
+    'ledger/slices/queue.ts',
+  ];
   const importing = imports.filter(({ to }) => to === 'knex').map(({ from }) => from);
   expect(importing.toSorted()).toEqual([...forMigrations, ...named].toSorted());
 });

@@ -38,6 +38,7 @@ export async function openContext(
     let opened: OpenedLedger = { description, migrated: [], created: false };
     const onSchema = (change: SchemaChange): void => {
       opened = { description, ...change };
+      if (change.newer !== undefined) note(`${description}: ${change.newer}`);
       if (change.created) note(`A new, empty ledger was made: ${description}.`);
     };
     const home = findHome(settings.environment, settings.workingFolder);

@@ -5,16 +5,10 @@ import { InputError } from '../domain/problems.ts';
 import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
 import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
+import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
 import { everyConnection, openPools } from './pools.ts';
-import {
-  type MigrationGap,
-  migrationGap,
-  migrationSource,
-  prepareSchema,
-  type SchemaAccess,
-  type SchemaChange,
-} from './schema.ts';
+import { prepareSchema, type SchemaAccess, type SchemaChange } from './schema.ts';
 import { applySettings, everySession, readOnly, type SessionSettings } from './session-settings.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
@@ -151,7 +145,7 @@ function openQueueOnce(pool: pg.Pool): LazyQueue {
 
 export type DatabaseStatus = {
   readonly version: string;
-  readonly gap: MigrationGap;
+  readonly schema: SchemaState;
   /** Why nothing is sent from the ledger; null: it is not held. */
   readonly held: HoldReason | null;
 };
@@ -166,10 +160,10 @@ export async function inspectDatabase(
   pool.on('error', () => undefined);
   try {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
-    const gap = await migrationGap(pool);
-    const known = !gap.empty && gap.missing.length === 0;
+    const schema = await readSchemaState(pool);
+    const known = schema.kind === 'fits' || schema.kind === 'newer';
     const held = known ? (await readLocation(pool)).heldReason : null;
-    return { version: rows[0]?.server_version ?? 'unknown', gap, held };
+    return { version: rows[0]?.server_version ?? 'unknown', schema, held };
   } catch (error) {
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   } finally {

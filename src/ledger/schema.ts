@@ -1,24 +1,10 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { InputError } from '../domain/problems.ts';
 import { noLedgerError } from '../platform/database.ts';
 import { hasCode } from '../platform/file-error.ts';
-import { moduleExtension } from '../platform/package-folder.ts';
-
-const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
-
-/** A migration has the same name in a checkout (`.ts`) and in the package (`.js`): that of its file, without extension. */
-export const migrationSource: Knex.MigrationSource<string> = {
-  async getMigrations() {
-    const files = (await readdir(folder)).filter((file) => file.endsWith(moduleExtension));
-    return files.map((file) => file.slice(0, -moduleExtension.length)).sort();
-  },
-  getMigrationName: (name) => name,
-  getMigration: (name) => import(pathToFileURL(join(folder, `${name}${moduleExtension}`)).href),
-};
+import { readVersion } from '../platform/package-folder.ts';
+import { readSchemaState, type SchemaState } from './fingerprint.ts';
 
 /** An arbitrary lock number: one process migrates at a time. */
 const migrationLock = 7_306_915_042;
@@ -37,32 +23,6 @@ export async function migrateLedger(knex: Knex): Promise<string[]> {
   });
 }
 
-export type MigrationGap = {
-  /** Known to this Volley only. */
-  readonly missing: readonly string[];
-  /** Known to the database only, from a newer Volley. */
-  readonly unknown: readonly string[];
-  /** The database has no ledger. */
-  readonly empty: boolean;
-};
-
-export async function migrationGap(pool: pg.Pool): Promise<MigrationGap> {
-  const ours = await migrationSource.getMigrations([]);
-  const there = new Set(await migrationsOf(pool));
-  return {
-    missing: ours.filter((name) => !there.has(name)),
-    unknown: [...there].filter((name) => !ours.includes(name)),
-    empty: there.size === 0,
-  };
-}
-
-async function migrationsOf(pool: pg.Pool): Promise<string[]> {
-  const found = await pool.query<{ table: string | null }>(`SELECT to_regclass('knex_migrations') AS table`);
-  if (found.rows[0]?.table == null) return [];
-  const { rows } = await pool.query<{ name: string }>('SELECT name FROM knex_migrations');
-  return rows.map(({ name }) => name);
-}
-
 /**
  * What opening a ledger may do: `read` changes nothing, `migrate` updates an older schema, `create` also makes a
  * ledger in an empty database.
@@ -72,34 +32,107 @@ export type SchemaAccess = 'read' | 'migrate' | 'create';
 export type SchemaChange = {
   readonly migrated: readonly string[];
   readonly created: boolean;
+  /** A newer Volley has migrated the ledger: what to say of that. The older processes go on. */
+  readonly newer?: string;
 };
 
-/** @throws InputError when the ledger is missing, or older than this Volley, and must not or may not be changed */
+/** @throws InputError when the ledger is missing or unfit, or older than this Volley and must not or may not be changed */
 export async function prepareSchema(
   pool: pg.Pool,
   knex: Knex,
   access: SchemaAccess,
   description: string,
 ): Promise<SchemaChange> {
-  const { empty, missing } = await migrationGap(pool);
-  if (empty && access !== 'create') throw noLedgerError(description);
-  if (missing.length === 0) return { migrated: [], created: false };
-  if (access === 'read') throw olderSchema(description, missing.length);
+  const state = await readSchemaState(pool);
+  switch (state.kind) {
+    case 'fits':
+      return { migrated: [], created: false };
+    case 'newer':
+      return { migrated: [], created: false, newer: sentences(state) };
+    case 'altered':
+    case 'before 0.3.0':
+      throw new InputError([{ where: description, what: sentences(state) }]);
+    case 'empty':
+      if (access !== 'create') throw noLedgerError(description);
+      break;
+    case 'older':
+      if (access === 'read') throw olderSchema(description, state);
+  }
   const migrated = await migrateLedger(knex).catch((error: unknown) => {
-    throw hasCode(error, insufficientPrivilege) ? mayNotMigrate(description, missing, error) : error;
+    throw hasCode(error, insufficientPrivilege) ? mayNotMigrate(description, state, error) : error;
   });
   // Another process may have been faster.
-  return { migrated, created: empty && migrated.length > 0 };
+  return { migrated, created: state.kind === 'empty' && migrated.length > 0 };
 }
 
 const insufficientPrivilege = '42501';
 
-function mayNotMigrate(where: string, missing: readonly string[], cause: unknown): InputError {
-  const what = `needs ${missing.length === 1 ? '1 migration' : `${missing.length} migrations`}, and the role of DATABASE_URL may not change the tables. Run \`volley db migrate\` as the role that owns them (docs/how-to/upgrade.md).`;
+function mayNotMigrate(where: string, state: SchemaState, cause: unknown): InputError {
+  const needs = state.kind === 'older' ? `needs ${countMigrations(state.missing)}` : 'has no ledger yet';
+  const what = `${needs}, and the role of DATABASE_URL may not change the tables. Run \`volley db migrate\` as the role that owns them (docs/how-to/upgrade.md).`;
   return new InputError([{ where, what }], { cause });
 }
 
-function olderSchema(where: string, missing: number): InputError {
-  const what = `is a ledger of an older Volley (${missing === 1 ? '1 migration is' : `${missing} migrations are`} missing). This command only reads, so it changes nothing. Run \`volley db migrate\` first.`;
+function olderSchema(where: string, state: SchemaState): InputError {
+  const what = `${describeSchema(state).found}. This command only reads, so it changes nothing. Run \`volley db migrate\` first.`;
   return new InputError([{ where, what }]);
+}
+
+export type SchemaFinding = {
+  /** Begins with a verb, after "the ledger". */
+  readonly found: string;
+  /** A sentence; undefined: nothing has to be done. */
+  readonly nextStep?: string;
+};
+
+/** The one text of commands, `/readyz` and `volley doctor`. */
+export function describeSchema(state: SchemaState): SchemaFinding {
+  switch (state.kind) {
+    case 'empty':
+      return { found: 'is not there: the database is empty', nextStep: '`volley init` makes one in it.' };
+    case 'before 0.3.0':
+      return {
+        found: `is from before Volley 0.3.0, and this one (${readVersion()}) cannot use it`,
+        nextStep:
+          'Make a new ledger, and take the suppressions along: docs/how-to/upgrade.md, "A ledger from before 0.3.0".',
+      };
+    case 'fits':
+      return state.additions.length === 0
+        ? { found: 'fits this version' }
+        : {
+            found: `fits this version, and has additions that are not of Volley: ${firstOf(state.additions)}`,
+            nextStep: 'Check that they refuse or change nothing that Volley writes.',
+          };
+    case 'older':
+      return {
+        found: `is of an older Volley, ${state.volley} (${countMigrations(state.missing)} missing)`,
+        nextStep: 'Run `volley db migrate`, as the owner of the tables.',
+      };
+    case 'newer':
+      return {
+        found: `is of a newer Volley, ${state.volley}; this one (${readVersion()}) does not know ${countMigrations(state.unknown)} (${firstOf(state.unknown)})`,
+        nextStep: `Install Volley ${state.volley} here too.`,
+      };
+    case 'altered':
+      return {
+        found: `was altered: ${firstOf(state.differences)}`,
+        nextStep:
+          'Nothing is sent from it. Undo that as the owner of the tables, or restore a backup (docs/how-to/upgrade.md).',
+      };
+  }
+}
+
+function sentences(state: SchemaState): string {
+  const { found, nextStep } = describeSchema(state);
+  return [`${found}.`, ...(nextStep === undefined ? [] : [nextStep])].join(' ');
+}
+
+const countMigrations = ({ length }: readonly string[]): string =>
+  length === 1 ? '1 migration' : `${length} migrations`;
+
+const maxNamed = 5;
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length > maxNamed ? `, and ${names.length - maxNamed} more` : '';
+  return `${names.slice(0, maxNamed).join('; ')}${more}`;
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { readVersion } from '../../src/platform/package-folder.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -149,8 +150,7 @@ test('doctor finds a ledger of an older version, and does not migrate it', async
   expect({ code, found }).toEqual({
     code: 3,
     found: {
-      migrations:
-        'problem: The ledger is of an older Volley: 1 migration missing. Next: Run `volley db migrate`, as the owner of the tables.',
+      migrations: `problem: The ledger is of an older Volley, ${readVersion()} (1 migration missing). Next: Run \`volley db migrate\`, as the owner of the tables.`,
     },
   });
 });

@@ -1,7 +1,8 @@
 import { InputError } from '../../domain/problems.ts';
 import { confirmRestored, type DoubtedRun } from '../../engine/schedule/confirm-restored.ts';
 import { inspectDatabase } from '../../ledger/connection.ts';
-import type { MigrationGap } from '../../ledger/schema.ts';
+import type { SchemaState } from '../../ledger/fingerprint.ts';
+import { describeSchema } from '../../ledger/schema.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import {
   embeddedServerStatus,
@@ -22,17 +23,18 @@ export type RestoredOptions = {
 type DatabaseStatus = Readonly<Record<string, unknown>>;
 
 export async function migrateAction(shell: Shell): Promise<void> {
-  await withNewLedger(shell, async ({ ledger }, { description, migrated }) => {
+  await withNewLedger(shell, async ({ ledger }, { description, migrated, newer }) => {
     // This role can migrate the tables of a newer pg-boss; the role of other commands may lack the rights.
     await ledger.queue();
-    shell.print(`${description}: ${migrated.length === 0 ? 'up to date.' : migrated.join(', ')}`);
+    const upToDate = newer === undefined ? 'up to date.' : 'nothing was migrated.';
+    shell.print(`${description}: ${migrated.length === 0 ? upToDate : migrated.join(', ')}`);
   });
 }
 
 export async function statusAction(shell: Shell, { json }: { json?: true }): Promise<void> {
   const status = shell.settings.environment['DATABASE_URL']
     ? await externalStatus(shell)
-    : embeddedStatus(shell);
+    : await embeddedStatus(shell);
   shell.print(json ? JSON.stringify(status) : statusText(status));
 }
 
@@ -65,30 +67,37 @@ function restoredText(runs: readonly DoubtedRun[]): string {
   return [...lines, 'The ledger is in use again.'].join('\n');
 }
 
-async function externalStatus({ settings }: Shell): Promise<DatabaseStatus> {
-  const { connection, description } = await leaseDatabase(
-    settings.environment,
-    settings.workingFolder,
-    false,
-  );
-  const { version, gap, held } = await inspectDatabase(connection, description);
-  const status = { database: 'DATABASE_URL', state: 'running', version, ledger: schemaText(gap) };
-  return held === null ? status : { ...status, held: `${formatReason(held)} ${heldLedgerAdvice}` };
+async function externalStatus(shell: Shell): Promise<DatabaseStatus> {
+  return { database: 'DATABASE_URL', state: 'running', ...(await inspectLedger(shell)) };
+}
+
+async function inspectLedger({ settings }: Shell): Promise<DatabaseStatus> {
+  const { environment, workingFolder } = settings;
+  const { connection, description, release } = await leaseDatabase(environment, workingFolder, false);
+  try {
+    const { version, schema, held } = await inspectDatabase(connection, description);
+    const status = { version, ledger: schemaText(schema) };
+    return held === null ? status : { ...status, held: `${formatReason(held)} ${heldLedgerAdvice}` };
+  } finally {
+    await release();
+  }
 }
 
 const noLedgerYet = 'none yet: the database is empty; volley init makes a ledger in it';
 
-function schemaText({ empty, missing, unknown }: MigrationGap): string {
-  if (empty) return noLedgerYet;
-  if (missing.length > 0)
-    return `of an older Volley (${missing.length} migrations are missing); volley db migrate brings it up to date`;
-  return unknown.length > 0 ? 'of a newer Volley' : 'up to date';
+function schemaText(state: SchemaState): string {
+  if (state.kind === 'empty') return noLedgerYet;
+  const { found, nextStep } = describeSchema(state);
+  return nextStep === undefined ? found : `${found}. ${nextStep}`;
 }
 
-function embeddedStatus({ settings }: Shell): DatabaseStatus {
-  const home = requireHome(settings.environment, settings.workingFolder);
-  const ledger = hasEmbeddedData(home) ? 'there' : noLedgerYet;
-  return { database: 'embedded', ...embeddedServerStatus(home), ledger };
+/** Starts no server, and does not become the last user of one, who would stop it. */
+async function embeddedStatus(shell: Shell): Promise<DatabaseStatus> {
+  const home = requireHome(shell.settings.environment, shell.settings.workingFolder);
+  const server = embeddedServerStatus(home);
+  const status = { database: 'embedded', ...server };
+  if (!hasEmbeddedData(home)) return { ...status, ledger: noLedgerYet };
+  return { ...status, ...(server.leases.length > 0 ? await inspectLedger(shell) : { ledger: 'there' }) };
 }
 
 function statusText(status: DatabaseStatus): string {

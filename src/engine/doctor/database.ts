@@ -1,11 +1,11 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { readSchemaState, type SchemaState } from '../../ledger/fingerprint.ts';
 import { readArchiving, readServer, readServerTime } from '../../ledger/operations/server.ts';
-import { type MigrationGap, migrationGap } from '../../ledger/schema.ts';
+import { describeSchema } from '../../ledger/schema.ts';
 import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
 import { findHome, requireHome } from '../../platform/project.ts';
 import type { Settings } from '../settings.ts';
 import {
-  count,
   formatAge,
   formatBytes,
   notChecked,
@@ -21,7 +21,7 @@ import { checkRoom, freeBytes } from './installation.ts';
 export function databaseProbes(settings: Settings, now: () => Date): PoolProbe[] {
   return [
     { name: 'postgres version', ask: async (pool) => checkVersion(await readServer(pool)) },
-    { name: 'migrations', ask: async (pool) => checkMigrations(await migrationGap(pool)) },
+    { name: 'migrations', ask: async (pool) => checkSchema(await readSchemaState(pool)) },
     { name: 'room', ask: (pool) => checkDatabaseRoom(pool, settings) },
     { name: 'connections', ask: async (pool) => checkConnections(await readServer(pool)) },
     { name: 'clock', ask: async (pool) => checkClock(await measureClock(pool, now)) },
@@ -46,28 +46,11 @@ export function checkVersion({
   );
 }
 
-function checkMigrations({ empty, missing, unknown }: MigrationGap): Finding {
-  if (empty)
-    return problem(
-      'The database is empty: it has no ledger.',
-      '`volley init` makes one in it. If it should have one, correct DATABASE_URL.',
-    );
-  if (missing.length > 0)
-    return problem(
-      `The ledger is of an older Volley: ${count(missing.length, 'migration')} missing.`,
-      'Run `volley db migrate`, as the owner of the tables.',
-    );
-  if (unknown.length > 0)
-    return problem(
-      `The ledger is of a newer Volley: this one does not know ${count(unknown.length, 'migration')}.`,
-      'Install that version on this machine.',
-    );
-  return ok('The ledger is of this version.');
-}
-
-/** @returns undefined while a ledger of this version cannot be read */
-export function isReadable({ empty, missing }: MigrationGap): boolean {
-  return !empty && missing.length === 0;
+function checkSchema(state: SchemaState): Finding {
+  const { found, nextStep } = describeSchema(state);
+  const words = `The ledger ${found}.`;
+  if (nextStep === undefined) return ok(words);
+  return state.kind === 'fits' ? warning(words, nextStep) : problem(words, nextStep);
 }
 
 async function checkDatabaseRoom(pool: Pool, { environment, workingFolder }: Settings): Promise<Finding> {

@@ -1,6 +1,6 @@
 import type { Check, Finding } from '../../domain/doctor.ts';
+import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { openInspection } from '../../ledger/inspection.ts';
-import { migrationGap } from '../../ledger/schema.ts';
 import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
 import { checkConnectedAccounts, loadAccounts, type Tools } from './accounts.ts';
 import {
@@ -14,7 +14,7 @@ import {
   withinDeadline,
 } from './check.ts';
 import { checkConnection, explainOpening } from './connection.ts';
-import { databaseProbes, isReadable } from './database.ts';
+import { databaseProbes } from './database.ts';
 import { installationProbes } from './installation.ts';
 import { ledgerProbes } from './ledger.ts';
 import { receiverProbes } from './receiver.ts';
@@ -92,8 +92,8 @@ async function checkOpened(
   if (first === undefined || first.state === 'problem' || first.state === 'not checked')
     return withoutDatabase(first ?? notChecked('It was not asked.'), tools);
   // Unknown for a role without the right to read it: then each check finds out for itself.
-  const gap = await migrationGap(pool).catch(() => undefined);
-  const isThere = gap === undefined || isReadable(gap);
+  const schema = await readSchemaState(pool).catch(() => undefined);
+  const isThere = schema === undefined || schema.kind === 'fits' || schema.kind === 'newer';
   const probes = probesOf(tools);
   const bind = ({ name, ask }: PoolProbe): Probe => ({ name, ask: () => ask(pool) });
   const ofDatabase = await askAll(probes.ofDatabase.map(bind), deadline);

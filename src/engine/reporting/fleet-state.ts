@@ -1,6 +1,7 @@
 import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
+import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { countFailedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
-import { migrationGap } from '../../ledger/schema.ts';
+import { describeSchema } from '../../ledger/schema.ts';
 import type { EngineContext } from '../context.ts';
 
 export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
@@ -30,12 +31,14 @@ export type DatabaseState = {
 export async function checkDatabase({ ledger }: EngineContext): Promise<DatabaseState> {
   const broken = (problem: string): DatabaseState => ({ problem, warnings: [] });
   try {
-    const { missing, unknown } = await migrationGap(ledger.monitoring);
-    if (missing.length > 0) return broken(`migrations missing: ${missing.join(', ')}`);
-    if (unknown.length > 0) return broken(`migrated by a newer Volley: ${unknown.join(', ')}`);
+    const schema = await readSchemaState(ledger.monitoring);
+    const { found, nextStep } = describeSchema(schema);
+    if (schema.kind !== 'fits') return broken(`the ledger ${found}`);
     const failed = await countFailedReports(ledger.monitoring);
     const what = `delivery reports not applied: ${failed} (volley delivery-reports list --state failed)`;
-    return { warnings: failed > 0 ? [what] : [] };
+    return {
+      warnings: [...(nextStep === undefined ? [] : [`the ledger ${found}`]), ...(failed > 0 ? [what] : [])],
+    };
   } catch (error) {
     return broken(`unusable: ${codeOf(error)}`);
   }
