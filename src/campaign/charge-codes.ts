@@ -61,7 +61,7 @@ export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: st
         });
       }
       if (faultyContacts > shown) {
-        const what = `${faultyContacts} contacts have no ChargeCode that is in ${name}; ${shown} of them are shown.`;
+        const what = `${faultyContacts} contacts in all have no ChargeCode that is in ${name}; the lines of ${shown} are named above.`;
         problems.push({ where, what });
       }
       throw new InputError(problems);

@@ -65,11 +65,22 @@ const condition = z
   )
   .meta({ oneOf: ['equals', 'in', 'present'].map((rule) => ({ required: [rule] })) });
 
+/** `{ city: Perth, state: [WA, SA] }` is short for a list of conditions. */
+function toConditions(written: unknown): unknown {
+  if (typeof written !== 'object' || written === null || Array.isArray(written)) return written;
+  // A condition without its list.
+  if ('column' in written) return written;
+  return Object.entries(written).map(([column, value]) =>
+    Array.isArray(value) ? { column, in: value } : { column, equals: value },
+  );
+}
+
 const where = z
-  .array(condition)
+  .preprocess(toConditions, z.array(condition))
   .optional()
+  .meta({ type: ['array', 'object'] })
   .describe(
-    'Which rows of the contact file belong to the campaign: those for which all conditions hold. Other rows are not part of the run and not counted. Spaces around a value are ignored; upper and lower case differ.',
+    'Which rows of the contact file belong to the campaign: those for which all conditions hold. Other rows are not part of the run and not counted. Spaces around a value are ignored; upper and lower case differ. { city: Perth, state: [WA, SA] } is short for a list of conditions with equals and in.',
   );
 
 const contactKey = z

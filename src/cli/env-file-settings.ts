@@ -1,6 +1,11 @@
+import { resolve } from 'node:path';
 import { Option } from 'commander';
+import { InputError } from '../domain/problems.ts';
+import { accountsPath, maxBytes } from '../engine/definition-files.ts';
 import type { Settings } from '../engine/settings.ts';
 import { readEnvFiles } from '../platform/env-files.ts';
+import { readUpToSync } from '../platform/read-up-to.ts';
+import { didYouMean } from '../platform/suggestions.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
 import type { Shell } from './shell.ts';
@@ -24,11 +29,13 @@ export function withEnvFiles(shell: Shell, words: readonly string[]): Shell {
   const named = namedFiles(words);
   const noted = new Set<string>();
   const settingsIn = (workingFolder: string): Settings => {
-    const { paths, variables, warnings } = readEnvFiles(workingFolder, named);
+    const { paths, variables, places, warnings } = readEnvFiles(workingFolder, named);
     for (const warning of warnings) if (!noted.has(warning)) shell.note(warning);
     for (const warning of warnings) noted.add(warning);
+    const environment = { ...variables, ...shell.settings.environment };
+    refuseUnknownNames(places, { environment, workingFolder });
     return {
-      environment: { ...variables, ...shell.settings.environment },
+      environment,
       workingFolder,
       envFiles: paths,
       get standardInput() {
@@ -45,6 +52,42 @@ export function withEnvFiles(shell: Shell, words: readonly string[]): Shell {
     screen: adjustScreen(shell.screen, settings),
     noteScreen: adjustScreen(shell.noteScreen, settings),
   };
+}
+
+const ownNames = [
+  'VOLLEY_HOME',
+  'VOLLEY_ACCOUNTS',
+  'VOLLEY_HASH_KEY',
+  'VOLLEY_PUBLIC_URL',
+  'VOLLEY_DASHBOARD_URL',
+];
+
+/** A misspelt name would silently leave its default. Names of other programs are theirs. */
+function refuseUnknownNames(places: ReadonlyMap<string, string>, settings: Settings): void {
+  const others = [...places].filter(([name]) => name.startsWith('VOLLEY_') && !ownNames.includes(name));
+  if (others.length === 0) return;
+  const path = accountsPath(settings);
+  const named = namesIn(resolve(settings.workingFolder, path));
+  if (named === undefined) return;
+  const unknown = others.filter(([name]) => !named.includes(name));
+  if (unknown.length === 0) return;
+  throw new InputError(
+    unknown.map(([name, where]) => ({
+      where,
+      what: `${name} is no setting of Volley, and ${path} does not name it as \${${name}}.${didYouMean(name, [...ownNames, ...named])} If nothing needs it, remove the line.`,
+    })),
+  );
+}
+
+/** The names that an accounts file takes from the environment. @returns undefined if it cannot be read */
+function namesIn(accounts: string): string[] | undefined {
+  try {
+    const text = readUpToSync(accounts, maxBytes.accounts).toString();
+    return [...text.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].flatMap(([, name]) => name ?? []);
+  } catch {
+    // The command that needs the accounts says why.
+    return undefined;
+  }
 }
 
 function namedFiles(words: readonly string[]): string[] {

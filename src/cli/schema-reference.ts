@@ -75,7 +75,10 @@ function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }:
     return `${Array.isArray(type) ? 'amount' : 'whole number'}, ${minimum} to ${maximum}`;
   }
   // YAML text without quotes can look like a number or boolean.
-  if (Array.isArray(type)) return type.includes('array') ? 'text, or a list of texts' : 'text';
+  if (Array.isArray(type)) {
+    if (!type.includes('string')) return 'list, or a map';
+    return type.includes('array') ? 'text, or a list of texts' : 'text';
+  }
   const kinds: Readonly<Record<string, string>> = {
     string: 'text',
     object: 'map',

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Channel } from '../domain/message.ts';
 import { createFastPhoneParser, type FastPhoneParser } from '../platform/fast-phone-numbers.ts';
 import { characterName, firstInvisible, showInvisible } from '../platform/invisible-characters.ts';
+import { numberAfterZeros } from '../platform/phone-countries.ts';
 import { foreignCharacter, readPhoneText } from './phone-text.ts';
 import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
@@ -77,6 +78,11 @@ function readPhoneNumber(
   }
   // The whole cell must be the number: by default the library extracts one from any text.
   const number = parsePhoneNumberFromString(text, phoneOptions(country));
+  const afterZeros = number?.isValid() ? undefined : numberAfterZeros(text);
+  if (afterZeros !== undefined) {
+    const whose = country === undefined ? 'not the same everywhere' : `not how ${country} dials abroad`;
+    return invalid(`"${shown}" begins with 00, which is ${whose}; write ${afterZeros}`);
+  }
   if (!number) {
     const damage = spreadsheetDamage(text);
     if (damage !== undefined) return invalid(`"${shown}" ${damage}`);

@@ -1,4 +1,5 @@
 import { InputError } from '../domain/problems.ts';
+import { count } from '../platform/sentence.ts';
 import { type Delimiter, delimiters, maxRecordSize, parseRecords } from './csv.ts';
 import type { TextLines } from './text-lines.ts';
 import { findHeaderBelow, type LikelyHeader } from './title-line.ts';
@@ -92,7 +93,7 @@ async function nextLine(lines: TextLines, more: () => Promise<boolean>): Promise
 function noHeader(skipLines: number): string {
   return skipLines === 0
     ? 'The file is empty; expected a header line.'
-    : `The file has nothing after the ${skipLines} lines of "contacts.skipLines"; expected a header line.`;
+    : `The file has nothing after the ${count(skipLines, 'line')} of "contacts.skipLines"; expected a header line.`;
 }
 
 /** Excel's way to declare the delimiter. */

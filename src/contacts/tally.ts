@@ -1,6 +1,6 @@
 import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
-import { parseNumberWithoutPlus } from '../platform/phone-countries.ts';
+import { numberAfterZeros, parseNumberWithoutPlus } from '../platform/phone-countries.ts';
 import { createEmptyValues } from './empty-values.ts';
 import { createMixedCells } from './mixed-cells.ts';
 import type { RowWatch } from './read-contacts.ts';
@@ -25,7 +25,7 @@ export function createContactTally(
   placeOf: (file: number, line: number, column: string) => string,
 ): ContactTally {
   const counts = { read: 0, filtered: 0, invalid: 0 };
-  const addresses = { empty: 0, withoutCountry: 0, wrong: 0 };
+  const addresses = { empty: 0, withZeros: 0, withoutCountry: 0, wrong: 0 };
   const origins = new Set<string>();
   const byColumn = new Map<string, number>();
   const byCallingCode = new Map<string, number>();
@@ -35,13 +35,14 @@ export function createContactTally(
 
   const kind = channel === 'email' ? 'e-mail address' : 'phone number';
   const causes = (): string[] => {
-    const ofAddresses = addresses.empty + addresses.withoutCountry + addresses.wrong;
+    const ofAddresses = addresses.empty + addresses.withZeros + addresses.withoutCountry + addresses.wrong;
     const others = [...byColumn].map(([column, rows]): [number, string] => {
       const rest = column === recipientColumn ? rows - ofAddresses : rows;
       return [rest, column === '' ? 'cannot be read as rows' : `because of "${column}"`];
     });
     const main: [number, string][] = [
       [addresses.withoutCountry, `without a country code, and the campaign sets no "contacts.country"`],
+      [addresses.withZeros, 'beginning with 00 instead of +, which is not how their country dials abroad'],
       [addresses.empty, `with an empty "${recipientColumn}"`],
       [addresses.wrong, `with an invalid ${kind} in "${recipientColumn}"`],
       ...others,
@@ -67,7 +68,10 @@ export function createContactTally(
       onWrongAddress: (text, country) => {
         const given = text.trim();
         if (given === '') addresses.empty++;
-        else if (channel !== 'email' && country === undefined && !given.startsWith('+'))
+        else if (channel !== 'email' && numberAfterZeros(given) !== undefined) {
+          addresses.withZeros++;
+          return;
+        } else if (channel !== 'email' && country === undefined && !given.startsWith('+'))
           addresses.withoutCountry++;
         else addresses.wrong++;
         const full = channel === 'email' ? undefined : parseNumberWithoutPlus(given);

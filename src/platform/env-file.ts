@@ -21,7 +21,17 @@ export function parseEnvFile(source: string, name: string): Variables {
   );
 }
 
-const assignment = /^[ \t]*(?:export +)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=(?<value>.*)$/;
+/** `file:line` of each variable; of one that is set twice, the last. */
+export function placesOf(source: string, name: string): ReadonlyMap<string, string> {
+  return new Map(
+    source.split(/\r\n?|\n/).flatMap((line, index) => {
+      const variable = assignment.exec(line)?.groups?.['name'];
+      return variable === undefined ? [] : [[variable, `${name}:${index + 1}`] as const];
+    }),
+  );
+}
+
+const assignment = /^[ \t]*(?:export +)?(?<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?<value>.*)$/;
 const ignored = /^[ \t]*(?:#.*)?$/;
 
 function listProblems(lines: readonly string[], name: string): Problem[] {

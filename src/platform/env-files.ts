@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Stats, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { parseEnvFile } from './env-file.ts';
+import { parseEnvFile, placesOf } from './env-file.ts';
 import { unreadableReason } from './file-error.ts';
 import { isWorldWritable, projectFolder } from './project.ts';
 import { readUpToSync } from './read-up-to.ts';
@@ -11,6 +11,8 @@ export type EnvFiles = {
   /** Absolute. */
   readonly paths: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
+  /** `file:line` of each variable. */
+  readonly places: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 };
 
@@ -29,9 +31,12 @@ function readNamed(workingFolder: string, named: readonly string[]): EnvFiles {
   return {
     paths: files.flatMap(({ paths }) => paths),
     variables: Object.assign({}, ...files.map(({ variables }) => variables)),
+    places: new Map(files.flatMap(({ places }) => [...places])),
     warnings: files.flatMap(({ warnings }) => warnings),
   };
 }
+
+const noFile: EnvFiles = { paths: [], variables: {}, places: new Map(), warnings: [] };
 
 function readOwn(workingFolder: string): EnvFiles {
   const folder = projectFolder(workingFolder);
@@ -39,10 +44,10 @@ function readOwn(workingFolder: string): EnvFiles {
   const shown = relative(workingFolder, path);
   const status = orUnreadable(() => statSync(path, { throwIfNoEntry: false }), shown, shown);
   // A Python environment is often a folder of this name.
-  if (status === undefined || status.isDirectory()) return { paths: [], variables: {}, warnings: [] };
+  if (status === undefined || status.isDirectory()) return noFile;
   if (isForeign(folder, status)) {
     const warning = `${shown} belongs to another user, in a folder that every user can write to, so it is not read. To read it, name it: --env-file ${shown}`;
-    return { paths: [], variables: {}, warnings: [warning] };
+    return { ...noFile, warnings: [warning] };
   }
   return readFile(path, shown, shown);
 }
@@ -58,10 +63,11 @@ function readFile(path: string, shown: string, where: string): EnvFiles {
     throw new InputError([{ where: shown, what: 'The file has more than 1 MiB, as no settings have.' }]);
   if (!isUtf8(bytes))
     throw new InputError([{ where: shown, what: 'The file is not UTF-8. Save it as UTF-8.' }]);
-  const variables = parseEnvFile(bytes.toString('utf8'), shown);
+  const source = bytes.toString('utf8');
+  const variables = parseEnvFile(source, shown);
   const isOpen = (statSync(path).mode & othersRead) !== 0 && Object.entries(variables).some(isSecret);
   const warning = `${shown} has secrets, and other users can read it. Run: chmod 600 ${shown}`;
-  return { paths: [path], variables, warnings: isOpen ? [warning] : [] };
+  return { paths: [path], variables, places: placesOf(source, shown), warnings: isOpen ? [warning] : [] };
 }
 
 const maxBytes = 1024 * 1024;

@@ -44,6 +44,17 @@ export function parseNumberWithoutPlus(
   return number?.isValid() ? { callingCode: number.countryCallingCode, country: number.country } : undefined;
 }
 
+/**
+ * The number of `0061 413 …` with a plus sign. In a country that dials abroad with other digits, such as AU (0011), the
+ * library does not read it.
+ *
+ * @returns undefined if the text does not begin with 00, or the rest is no number
+ */
+export function numberAfterZeros(written: string): string | undefined {
+  const digits = written.replaceAll(/[\s().-]/g, '');
+  return digits.startsWith('00') && parseNumberWithoutPlus(digits) ? `+${digits.slice(2)}` : undefined;
+}
+
 /** Returns the country of an E.164 number, or undefined if it is not known. */
 export type CountryReader = (number: string) => CountryCode | undefined;
 

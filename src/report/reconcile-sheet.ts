@@ -1,5 +1,6 @@
 import type { ReconciliationPeriod } from '../ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/reconcile.ts';
+import { count } from '../platform/sentence.ts';
 import type { Sheet, SheetColumn } from './formats/sheet.ts';
 import { formatDifference } from './reconcile-differences.ts';
 
@@ -58,7 +59,7 @@ export function reconcileSheet(
   const left =
     unreadable.lines === 0
       ? []
-      : [`${unreadable.lines} lines of the invoice cannot be read and are not included`];
+      : [`without ${count(unreadable.lines, 'line')} of the invoice that cannot be read`];
   return {
     title: `Invoice ${name} compared with the ledger`,
     subtitle: [period, ...filters, ...left],

@@ -67,7 +67,7 @@ describe('createChargeCodeCheck with invalid ChargeCodes', () => {
     const lines = Array.from({ length: 19 }, (_, index) => index + 3).join(', ');
     expect(problems(checked)).toEqual([
       `contacts.csv:2: ChargeCode "ALL" is not in valid-codes.csv. The same in lines ${lines} and 4980 more.`,
-      'c.yaml:7:14: 5000 contacts have no ChargeCode that is in valid-codes.csv; 20 of them are shown.',
+      'c.yaml:7:14: 5000 contacts in all have no ChargeCode that is in valid-codes.csv; the lines of 20 are named above.',
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('createChargeCodeCheck with invalid ChargeCodes', () => {
     );
     expect(reported[19]).toContain('contacts.csv:21: ChargeCode "19-WRONG"');
     expect(reported[20]).toBe(
-      'c.yaml:7:14: 100000 contacts have no ChargeCode that is in valid-codes.csv; 20 of them are shown.',
+      'c.yaml:7:14: 100000 contacts in all have no ChargeCode that is in valid-codes.csv; the lines of 20 are named above.',
     );
   });
 });

@@ -131,7 +131,7 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
     ['account: Main', 'account: a b'],
     ['country: NO', 'country: Norway'],
     ['country: NO', 'landlines: maybe'],
-    ['country: NO', 'where: { column: a, equals: 1 }'],
+    ['country: NO', 'where: state'],
     ['country: NO', 'where: [{ column: a }]'],
     ['country: NO', 'where: [{ column: a, equals: 1, present: true }]'],
     ['country: NO', 'where: [{ column: a, present: 1 }]'],

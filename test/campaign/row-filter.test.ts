@@ -84,3 +84,15 @@ describe('invalid conditions', () => {
     ]);
   });
 });
+
+test('columns with their values are short for conditions, and a column that the file does not have is named with the nearest', () => {
+  expect(passes({ state: 'NSW', city: ['Sydney', 'Newcastle'] }, { state: 'NSW', city: 'Sydney' })).toBe(
+    true,
+  );
+  expect(passes({ state: 'NSW', city: ['Sydney', 'Newcastle'] }, { state: 'NSW', city: 'Perth' })).toBe(
+    false,
+  );
+  expect(problems({ stat: 'NSW' })).toEqual([
+    expect.stringContaining('no column "stat". Did you mean "state"?'),
+  ]);
+});

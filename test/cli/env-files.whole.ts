@@ -195,3 +195,22 @@ test('the driver of Postgres gets its own variables of .env too', async () => {
   const { code, stderr } = await volley(['runs'], { cwd: project.folder });
   expect([code, stderr]).toEqual([0, '']);
 });
+
+test('a name in .env that begins with VOLLEY_ and that nothing reads is refused with its line and the nearest name', async () => {
+  await writeEnv(`${settings()}VOLLEY_PUBLIK_URL=https://hooks.example\nVOLLEY_SANDBOX_TOKENS=other\n`);
+  const { code, stdout, stderr } = await at(['runs']);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toBe(
+    [
+      '.env:4: VOLLEY_PUBLIK_URL is no setting of Volley, and campaigns/accounts.yaml does not name it as ${VOLLEY_PUBLIK_URL}. Did you mean "VOLLEY_PUBLIC_URL"? If nothing needs it, remove the line.',
+      '.env:5: VOLLEY_SANDBOX_TOKENS is no setting of Volley, and campaigns/accounts.yaml does not name it as ${VOLLEY_SANDBOX_TOKENS}. Did you mean "VOLLEY_SANDBOX_TOKEN"? If nothing needs it, remove the line.',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('advice about a variable that is not set does not name /dev/null as a file to set it in', async () => {
+  const { stderr } = await at(['check', 'campaigns/first.yaml', '--env-file', '/dev/null']);
+  expect(stderr).toContain('is not set');
+  expect(stderr).not.toContain('/dev/null');
+});

@@ -169,7 +169,7 @@ describe('volley suppress import', () => {
     expect(lines).toHaveLength(21);
     expect(lines[0]).toMatch(/^list\.csv:3: "nobody 0" is not a phone number/);
     expect(lines[19]).toMatch(/^list\.csv:22: "nobody 19" is not a phone number/);
-    expect(lines[20]).toBe('25 lines have no address that can be suppressed, the first 20 shown.');
+    expect(lines[20]).toBe('25 lines without an address that can be suppressed, the first 20 shown.');
     expect(await suppressed()).toHaveLength(4);
   });
 

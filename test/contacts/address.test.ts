@@ -292,3 +292,20 @@ test('any text is an address, or is invalid with a sentence', () => {
     ),
   );
 });
+
+test('a number that begins with 00 in a country that dials abroad in another way is invalid, and the message has the number to write', () => {
+  const read = createAddressReader('sms', 'AU');
+  expect(read?.('0061 413 555 123')).toEqual({
+    kind: 'invalid',
+    detail: '"0061 413 555 123" begins with 00, which is not how AU dials abroad; write +61413555123',
+  });
+  expect(read?.('0011 61 413 555 123')).toEqual({ kind: 'valid', address: '+61413555123' });
+  expect(createAddressReader('sms', 'NZ')?.('0061413555123')).toEqual({
+    kind: 'valid',
+    address: '+61413555123',
+  });
+  expect(createAddressReader('sms', undefined)?.('0061413555123')).toEqual({
+    kind: 'invalid',
+    detail: '"0061413555123" begins with 00, which is not the same everywhere; write +61413555123',
+  });
+});

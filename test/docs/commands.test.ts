@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/main.ts';
@@ -113,6 +113,23 @@ describe('code between backticks', () => {
     });
     expect(mentions.length).toBeGreaterThan(80);
     expect(await problemsOf(mentions, incomplete)).toEqual([]);
+  });
+
+  test('of every text and comment of the program names existing commands', async () => {
+    const mentions = readdirSync(`${projectFolder}/src`, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('cli/reference/'))
+      .flatMap((path) => {
+        const source = readFileSync(`${projectFolder}/src/${path}`, 'utf8');
+        const escaped = [...source.matchAll(/\\`(volley [^`\\\n]*)\\`/g)];
+        const plain = [...source.matchAll(/(?<!\\)`(volley [^`$\\\n]*)`/g)];
+        return [...escaped, ...plain].map(([, text = '']) => ({
+          where: `src/${path}`,
+          text: text.replaceAll(/\$\{[^}]*\}/g, 'x').replace('volley <command>', 'volley run'),
+        }));
+      });
+    expect(mentions.length).toBeGreaterThan(150);
+    // Values of options are not written out.
+    expect(await problemsOf(mentions, [...incomplete, 'commander.invalidArgument'])).toEqual([]);
   });
 
   test('names options that a command has', async () => {

@@ -13,6 +13,7 @@ import {
 } from '../../engine/suppressions/suppress-addresses.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { count } from '../../platform/sentence.ts';
 import { printable } from '../../report/printable.ts';
 import { formatSuppression, suppressionColumns, suppressionTable } from '../../report/suppressions.ts';
 import type { ListOutput } from '../list-options.ts';
@@ -129,5 +130,5 @@ function printUnreadable(shell: Shell, { unreadable, problems }: SuppressionImpo
   for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
   if (unreadable === 0) return;
   const more = unreadable > problems.length ? `, the first ${problems.length} shown` : '';
-  shell.note(`${unreadable} lines have no address that can be suppressed${more}.`);
+  shell.note(`${count(unreadable, 'line')} without an address that can be suppressed${more}.`);
 }

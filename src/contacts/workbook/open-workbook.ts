@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
+import { count } from '../../platform/sentence.ts';
 import { cellPlace, columnLetters } from '../../platform/sheet-cells.ts';
 import { didYouMean, listNames } from '../../platform/suggestions.ts';
 import { refuseMostlyBroken } from '../broken-rows.ts';
@@ -156,7 +157,7 @@ function readHeader(
     const what =
       skipLines === 0
         ? 'The sheet is empty; expected a row of column names.'
-        : `The sheet has nothing after the ${skipLines} rows of "contacts.skipLines"; expected a row of column names.`;
+        : `The sheet has nothing after the ${count(skipLines, 'row')} of "contacts.skipLines"; expected a row of column names.`;
     throw new InputError([{ where: name, what }]);
   }
   const { line, values, outside } = header;

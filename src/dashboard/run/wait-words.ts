@@ -70,5 +70,5 @@ function limitText({
     requestsPerSecond === null ? undefined : `${requestsPerSecond} requests`,
     recipientsPerSecond === null ? undefined : `${recipientsPerSecond} recipients`,
   ].filter((each) => each !== undefined);
-  return `It may send ${limits.join(' and ')} a second. \`volley limits\` changes that while the run is sent.`;
+  return `It may send ${limits.join(' and ')} a second. \`volley account limits\` changes that while the run is sent.`;
 }

@@ -5,13 +5,13 @@ import type { Account } from '../../gateway/account.ts';
 import { openGateway } from '../../gateway/gateway.ts';
 import type { Reachability } from '../../gateway/reachable.ts';
 import { openAccounts } from '../../gateway/read-account.ts';
+import { count } from '../../platform/sentence.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { adviseUnset } from '../unset-variables.ts';
 import {
   askAll,
-  count,
   type Deadline,
   explainInput,
   formatAge,

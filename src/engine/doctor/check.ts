@@ -1,6 +1,7 @@
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Inspection } from '../../ledger/inspection.ts';
+import { count } from '../../platform/sentence.ts';
 
 export const ok = (found: string): Finding => ({ state: 'ok', found, nextStep: null });
 export const warning = (found: string, nextStep: string): Finding => ({ state: 'warning', found, nextStep });
@@ -85,11 +86,6 @@ export function explainInput({ problems }: InputError, nextStep: string): Findin
     `${first.where}: ${what}${more}`.replaceAll('\n', ' '),
     rest === '' ? nextStep : rest.replaceAll('\n', ' '),
   );
-}
-
-/** "1 run", "2 runs". */
-export function count(number: number, word: string): string {
-  return `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
 }
 
 /** "3 days", "5 hours", "20 minutes" or "40 seconds", rounded down. */

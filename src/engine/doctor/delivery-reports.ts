@@ -3,10 +3,11 @@ import { InputError } from '../../domain/problems.ts';
 import { readSharing } from '../../gateway/account-sharing.ts';
 import { readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
 import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
+import { count } from '../../platform/sentence.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import { loadPollableAccounts } from '../delivery-reports/receiver-accounts.ts';
 import type { Settings } from '../settings.ts';
-import { count, formatAge, listFirst, ok, type Pool, problem, warning } from './check.ts';
+import { formatAge, listFirst, ok, type Pool, problem, warning } from './check.ts';
 
 const day = 86_400_000;
 

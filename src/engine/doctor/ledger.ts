@@ -8,9 +8,10 @@ import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
 import { findHome } from '../../platform/project.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
 import { findHold } from '../dispatch/ledger-location.ts';
 import type { Settings } from '../settings.ts';
-import { count, explainInput, ok, type Pool, type PoolProbe, problem, rightsPage, warning } from './check.ts';
+import { explainInput, ok, type Pool, type PoolProbe, problem, rightsPage, warning } from './check.ts';
 
 /** Questions to a ledger of this version. */
 export function ledgerProbes(settings: Settings): PoolProbe[] {

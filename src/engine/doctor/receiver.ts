@@ -4,11 +4,12 @@ import type { Account } from '../../gateway/account.ts';
 import { askHealth } from '../../gateway/health.ts';
 import { checkReachable } from '../../gateway/reachable.ts';
 import { createAddressList } from '../../platform/address-list.ts';
+import { count } from '../../platform/sentence.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { loadReceiverAccounts } from '../delivery-reports/receiver-accounts.ts';
 import type { Settings } from '../settings.ts';
 import { checkReachability, type LoadedAccounts, type Tools } from './accounts.ts';
-import { count, explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
+import { explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
 
 /** Whether delivery reports can arrive. */
 export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings, now }: Tools): Probe[] {

@@ -8,10 +8,10 @@ import {
   listSchedules,
   listTicks,
 } from '../../ledger/schedules/schedules.ts';
+import { count } from '../../platform/sentence.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../schedule/schedule-folder.ts';
 import type { Settings } from '../settings.ts';
 import {
-  count,
   explainInput,
   formatAge,
   listFirst,

@@ -3,8 +3,9 @@ import { countRecipientsInDoubt, type LedgerFigures, readFigures } from '../../l
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
 import type { Settings } from '../settings.ts';
-import { count, formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
+import { formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
 import { checkMissingReports } from './delivery-reports.ts';
 
 /** Workers, runs, and what they leave to persons. */
