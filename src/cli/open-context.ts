@@ -3,11 +3,10 @@ import type { EngineContext } from '../engine/context.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
-import { createHashKey } from '../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
 import { leaseDatabase } from '../platform/database.ts';
-import { readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
+import { hashKeyFinder } from './find-hash-key.ts';
 
 export type OpenedLedger = SchemaChange & { readonly description: string };
 
@@ -31,8 +30,9 @@ export async function openContext(
 ): Promise<OpenedContext> {
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'create');
   try {
-    const secret = readHashKey(settings.environment, settings.workingFolder);
-    const hashKey = secret ? createHashKey(secret) : null;
+    const findHashKey = hashKeyFinder(settings);
+    // An unusable key is reported before anything is done.
+    findHashKey();
     const { connection, description, restartIfEnded, warning } = lease;
     if (warning !== undefined) note(warning);
     let opened: OpenedLedger = { description, migrated: [], created: false };
@@ -42,7 +42,7 @@ export async function openContext(
       if (change.created) note(`A new, empty ledger was made: ${description}.`);
     };
     const home = findHome(settings.environment, settings.workingFolder);
-    const ledger = await openLedger(connection, description, restartIfEnded, hashKey, {
+    const ledger = await openLedger(connection, description, restartIfEnded, findHashKey, {
       access,
       onSchema,
       ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),

@@ -24,6 +24,8 @@ export type Account = {
   readonly recipientsPerSecond: number | null;
   /** Message field values beyond the observed ones. */
   readonly allow?: AllowedValues;
+  /** Folders of attachments, relative to a campaign that names none. */
+  readonly attachments?: readonly string[];
   /** Whether the service has the status look-up. */
   readonly statusLookUp: boolean;
   /** Estimated cost: at any time, at most one rate per channel and destination. */

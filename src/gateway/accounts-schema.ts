@@ -53,6 +53,12 @@ const account = z.strictObject({
     .describe(
       'Whether "baseUrl" may be http:// on another machine. Credentials and messages then cross the network unencrypted.',
     ),
+  certificates: z
+    .enum(['checked', 'unchecked'])
+    .default('checked')
+    .describe(
+      'Whether Volley may send although NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates. Another machine can then read credentials and messages.',
+    ),
   authToken: secretReference
     .optional()
     .describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
@@ -80,6 +86,13 @@ const account = z.strictObject({
       'rest-2.02: whether the service has the status look-up, which not every version has. Volley uses it to settle requests in doubt.',
     ),
   allow: allowSchema,
+  attachments: z
+    .array(text)
+    .min(1, 'expected at least one folder')
+    .optional()
+    .describe(
+      "The folders of attachments, relative to each campaign's folder, where the campaign names none. By default documents.",
+    ),
   rates,
   ratesTimeZone,
 });

@@ -85,6 +85,7 @@ function toAccount(reading: Reading, suppressionsOf: string): Account {
     ...rateLimitsOf(definition.limits),
     statusLookUp: definition.statusLookUp === 'on',
     ...(definition.allow && { allow: definition.allow }),
+    ...(definition.attachments && { attachments: definition.attachments }),
     rates: definition.rates,
     ratesTimeZone: definition.ratesTimeZone,
     suppressionsOf,
@@ -128,6 +129,16 @@ function readBaseUrl(reading: Reading): string {
   } else if (definition.plainHttp === 'refused' && isRemotePlainHttp(baseUrl)) {
     const what =
       '"baseUrl" is http:// on another machine, so credentials and messages would cross the network unencrypted. Use https://, or set `plainHttp: allowed` for this account.';
+    problems.push({ where, what });
+  }
+  if (
+    definition.certificates === 'checked' &&
+    environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' &&
+    baseUrl.startsWith('https://') &&
+    !isLoopbackHost(new URL(baseUrl).hostname)
+  ) {
+    const what =
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, so another machine could read credentials and messages. Unset it, and name the certificate of your own authority in NODE_EXTRA_CA_CERTS; or set `certificates: unchecked` for this account.';
     problems.push({ where, what });
   }
   const version = definition.interface === 'rest-2.02' ? unsupportedVersion(baseUrl) : undefined;

@@ -27,10 +27,28 @@ export function redactVerdict(verdict: Verdict, redact: Redact): Verdict {
   }
 }
 
-/** Plain, and as in JSON, XML and addresses; the longest first. */
+/** Plain, and as in JSON, XML, addresses and Base64; the longest first. */
 function encodingsOf(secret: string): readonly string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inXml = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const quoted = inXml.replaceAll('"', '&quot;').replaceAll("'", '&apos;');
-  return [...new Set([quoted, inXml, inJson, encodeURIComponent(secret), secret])];
+  return [...new Set([...inBase64(secret), quoted, inXml, inJson, encodeURIComponent(secret), secret])];
+}
+
+/** Shorter parts of Base64 could be part of any text. */
+const minBase64Length = 10;
+
+/**
+ * A longer text that contains the secret can begin at three places of a group of four Base64 characters. Characters
+ * that also encode its neighbours are left out.
+ */
+function inBase64(secret: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
+    const form = bytes
+      .toString('base64')
+      .slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    const inAddresses = form.replaceAll('+', '-').replaceAll('/', '_');
+    return form.length < minBase64Length ? [] : [form, inAddresses];
+  });
 }

@@ -25,7 +25,7 @@ export type Ledger = {
   readonly knex: Knex;
   /** For monitoring: separate connections with short timeouts. */
   readonly monitoring: pg.Pool;
-  /** Key of hashed suppressions; null: none is known. */
+  /** Key of hashed suppressions; null: none is known yet. Another process may make one at any time. */
   readonly hashKey: HashKey | null;
   /** Claims that this machine made last, outside the ledger. */
   readonly marks: ClaimMarks;
@@ -82,7 +82,7 @@ export async function openLedger(
   connection: DatabaseConnection,
   description: string,
   revive: Ledger['revive'] = async () => undefined,
-  hashKey: HashKey | null = null,
+  findHashKey: () => HashKey | null = () => null,
   { access = 'create', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
 ): Promise<Ledger> {
   const settings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
@@ -114,7 +114,9 @@ export async function openLedger(
     hot,
     monitoring,
     knex,
-    hashKey,
+    get hashKey() {
+      return findHashKey();
+    },
     marks,
     queue: queue.open,
     revive,

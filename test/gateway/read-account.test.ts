@@ -467,3 +467,13 @@ test('a file is opened once for all its accounts: one that lacks a secret does n
     'accounts.yaml:10:16: Environment variable UNSET is not set.',
   ]);
 });
+
+test('an account of a service with https is refused while certificates are not checked, unless it says that they need not be', () => {
+  const env = { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  expect(problems(accounts(minimal), 'main', env)).toEqual([
+    expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates'),
+  ]);
+  expect(read(accounts(`${minimal}\ncertificates: unchecked`), 'main', env).name).toBe('main');
+  const local = minimal.replace('https://service.example', 'https://127.0.0.1:8025');
+  expect(read(accounts(local), 'main', env).name).toBe('main');
+});

@@ -62,3 +62,18 @@ test('the token is redacted from a page that quotes the whole request', async ()
     reason: expect.stringContaining('Authorization: Basic ***'),
   });
 });
+
+test('no text contains the credential in Base64, at whatever place of a longer text', () => {
+  const authToken = 'token-of-forty-characters-0123456789abcd';
+  const redact = createRedactor({ kind: 'authToken', authToken });
+  for (const before of ['', 'a', 'ab', 'abc', 'user@example.com:'])
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const quoted = redact(
+        `Authorization: Basic ${Buffer.from(`${before}${authToken}-`).toString(encoding)}`,
+      );
+      const [, , encoded = ''] = quoted.split(' ');
+      const readable = Buffer.from(encoded.replace('***', ''), encoding).toString('latin1');
+      expect(quoted).toContain('***');
+      expect(readable).not.toContain(authToken.slice(3, -3));
+    }
+});

@@ -7,12 +7,11 @@ import { findCommand } from '../../engine/notify/find-command.ts';
 import type { UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import { defaultInterval, watchSchedules } from '../../engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../ledger/connection.ts';
-import { createHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
-import { readHashKey } from '../../platform/hash-key.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { findHome } from '../../platform/project.ts';
 import { currentUser } from '../current-user.ts';
+import { hashKeyFinder } from '../find-hash-key.ts';
 import {
   type Answer,
   type FromPlanner,
@@ -39,10 +38,8 @@ const context = await openContext();
 const openQuestions = new Set<Promise<void>>();
 
 async function openContext(): Promise<EngineContext> {
-  const secret = readHashKey(settings.environment, settings.workingFolder);
-  const hashKey = secret ? createHashKey(secret) : null;
   const home = findHome(settings.environment, settings.workingFolder);
-  const ledger = await openLedger(data.connection, data.description, undefined, hashKey, {
+  const ledger = await openLedger(data.connection, data.description, undefined, hashKeyFinder(settings), {
     access: 'migrate',
     // The marks refuse a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),

@@ -110,7 +110,7 @@ async function claimRowsOfSlice(
   claim: Pick<RowsClaim, 'from' | 'limit'>,
   known: readonly number[],
 ): Promise<ClaimedRows> {
-  const { hot, pool, hashKey } = context.ledger;
+  const { hot, pool } = context.ledger;
   const { slice } = state;
   const now = context.now();
   let isRepeated = false;
@@ -121,7 +121,7 @@ async function claimRowsOfSlice(
     }
     isRepeated = true;
     const rowsClaim = { ...slice, ...claim, version: state.version + 1 };
-    return claimRows(hot, rowsClaim, now, hashKey, fence.current());
+    return claimRows(hot, rowsClaim, now, context.ledger.hashKey, fence.current());
   });
   if (claimed.kind === 'refused') await fence.refresh();
   else fence.markClaims([{ ...slice, version: ++state.version }], now);

@@ -23,7 +23,7 @@ export function createReadAhead({
   outageRetry,
   slice,
 }: Pick<SourceContext, 'context' | 'outageRetry' | 'slice'>): ReadAhead {
-  const { pool, hot, hashKey } = context.ledger;
+  const { pool, hot } = context.ledger;
   const { retry } = outageRetry;
   let requests: OrdinaryRequest[] = [];
   let epoch: string | undefined;
@@ -37,7 +37,7 @@ export function createReadAhead({
   }
 
   async function readMore(): Promise<void> {
-    const contents = await retry(() => readContents(hot, slice, readTo, hashKey));
+    const contents = await retry(() => readContents(hot, slice, readTo, context.ledger.hashKey));
     if (epoch !== undefined && contents.epoch !== epoch) return discard();
     if (contents.suppressed.length > 0) {
       await retry(() => addPlannedRows(pool, slice, contents.suppressed));
