@@ -71,6 +71,16 @@ describe('compose.yaml', () => {
   });
 });
 
+test('images of others are named by their digest, and no command line has a secret', () => {
+  const named = [
+    ...readDocument('docs/deploy/compose.yaml').matchAll(/^ *image: (?!volley$)(.+)$/gm),
+    ...readDocument('docs/deploy/Containerfile').matchAll(/^FROM (\S+)/gm),
+  ].map(([, image]) => image);
+  expect(named).toHaveLength(3);
+  for (const image of named) expect(image).toMatch(/^docker\.io\/library\/[\w:.-]+@sha256:[0-9a-f]{64}$/);
+  expect(readDocument('docs/deploy/compose.yaml')).not.toMatch(/command:[^#]*?\$\{[^}]*TOKEN/);
+});
+
 describe('the Containerfile', () => {
   const lines = readDocument('docs/deploy/Containerfile').replaceAll('\\\n', ' ').split('\n');
   const valuesOf = (instruction: string): string[] =>

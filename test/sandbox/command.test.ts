@@ -15,7 +15,9 @@ function ended({ process, ended }: Started): Promise<Ended> {
 test('volley sandbox serves every interface, reports in the requested format, and ends with Ctrl-C', async () => {
   await using workspace = await makeWorkspace();
   await using hook = await webhookReceiver();
-  const flags = ['--port', '0', '--journal', 'journal.jsonl', '--webhook-url', hook.url];
+  await workspace.write('token', 'a-token\n');
+  const webhook = [`--webhook-url=${hook.url}/{token}`, '--webhook-token-file', 'token'];
+  const flags = ['--port', '0', '--journal', 'journal.jsonl', ...webhook];
   const sandbox = startVolley(['sandbox', ...flags, '--webhook-format', 'xml'], { cwd: workspace.folder });
   using _ = { [Symbol.dispose]: () => void sandbox.process.kill() };
   await sandbox.waitForText('listens on');
@@ -36,6 +38,19 @@ test('volley sandbox serves every interface, reports in the requested format, an
   expect(await ended(sandbox)).toMatchObject({ code: 0 });
   const lines = (await workspace.read('journal.jsonl')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ messageId: 'M1', status: 200 }]);
+});
+
+test('volley sandbox refuses a token without a place in the address, and a missing file of it, with exit code 2', async () => {
+  const call = (url: string) =>
+    volleyInProcess(['sandbox', '--port', '0', `--webhook-url=${url}`, '--webhook-token-file', '/nowhere']);
+  expect(await call('http://127.0.0.1:1/hook')).toMatchObject({
+    code: 2,
+    stderr: '--webhook-token-file: Expected --webhook-url with {token} in it.\n',
+  });
+  expect(await call('http://127.0.0.1:1/{token}')).toMatchObject({
+    code: 2,
+    stderr: '--webhook-token-file: The file /nowhere cannot be read (it does not exist).\n',
+  });
 });
 
 test('volley sandbox refuses an unknown format with exit code 2', async () => {

@@ -76,6 +76,10 @@ export async function define(command: Command, shell: Shell, words: readonly str
 async function addWebhookOptions(command: Command, words: readonly string[]): Promise<void> {
   command
     .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
+    .option(
+      '--webhook-token-file <file>',
+      'file with the token for {token} in --webhook-url, which a list of processes then does not show',
+    )
     .addOption(
       new Option(
         '--webhook-format <format>',
