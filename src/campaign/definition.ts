@@ -65,9 +65,16 @@ const message = z
   );
 
 const file = z.strictObject({
-  file: text.describe("A file to send, in the campaign's folder."),
+  file: text.describe('A file to send, in a folder of `attachments`.'),
   name: text.optional().describe("The name that the recipient sees; by default, the file's own name."),
 });
+
+const folderList = z
+  .union([text, z.array(text).min(1, 'expected at least one folder').meta({ minItems: 1 })], {
+    error: 'expected a folder, or a list of folders',
+  })
+  .transform((written) => (typeof written === 'string' ? [written] : written))
+  .meta({ type: ['string', 'number', 'boolean', 'array'] });
 
 const amount = decimal(1_000_000_000);
 
@@ -118,6 +125,11 @@ export const definitionSchema = z
       .default([])
       .describe(
         'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. To send each contact its own file, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Volley does not send hidden files, YAML files or the files of the campaign itself. At most 20 MiB together in a request, 2 GiB in a run.',
+      ),
+    attachments: folderList
+      .optional()
+      .describe(
+        "The folder of attachments, or several, relative to the campaign's folder. By default those of the account, or else `documents`. The folder before a [[Column]] of a path need not be named.",
       ),
     dispatch,
     budget,

@@ -34,6 +34,7 @@ account: sandbox
 channel: email
 contacts: { file: contacts.csv, suppressions: [stop.csv], maxInvalid: 100%, allowEmpty: true }
 message: { EmailSubject: Statement, FromEmail: a@example.org, MessagePlain: Hello }
+attachments: .
 files: [{ file: ${JSON.stringify(file)}, name: statement.pdf }]
 `;
 

@@ -17,7 +17,8 @@ eve,Eve,A
 0412000003,Cid,B
 `;
 
-const campaign = `${noRepeatCampaignYaml}files: [{ file: note.txt }]
+const campaign = `${noRepeatCampaignYaml}attachments: .
+files: [{ file: note.txt }]
 window: { from: "00:00", to: "23:59", timeZone: Etc/UTC }
 `;
 

@@ -181,7 +181,7 @@ describe('an earlier run', () => {
 
 /** Quick: runs are only planned. */
 const waits = 'approval: required\n';
-const file = 'files: [{ file: note.txt }]\n';
+const file = 'attachments: .\nfiles: [{ file: note.txt }]\n';
 
 describe('the same message', () => {
   const rows = contactsCsv(3).trimEnd().split('\n');

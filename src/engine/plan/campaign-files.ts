@@ -20,7 +20,8 @@ import { createFileIdentityCheck } from './own-files.ts';
 
 /**
  * The files a campaign sends: attachments, fax documents, audio. All lie inside the campaign's folder, links
- * resolved, so that no campaign can send `/etc/passwd`. Files named by a row lie inside the folder before the
+ * resolved, so that no campaign can send `/etc/passwd`, and attachments in the folders that the campaign or its account
+ * names. Files named by a row lie inside the folder before the
  * placeholder. Hidden files, YAML files and the campaign's own files are never sent.
  */
 export type CampaignFiles = {
@@ -43,22 +44,28 @@ export type FileRules = {
   readonly ownFiles: readonly string[];
   /** The folder of each path with a placeholder, by the column that a rejection names. */
   readonly rowFolders: ReadonlyMap<string, RowFolder>;
+  /** As in `CampaignFolder`. */
+  readonly attachments?: readonly string[] | undefined;
   readonly maxTotalBytes?: number;
 };
 
 /** @throws InputError when rows could name one of the campaign's own files */
 export async function openCampaignFiles(
   folder: string,
-  { ownFiles, rowFolders, maxTotalBytes = maxBytesOfRun }: FileRules = {
+  { ownFiles, rowFolders, attachments, maxTotalBytes = maxBytesOfRun }: FileRules = {
     ownFiles: [],
     rowFolders: new Map(),
   },
 ): Promise<CampaignFiles> {
   const root = await realpath(folder);
   await requireFoldersWithoutOwnFiles(root, ownFiles, rowFolders);
-  const campaignFolder: CampaignFolder = { root, isOwnFile: await createFileIdentityCheck(ownFiles) };
+  const campaignFolder: CampaignFolder = {
+    root,
+    isOwnFile: await createFileIdentityCheck(ownFiles),
+    attachments,
+  };
   const checkOnce = createCachedCheck(campaignFolder);
-  const chosenByCampaign = new Set<string>();
+  const chosenByCampaign = new Map<string, FileKind>();
   let storedBytes = 0;
   const countStored = (bytes: number): void => {
     storedBytes += bytes;
@@ -67,8 +74,9 @@ export async function openCampaignFiles(
   };
   const readChecked = async (path: string, count: (bytes: number) => void): Promise<Buffer> => {
     try {
+      const isAudio = chosenByCampaign.get(path) === 'audio';
       const found = await checkFileAgain(
-        campaignFolder,
+        isAudio ? { ...campaignFolder, attachments: undefined } : campaignFolder,
         path,
         chosenByCampaign.has(path) ? [] : [...rowFolders.values()],
       );
@@ -82,7 +90,7 @@ export async function openCampaignFiles(
   };
   return {
     check: (path, kind) => {
-      chosenByCampaign.add(path);
+      chosenByCampaign.set(path, kind);
       return checkOnce(path, kind);
     },
     async *checkContacts(contacts) {

@@ -17,10 +17,12 @@ export const tooLargeText = `the files are over ${maxBytesOfRequest / 1024 / 102
 export type CampaignFolder = {
   readonly root: string;
   readonly isOwnFile: Awaited<ReturnType<typeof createFileIdentityCheck>>;
+  /** Folders of attachments, relative to the campaign's; undefined: all of it. */
+  readonly attachments?: readonly string[] | undefined;
 };
 
 export async function checkFile(
-  { root, isOwnFile }: CampaignFolder,
+  { root, isOwnFile, attachments }: CampaignFolder,
   path: string,
   kind: FileKind,
   rowFolder?: string,
@@ -28,6 +30,12 @@ export async function checkFile(
   const inside = await pathInside(root, path);
   if (rowFolder !== undefined && !isInside(await pathInside(root, rowFolder), inside))
     return { problem: `it lies outside ${rowFolder}, the only folder that rows can use` };
+  if (kind === 'file' && rowFolder === undefined && attachments !== undefined) {
+    const folders = attachments.map((folder) => resolve(root, folder));
+    const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+    if (!real.some((folder) => isInside(folder, inside)))
+      return { problem: `it lies outside ${attachments.join(' and ')}; "attachments" names the folders` };
+  }
   const found = await stat(inside, { bigint: true });
   if (found.isDirectory()) return { problem: 'it is a folder' };
   if (!found.isFile()) return { problem: 'it is not a regular file' };

@@ -145,6 +145,9 @@ export async function prepareCampaign(
   }
 }
 
+/** Relative to the campaign's folder, where nothing names another. */
+const defaultAttachments = 'documents';
+
 function addressReaderOf({ value: { channel, contacts }, locate }: Campaign): AddressReader {
   const { country = '', landlines } = contacts;
   const readAddress = createAddressReader(channel, contacts.country, landlines);
@@ -181,6 +184,7 @@ async function prepareContacts(
   const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
     ownFiles: listOwnFiles(campaign, path, settings),
     rowFolders: rowFolders(campaign, target),
+    attachments: campaign.value.attachments ?? opened.account.attachments ?? [defaultAttachments],
   });
   await checkStaticFiles(campaign, target, files);
   const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);

@@ -235,7 +235,8 @@ describe('prepareCampaign reports before reading on', () => {
 });
 
 describe('files to send', () => {
-  const withFile = (lines: string) => workspace.write('night/campaign.yaml', `${campaign}files:\n${lines}`);
+  const withFile = (lines: string) =>
+    workspace.write('night/campaign.yaml', `${campaign}files:\n${lines}attachments: .\n`);
 
   test('files keep the configured name or their own', async () => {
     await workspace.write('night/docs/plan.pdf', '%PDF');
@@ -248,6 +249,37 @@ describe('files to send', () => {
     ];
     expect(contact).toMatchObject({ kind: 'contact', envelope: { files: sent } });
     expect((await files.read('docs/plan.pdf')).toString()).toBe('%PDF');
+  });
+
+  test('an attachment lies in a folder that the campaign or the account names, by default documents', async () => {
+    for (const path of ['lists/beta.csv', 'id_rsa', 'prod.env', 'documents/plan.pdf', 'terms/a.pdf'])
+      await workspace.write(`night/${path}`, 'text');
+    const attach = async (path: string, folders = '') => {
+      await workspace.write('night/campaign.yaml', `${campaign}files: [{ file: ${path} }]\n${folders}`);
+      return (
+        await prepare().then(
+          () => 'sent',
+          (error: Error) => error.message,
+        )
+      ).replace(/^.*cannot be sent: /, '');
+    };
+    const outside = 'it lies outside documents; "attachments" names the folders.';
+    expect(await attach('documents/plan.pdf')).toBe('sent');
+    expect(await attach('lists/beta.csv')).toBe(outside);
+    expect(await attach('id_rsa')).toBe(outside);
+    expect(await attach('prod.env')).toBe(outside);
+    expect(await attach('documents/../id_rsa')).toBe(outside);
+    expect(await attach('terms/a.pdf', 'attachments: [terms, documents]\n')).toBe('sent');
+    await workspace.write(
+      'accounts.yaml',
+      accounts.replace('interface:', 'attachments: [terms]\n    interface:'),
+    );
+    expect(await attach('terms/a.pdf')).toBe('sent');
+    expect(await attach('documents/plan.pdf')).toBe(
+      'it lies outside terms; "attachments" names the folders.',
+    );
+    expect(await attach('documents/plan.pdf', 'attachments: documents\n')).toBe('sent');
+    await workspace.write('accounts.yaml', accounts);
   });
 
   test('a file that is missing or a folder is reported at its location', async () => {

@@ -72,12 +72,12 @@ function campaigns(): Readonly<Record<string, readonly [string, string, string]>
     email: [
       'main',
       'mail',
-      `message:\n  EmailSubject: "For [[name|you]]"\n  From: Bank\n  FromEmail: bank@example.com\n  ReplyTo: help@example.com\n  MessagePlain: "Plain [[note]]"\n  MessageHTML: "${html}"\nfiles: [{ file: terms.pdf }]\n`,
+      `message:\n  EmailSubject: "For [[name|you]]"\n  From: Bank\n  FromEmail: bank@example.com\n  ReplyTo: help@example.com\n  MessagePlain: "Plain [[note]]"\n  MessageHTML: "${html}"\nattachments: .\nfiles: [{ file: terms.pdf }]\n`,
     ],
     fax: [
       'main',
       'phone',
-      'message: { Message: "Dear [[name|customer]]", CSID: Bank }\nfiles: [{ file: terms.pdf }]\n',
+      'message: { Message: "Dear [[name|customer]]", CSID: Bank }\nattachments: .\nfiles: [{ file: terms.pdf }]\n',
     ],
     tts: [
       'earlier',
