@@ -86,6 +86,7 @@ test('installed for all projects, without install scripts, the package sends a c
   await run('.', 'npm', 'install', '--global', '--ignore-scripts', '--prefix', prefix, packed);
   const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8'));
   expect(await run('.', 'volley', '--version')).toBe(`${version}\n`);
+  expect(await readFile(join(prefix, 'share/man/man1/volley.1'), 'utf8')).toContain('.TH VOLLEY 1');
   const installed = performance.now();
   await beginProject('.', ['volley']);
   const seconds = [installed - begun, performance.now() - installed].map((time) => (time / 1000).toFixed(1));
@@ -107,7 +108,8 @@ test('installed in a folder without the optional Postgres, the package sends a c
 test('on a Node that is too old, the installed command says how to get another one', async () => {
   await workspace.write(
     'old-node.cjs',
-    `Object.defineProperty(process.versions, 'node', { value: '20.19.4' });`,
+    `Object.defineProperty(process.versions, 'node', { value: '20.19.4' });
+     Object.defineProperty(process, 'version', { value: 'v20.19.4' });`,
   );
   const launcher = join(workspace.folder, 'global/bin/volley');
   const started = run('.', process.execPath, '--require', './old-node.cjs', launcher, 'runs');
@@ -115,4 +117,16 @@ test('on a Node that is too old, the installed command says how to get another o
     code: 2,
     stderr: expect.stringMatching(/^volley needs Node 22\.19 or later, .*`npm install node@24`/),
   });
+});
+
+test('on a Node that is too old, npm in the checkout warns of no package', async () => {
+  const env = {
+    ...environment,
+    NODE_OPTIONS: `--require ${join(workspace.folder, 'old-node.cjs')}`,
+    // Where npm has once warned, it does not warn again.
+    npm_config_cache: join(workspace.folder, 'cache'),
+  };
+  const started = execute('npm', ['exec', '--no', '--', 'volley', '--version'], { cwd: projectFolder, env });
+  // Volley itself runs on it here too, and says what to do.
+  await expect(started).rejects.toMatchObject({ stderr: expect.stringMatching(/^volley needs Node/) });
 });
