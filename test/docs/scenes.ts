@@ -106,6 +106,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/how-to/suppressions.md': {
     before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
   },
+  'docs/how-to/webhooks.md': { start: 'nothing', before: ({ terminal }) => succeed(terminal, 'volley init') },
 };
 
 /** Makes the folder of a page. */
