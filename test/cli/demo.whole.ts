@@ -14,8 +14,12 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 type SentRequest = { message_id: string; recipients: string[]; state: string; outcomes: string[] };
 
-/** Returns the demo's output, its ledger's requests, and what the sandbox received. */
-async function demo(...flags: readonly string[]) {
+/**
+ * Returns the demo's output, its ledger's requests, and what the sandbox received.
+ *
+ * @param before a command in the demo's ledger
+ */
+async function demo(flags: readonly string[] = [], before?: readonly string[]) {
   await using workspace = await makeWorkspace();
   const home = join(workspace.folder, '.volley/demo');
   chmodSync(workspace.folder, 0o711);
@@ -24,6 +28,7 @@ async function demo(...flags: readonly string[]) {
   const { address, release } = await leaseEmbeddedServer(home, throwAwayOptions);
   // The demo ignores DATABASE_URL: this one cannot be reached.
   const env = { DATABASE_URL: 'postgres://127.0.0.1:1/production' };
+  if (before) await volleyInProcess(before, { cwd: workspace.folder, env: { VOLLEY_HOME: home } });
   const printed = await volleyInProcess(['demo', ...flags], {
     cwd: workspace.folder,
     env,
@@ -96,8 +101,18 @@ test('the demo sends to all recipients by SMS, email and fax, and its ledger agr
   expectAgreement(requests, journal);
 });
 
+test('a demo says why recipients of an earlier one are suppressed', async () => {
+  const number = '+61462308800';
+  const { code, stdout } = await demo([], ['suppress', 'add', number, '--channel', 'sms']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('500 read: 54 invalid, 1 suppressed');
+  expect(stdout).toMatch(
+    /^Suppressed are recipients of an earlier demo: .*no longer\nsends to such a number\.$/m,
+  );
+});
+
 test('the demo of interfaces sends through every other interface, format and channel, and its ledger agrees too', async () => {
-  const { code, requests, journal } = await demo('--interfaces');
+  const { code, requests, journal } = await demo(['--interfaces']);
   expect(code).toBe(0);
   expectAgreement(requests, journal);
 

@@ -50,6 +50,10 @@ const interfacesFolder = 'interfaces';
 /** Milliseconds without a delivery report. */
 const maxSilence = 60_000;
 
+const suppressedByDemo = `
+Suppressed are recipients of an earlier demo: their delivery reports said "Destination is blacklisted". Volley no longer
+sends to such a number.`;
+
 /** The demo has its own ledger, also with a DATABASE_URL, so it changes no other one. */
 function demoHome({ environment, workingFolder }: Settings): string {
   return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
@@ -135,6 +139,7 @@ async function runDemo(
     (drawn, count) => `delivery reports ${drawn} ${count}\n`,
   );
   for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
+  if (summaries.some(({ contacts }) => contacts.suppressed > 0)) shell.print(suppressedByDemo);
   shell.print('');
   const query = {
     by: ['SubAccount'] as const,
