@@ -18,8 +18,7 @@ export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
     createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
   );
   return html`<section aria-labelledby="answers-title" id="answers">
-<h2 id="answers-title">Answers of the service</h2>
-${asOfNote(live, viewer, 'figures')}
+<h2 id="answers-title">Answers of the service ${asOfNote(live, viewer, 'figures')}</h2>
 ${figures([
   { name: 'Answered', value: number(latency.answered) },
   { name: 'Half within', value: milliseconds(latency.median) },

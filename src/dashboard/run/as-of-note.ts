@@ -3,7 +3,10 @@ import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { time } from '../parts/parts.ts';
 
-/** Says when the figures were read, if the oldest of them is not current. */
+/**
+ * Says when the figures were read, if the oldest of them is not current. It stands in a heading, so that nothing moves
+ * when it comes and goes.
+ */
 export function asOfNote(
   { at, asOf }: LiveRun,
   { zone }: Viewer,
@@ -11,5 +14,5 @@ export function asOfNote(
 ): Html | undefined {
   const oldest = Math.min(...names.map((name) => (asOf[name] ?? at).getTime()));
   if (at.getTime() - oldest <= currentFor) return undefined;
-  return html`<p class="note">As of ${time(new Date(oldest), zone)}.</p>`;
+  return html`<small>as of ${time(new Date(oldest), zone)}</small>`;
 }

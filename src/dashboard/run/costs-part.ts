@@ -17,8 +17,7 @@ export function costsPart(live: LiveRun, viewer: Viewer): Html | undefined {
   const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };
   const inCurrency = currency === null ? '' : ` ${currency}`;
   return html`<section aria-labelledby="costs-title" id="costs">
-<h2 id="costs-title">Cost so far</h2>
-${asOfNote(live, viewer, 'costs')}
+<h2 id="costs-title">Cost so far ${asOfNote(live, viewer, 'costs')}</h2>
 ${figures([
   {
     name: 'Estimated',

@@ -10,8 +10,7 @@ import { asOfNote } from './as-of-note.ts';
 export function countsPart(live: LiveRun, viewer: Viewer): Html {
   const { requests, recipients } = live.figures;
   return html`<section aria-labelledby="counts-title" id="counts">
-<h2 id="counts-title">By state</h2>
-${asOfNote(live, viewer, 'figures', 'reported')}
+<h2 id="counts-title">By state ${asOfNote(live, viewer, 'figures', 'reported')}</h2>
 <div class="side-by-side">
 ${stateTable(
   'Recipients',

@@ -14,8 +14,7 @@ export function failuresPart(live: LiveRun, viewer: Viewer): Html | undefined {
   const undelivered = results.filter(({ outcome }) => outcome === 'undelivered');
   if (failures.length === 0 && undelivered.length === 0 && rejections.length === 0) return undefined;
   return html`<section aria-labelledby="failures-title" id="failures">
-<h2 id="failures-title">What did not arrive</h2>
-${asOfNote(live, viewer, 'failures', 'results')}
+<h2 id="failures-title">What did not arrive ${asOfNote(live, viewer, 'failures', 'results')}</h2>
 ${failures.length > 0 && failureTable(head.run, failures)}
 ${
   undelivered.length > 0 &&

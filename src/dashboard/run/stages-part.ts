@@ -15,9 +15,8 @@ type Stage = {
 /** From contacts to delivery reports, each with what is done of it. */
 export function stagesPart(live: LiveRun, viewer: Viewer): Html {
   return html`<section aria-labelledby="stages-title" id="stages">
-<h2 id="stages-title">Progress</h2>
+<h2 id="stages-title">Progress ${asOfNote(live, viewer, 'figures', 'reported')}</h2>
 <ol class="stages">${stagesOf(live).map(stageItem)}</ol>
-${asOfNote(live, viewer, 'figures', 'reported')}
 </section>`;
 }
 

@@ -64,8 +64,8 @@ test.each(['figures', 'reported', 'failures', 'results', 'costs'] as const)(
     const live = aLiveRun({ state: 'completed' });
     const shown = (asOf: string): string =>
       livePart({ ...live, asOf: { [name]: new Date(asOf) } }, viewer).text;
-    expect(shown('2026-09-26T12:59:57.999Z')).toContain('>2026-09-27 00:59:57</time>.</p>');
-    expect(shown('2026-09-26T12:59:58Z')).not.toContain('As of');
+    expect(shown('2026-09-26T12:59:57.999Z')).toContain('>2026-09-27 00:59:57</time></small></h2>');
+    expect(shown('2026-09-26T12:59:58Z')).not.toContain('as of');
   },
 );
 
