@@ -9,6 +9,7 @@ import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/em
 import type { JournalLine } from '../../src/sandbox/journal.ts';
 import { copyHome, removeHome, throwAwayOptions } from '../support/embedded-home.ts';
 import { readJournal } from '../support/journal.ts';
+import '../support/localhost-names.ts';
 import { startInProcess, volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 

@@ -36,7 +36,7 @@ afterAll(async () => {
   await scene[Symbol.asyncDispose]();
 });
 
-const url = () => `http://127.0.0.1:${port}`;
+const url = () => scene.url.replace(/\d+$/, String(port));
 
 /** In a process of its own, which reaches Postgres through the proxy. */
 async function startServe(): Promise<Started> {
