@@ -1,12 +1,14 @@
-import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { InterfaceName, SendRequest } from '../domain/message.ts';
 import { canBeMessageId } from '../domain/message-id.ts';
+import { isBase64, isCallAudio } from './binary-values.ts';
 import { type FieldDefinition, keypadTones, serviceSideFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
-import type { ReceivedMessage } from './message.ts';
+import type { MessageOrigin, ReceivedMessage } from './message.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
 import type { WireCredentials } from './wire-interface.ts';
-import { isTime } from './wire-values.ts';
+import { internationalNumber, isTime } from './wire-values.ts';
+import { wrongTypes } from './wrong-types.ts';
 
 /**
  * Values that interface.md forbids. The service checks only presence (section 1); the sandbox checks more, to
@@ -14,20 +16,19 @@ import { isTime } from './wire-values.ts';
  * Texts are the observed ones where there are any (docs/reference/interfaces.md, "Rejection texts").
  */
 
-export type MessageOrigin = {
-  readonly interface: InterfaceName;
-  readonly channel: Channel;
-  readonly version?: Rest2Version;
-  readonly format: Format;
-};
-
-/** Returns the problems in the service's words. */
+/**
+ * Returns the problems in the service's words.
+ *
+ * @param typed the parts with the numbers of JSON as numbers
+ */
 export function forbiddenValues(
   origin: MessageOrigin,
   parts: ReceivedMessage,
   request: SendRequest,
+  typed = parts,
 ): readonly string[] {
   return [
+    ...wrongTypes(origin, typed),
     ...messageIdFaults(origin, request),
     ...listFaults(origin, parts.members),
     ...fieldFaults(origin, parts.members),
@@ -118,7 +119,11 @@ function fieldFault(
     case 'url':
       return /^https?:\/\//.test(text) && !URL.canParse(text) ? `${wireName} must be a full path` : undefined;
     case 'audio':
-      return isBase64(text) ? undefined : `${wireName} must be base64`;
+      if (!isBase64(text)) return `${wireName} must be base64`;
+      // Later versions are not shown.
+      return isLater(version) || isCallAudio(Buffer.from(text, 'base64'))
+        ? undefined
+        : `${wireName} must be WAV audio, 16-bit, 8000 Hz`;
     case 'text':
       return undefined;
   }
@@ -169,9 +174,11 @@ function keypadFaults({ version }: MessageOrigin, { keypads }: SendRequest): rea
   const hasZero = isLater(version);
   return keypads.flatMap(({ Tone, RouteNumber }, index) => {
     const tone = Tone.trim();
+    const isRepeated = tone !== '' && keypads.slice(0, index).some((other) => other.Tone.trim() === tone);
     const isButton = tone === '' || keypadTones.includes(tone) || (hasZero && tone === '0');
     const lowest = tone === '0' ? 1 : 0;
     return [
+      ...(isRepeated ? [`Repeated tone on keypad ${index + 1}`] : []),
       ...(isButton ? [] : [`Invalid tone on keypad ${index + 1}. Tone must be between ${lowest}~9`]),
       ...(isBlank(RouteNumber) || isPhoneNumber(RouteNumber.trim())
         ? []
@@ -184,12 +191,8 @@ function isEmailAddress(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text.trim());
 }
 
-/** E.164 or national, with the usual separators. */
+/** E.164 after a plus sign, otherwise national, with the usual separators. */
 function isPhoneNumber(text: string): boolean {
   const digits = text.replaceAll(/[\s().-]/g, '');
-  return /^\+?\d{1,15}$/.test(digits);
-}
-
-function isBase64(text: string): boolean {
-  return !/[^\sA-Za-z0-9+/=]|=[^=\s]/.test(text);
+  return digits.startsWith('+') ? internationalNumber.test(digits.slice(1)) : /^\d{1,15}$/.test(digits);
 }

@@ -27,6 +27,15 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
+/** With numbers as numbers, to check types; undefined when the bytes are not JSON. */
+export function parseTypedJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
 /** A string literal, with the colon that makes it a key. One without an end is read once, to the end of the text. */
 const stringLiterals = /"(?:[^"\\]|\\.)*(?:"(?:\s*:)?)?/g;
 

@@ -1,7 +1,7 @@
 import { formatDestinations, listDestinations } from '../domain/destinations.ts';
-import type { InterfaceName, OutgoingRequest } from '../domain/message.ts';
+import type { Format, InterfaceName, OutgoingRequest } from '../domain/message.ts';
 import type { FieldDefinition } from './fields.ts';
-import { type JsonObject, member } from './json.ts';
+import { isObject, type JsonObject, member, parseTypedJson } from './json.ts';
 import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } from './message.ts';
 
 /** `MessageData` as JSON (interface.md, 2.1–2.8). */
@@ -65,6 +65,18 @@ export function parseMessageData(data: JsonObject, messageId: unknown): Received
     files: list(data, 'Files'),
     keypads: list(data, 'Keypads'),
   };
+}
+
+/**
+ * The same parts with the numbers of JSON as numbers. XML has texts only.
+ *
+ * @param body an envelope with `MessageData`, whose MessageID is in it or beside it
+ */
+export function typedParts(format: Format, body: Uint8Array, parts: ReceivedMessage): ReceivedMessage {
+  const envelope = format === 'json' ? parseTypedJson(body) : undefined;
+  const data = isObject(envelope) ? member(envelope, 'MessageData') : undefined;
+  if (!isObject(envelope) || !isObject(data)) return parts;
+  return parseMessageData(data, member(data, 'MessageID') ?? member(envelope, 'MessageID'));
 }
 
 function list(data: JsonObject, name: string): readonly unknown[] {

@@ -3,6 +3,7 @@ import type {
   Channel,
   Destination,
   DestinationField,
+  Format,
   InterfaceName,
   Keypad,
   MessageFields,
@@ -20,6 +21,7 @@ import {
   supportsKeypads,
 } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
+import type { Rest2Version } from './rest-2-paths.ts';
 import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './wire-values.ts';
 
 /** What all formats share: the parts that an interface's messages have. */
@@ -102,6 +104,14 @@ const reservedMembers: readonly string[] = [
   'APIKey',
   '#text',
 ];
+
+/** Where a message was received. */
+export type MessageOrigin = {
+  readonly interface: InterfaceName;
+  readonly channel: Channel;
+  readonly version?: Rest2Version;
+  readonly format: Format;
+};
 
 /** The parts of a message, as lists or texts of any shape. */
 export type ReceivedMessage = {

@@ -3,7 +3,7 @@ import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { parseSendRequest } from './message.ts';
-import { jsonMembers, parseMessageData, writeMessageData } from './message-json.ts';
+import { jsonMembers, parseMessageData, typedParts, writeMessageData } from './message-json.ts';
 import { parseMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeRest1SendAnswer } from './send-answer.ts';
 import type {
@@ -116,8 +116,9 @@ export function decodeRest1({ method, path, body }: ReceivedRequest): DecodedSen
   const request = parseSendRequest(name, channel, parts);
   const version = text('APIVersion');
   const forbidden = [
+    ...(version === '' ? ['Missing APIVersion'] : []),
     ...(['', '1.02', '1.04'].includes(version) ? [] : ['Invalid APIVersion. It must be 1.02 or 1.04']),
-    ...forbiddenValues({ interface: name, channel, format }, parts, request),
+    ...forbiddenValues({ interface: name, channel, format }, parts, request, typedParts(format, body, parts)),
   ];
   return { kind: 'request', request, forbidden, ...understood };
 }

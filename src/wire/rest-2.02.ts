@@ -3,7 +3,7 @@ import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { parseSendRequest } from './message.ts';
-import { parseMessageData, writeMessageData } from './message-json.ts';
+import { parseMessageData, typedParts, writeMessageData } from './message-json.ts';
 import { parseMessageElements, toMessageElements } from './message-xml.ts';
 import { authorizationOf, formatOf, mediaTypeOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
 import { parseRest2Path, rest2Prefix } from './rest-2-paths.ts';
@@ -121,7 +121,12 @@ export function decodeRest202(received: ReceivedRequest): DecodedSendRequest {
   const request = parseSendRequest(name, channel, parts);
   const forbidden = [
     ...(format === 'xml' ? xmlFaults(received, channel, root?.name) : []),
-    ...forbiddenValues({ interface: name, channel, version, format }, parts, request),
+    ...forbiddenValues(
+      { interface: name, channel, version, format },
+      parts,
+      request,
+      typedParts(format, body, parts),
+    ),
   ];
   return { kind: 'request', request, forbidden, ...understood };
 }

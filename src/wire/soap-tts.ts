@@ -2,6 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { listDestinations } from '../domain/destinations.ts';
 import { destinationFields, type Keypad, type OutgoingRequest } from '../domain/message.ts';
+import { isBase64 } from './binary-values.ts';
 import { destinationFieldsOf } from './destination-fields.ts';
 import { channelsOf, keypadTones } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
@@ -148,7 +149,14 @@ export function decodeSoapTts({ method, path, headers, body }: ReceivedRequest):
     keypads: parseKeypads(text),
   };
   const request = parseSendRequest(name, 'tts', parts);
-  const forbidden = forbiddenValues({ interface: name, channel: 'tts', format: 'xml' }, parts, request);
+  const forbidden = [
+    ...soapParts.flatMap((part) => {
+      const value = member(operation, part);
+      return value === undefined || typeof value === 'string' ? [] : [`${part} must be text`];
+    }),
+    ...(isBase64(text('csv_file')) ? [] : ['csv_file must be base64']),
+    ...forbiddenValues({ interface: name, channel: 'tts', format: 'xml' }, parts, request),
+  ];
   return { kind: 'request', request, forbidden, ...understood };
 }
 

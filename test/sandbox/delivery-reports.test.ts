@@ -240,6 +240,7 @@ test.each([
   const body = {
     Sender: 'user@example.com',
     APIKey: 'any',
+    APIVersion: '1.04',
     MessageType: 'SMS',
     MessageData: { Message: 'x', [name]: value, Destinations: ['64211234567', '64211234568'] },
   };

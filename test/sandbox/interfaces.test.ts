@@ -66,12 +66,13 @@ describe('credentials in the body', () => {
     JSON.stringify({
       Sender: 'user@example.com',
       APIKey: secret,
+      APIVersion: '1.04',
       MessageType: 'SMS',
       MessageData: { Message: 'x', Destinations: ['64211234567'] },
       ...changes,
     });
   const inXml = (credentials: string) =>
-    `<root>${credentials}<MessageType>SMS</MessageType><MessageData><Message>x</Message><Destinations>1</Destinations></MessageData></root>`;
+    `<root>${credentials}<APIVersion>1.04</APIVersion><MessageType>SMS</MessageType><MessageData><Message>x</Message><Destinations>1</Destinations></MessageData></root>`;
   const inSoap = (credentials: string) =>
     `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><send_tts>${credentials}<phone_numbers>1</phone_numbers><msg_to_people>x</msg_to_people></send_tts></e:Body></e:Envelope>`;
 

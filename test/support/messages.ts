@@ -19,6 +19,7 @@ import {
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { WireCredentials, WireInterface } from '../../src/wire/wire-interface.ts';
 import { anyCharacter } from './any-character.ts';
+import { wav } from './wav.ts';
 
 export const secret = 'secret-of-the-test';
 
@@ -52,7 +53,9 @@ export function addressFor(channel: Channel): string {
 /** A message with required fields only. */
 export function smallestMessage(interfaceName: InterfaceName, channel: Channel): SendRequest {
   const needed = messageFields(interfaceName, channel).find(({ required }) => required !== 'no');
-  const fields = needed ? { [needed.name]: needed.type === 'audio' ? 'UklGRg==' : 'x' } : {};
+  const fields = needed
+    ? { [needed.name]: needed.type === 'audio' ? wav({ seconds: 0 }).toString('base64') : 'x' }
+    : {};
   return {
     channel,
     messageId: 'M1',
