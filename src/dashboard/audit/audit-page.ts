@@ -36,7 +36,7 @@ export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
     if (!isFormat(format)) return reply.redirect('/audit');
     const entries = readAudit(view.context, filterOf(query, view.zone));
     const sheet = auditSheet(entries, describeFilter(query), view.now);
-    await limits.report(() => sendSheet(reply, { name: 'audit', format }, sheet));
+    await limits.list(reply, view.session.name, () => sendSheet(reply, { name: 'audit', format }, sheet));
     return reply;
   });
 }

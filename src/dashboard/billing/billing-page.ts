@@ -43,7 +43,7 @@ ${answered.body}`,
     const format = textIn(fields, 'format');
     if (!asked || !isFormat(format)) return reply.redirect('/billing');
     await requireNames(view, asked);
-    await limits.report(() =>
+    await limits.report(reply, view.session.name, () =>
       reportBillingLines(view.context, asked.query, async (streamed) => {
         const report = await createBillingReport(asked.query, streamed, view.now);
         await sendSheet(reply, { name: 'billing', format }, report);

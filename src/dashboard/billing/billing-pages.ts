@@ -20,7 +20,7 @@ export async function addBillingPages(
   addRequestsPage(server, limits.page);
   addMonthsPage(server);
   addCloseMonth(server);
-  addInvoicePage(server, invoices, limits.report);
+  addInvoicePage(server, invoices, limits);
   await addUploadPage(server, invoices);
 }
 

@@ -3,7 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { Reconciliation } from '../../engine/billing/reconcile.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
-import type { CallLimit } from '../../server/api/call-limits.ts';
+import type { CallLimits } from '../../server/api/call-limits.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
@@ -24,13 +24,15 @@ import { compareKeptInvoice } from './read-invoice.ts';
 /**
  * The differences between a kept invoice and the ledger.
  *
- * @param limit reports that are read at once
+ * @param limits pages and downloads that are read at once
  */
-export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, limit: CallLimit): void {
+export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, limits: CallLimits): void {
   addPage(server, { path: '/billing/reconcile/:invoice', scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
     const { question, asked, problems } = readInvoiceQuestion(query, view);
-    const answered = asked ? await limit(() => answer(view, invoice, question, asked)) : nothingCompared;
+    const answered = asked
+      ? await limits.page(() => answer(view, invoice, question, asked))
+      : nothingCompared;
     return {
       title: `Invoice ${invoice.name}`,
       within: { href: '/billing', text: 'Billing' },
@@ -47,7 +49,7 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
     const { question, asked } = readInvoiceQuestion(fields, view);
     const format = textIn(fields, 'format');
     if (!asked || !isFormat(format)) return reply.redirect(addressOf(invoice));
-    await limit(() =>
+    await limits.report(reply, view.session.name, () =>
       compareKeptInvoice(view, invoice, asked, (found) =>
         sendSheet(reply, { name: 'invoice', format }, sheetOf(view, question, asked, found)),
       ),

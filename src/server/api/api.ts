@@ -12,6 +12,7 @@ import { createRefusalCount } from '../refusal-count.ts';
 import { addAuthentication } from './authentication.ts';
 import { type CallLimits, createCallLimits } from './call-limits.ts';
 import { addRoutes, apiPath } from './document.ts';
+import type { ReportTimes } from './late-report.ts';
 import { createErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
 
@@ -46,6 +47,7 @@ export type ApiOptions = ListenAddress & {
   readonly api: ApiTools | undefined;
   /** A call was cut off while its body arrived. */
   readonly onCutOff?: () => void;
+  readonly reportTimes?: ReportTimes;
   /** Adds the pages of the dashboard, with their own authentication. */
   readonly addPages?: ((server: FastifyInstance, limits: CallLimits) => Promise<void>) | undefined;
 };
@@ -57,9 +59,9 @@ export type ApiOptions = ListenAddress & {
  */
 export async function startApi(
   context: EngineContext,
-  { api, addPages, onCutOff, ...address }: ApiOptions,
+  { api, addPages, onCutOff, reportTimes, ...address }: ApiOptions,
 ): Promise<ApiServer> {
-  const limits = createCallLimits();
+  const limits = createCallLimits(reportTimes);
   const { server, close } = openLimitedServer(httpLimits, [], refusePath, {
     logger: api?.logger,
     onCutOff,

@@ -1,13 +1,24 @@
+import type { FastifyReply } from 'fastify';
+import { defaultReportTimes, endLateReport } from './late-report.ts';
 import { ProblemError } from './problem.ts';
 
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** A report, for the caller with this token. */
+export type ReportLimit = (
+  reply: Pick<FastifyReply, 'raw'>,
+  token: string,
+  work: () => Promise<void>,
+) => Promise<void>;
 
 export type CallLimits = {
   readonly plan: CallLimit;
   /** For an answer that is whole before it is sent. */
   readonly page: CallLimit;
-  /** For an answer that is sent while it is read: it lasts as long as its reader wants. */
-  readonly report: CallLimit;
+  /** For an answer that is sent while it is read, from one snapshot. */
+  readonly report: ReportLimit;
+  /** For an answer that is sent while it is read, in queries of their own: it waits for no report. */
+  readonly list: ReportLimit;
 };
 
 /** Each report, page or plan holds one of the ledger's ten connections; dispatch and receiver need the others. */
@@ -19,11 +30,28 @@ const maxPages = maxCalls - 1;
 /** Reports leave room for one page, so that readers who take their time cannot prevent an approval. */
 const maxReports = maxPages - 1;
 
-export function createCallLimits(wait = defaultWait): CallLimits {
+export function createCallLimits(times = defaultReportTimes, wait = defaultWait): CallLimits {
   const plan = createCallLimit(maxCalls, wait);
   const [pages, reports] = [createCallLimit(maxPages, wait), createCallLimit(maxReports, wait)];
   const page: CallLimit = (work) => pages(() => plan(work));
-  return { plan, page, report: (work) => reports(() => page(work)) };
+  const [reportOf, listOf] = [limitEachToken(wait), limitEachToken(wait)];
+  return {
+    plan,
+    page,
+    report: (reply, token, work) =>
+      reportOf(token)(() => reports(() => page(() => endLateReport(reply, times, work)))),
+    list: (reply, token, work) => listOf(token)(() => endLateReport(reply, times, work)),
+  };
+}
+
+/** One report at a time for each token, so that one caller leaves a place for another. */
+function limitEachToken(wait: number): (token: string) => CallLimit {
+  const limits = new Map<string, CallLimit>();
+  return (token) => {
+    const limit = limits.get(token) ?? createCallLimit(1, wait, 'Another report of this token is open.');
+    limits.set(token, limit);
+    return limit;
+  };
 }
 
 /** Milliseconds. A report ends a moment after its reader has it, so successive reports never fail. */
@@ -31,8 +59,15 @@ const defaultWait = 500;
 
 const retryAfter = 5;
 
-/** @param wait milliseconds until a waiting call is answered 503 */
-export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimit {
+/**
+ * @param wait milliseconds until a waiting call is answered 503
+ * @param reason why it is
+ */
+export function createCallLimit(
+  maxAtOnce: number,
+  wait = defaultWait,
+  reason = 'Too many reports and plans are open in this process.',
+): CallLimit {
   let inUse = 0;
   /** Waiting calls, oldest first. */
   const waiting = new Set<() => void>();
@@ -54,7 +89,7 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
   };
   return async (work) => {
     if (inUse < maxAtOnce) inUse++;
-    else if (!(await waitForTurn())) throw busyProblem();
+    else if (!(await waitForTurn())) throw busyProblem(reason);
     try {
       return await work();
     } finally {
@@ -63,7 +98,8 @@ export function createCallLimit(maxAtOnce: number, wait = defaultWait): CallLimi
   };
 }
 
-function busyProblem(): ProblemError {
-  const what = 'Too many reports and plans are open in this process. Try again in a moment.';
-  return new ProblemError(503, 'busy', what, { headers: { 'retry-after': String(retryAfter) } });
+function busyProblem(reason: string): ProblemError {
+  return new ProblemError(503, 'busy', `${reason} Try again in a moment.`, {
+    headers: { 'retry-after': String(retryAfter) },
+  });
 }

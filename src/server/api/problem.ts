@@ -76,6 +76,11 @@ export function logFailure(
     logger.debug({ call, route }, 'the caller of a report disconnected');
     return;
   }
+  const thrown: unknown = error;
+  if (thrown instanceof ProblemError && thrown.kind === 'busy') {
+    logger.warn({ call, route, reason: thrown.message }, `${asked} not answered in full`);
+    return;
+  }
   logger.error({ call, route, reason: loggableReason(error) }, `${asked} failed`);
   logger.debug({ call, stack: error.stack }, `stack of a failed ${asked}`);
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
@@ -56,7 +56,7 @@ function addRunReport(server: Routes): void {
     handler: async (request, reply) => {
       const { timeZone: zone } = request.query;
       const chosen = negotiateFormat(request, request.query.format, runFormats);
-      await sendReportOfRun(request, async ({ context }, run) => {
+      await sendReportOfRun(request, reply, async ({ context }, run) => {
         const details = await reportRun(context, run, zone, (report) => toRunDetails(report, zone));
         const pieces = formatRunReport(details, chosen, context.now());
         await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
@@ -95,7 +95,7 @@ function addContactReport(server: Routes): void {
         rejected ? fixableReasons : state === undefined ? reportedStates : [state].flat(),
       );
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
-      await sendReportOfRun(request, ({ context }, run) =>
+      await sendReportOfRun(request, reply, ({ context }, run) =>
         reportContacts(context, run, (report) => {
           const file = { name: `contacts-${run}`, format: chosen };
           return sendSheet(
@@ -126,7 +126,7 @@ function addFailureReport(server: Routes): void {
     },
     handler: async (request, reply) => {
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
-      await sendReportOfRun(request, ({ context }, run) =>
+      await sendReportOfRun(request, reply, ({ context }, run) =>
         reportFailures(context, run, (report) =>
           sendSheet(reply, { name: `failures-${run}`, format: chosen }, failureSheet(report, context.now())),
         ),
@@ -159,7 +159,7 @@ function addMissingReport(server: Routes): void {
       if (run !== undefined) await requireVisibleRun(call, run);
       const asOf = call.context.now();
       const until = new Date(asOf.getTime() - olderThan);
-      await call.limits.report(() =>
+      await call.limits.report(reply, call.token.name, () =>
         reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
           const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
           const missing = {
@@ -180,9 +180,10 @@ function addMissingReport(server: Routes): void {
 /** An existing run whose report is refused was purged, or has no contact files: a conflict. */
 async function sendReportOfRun(
   request: FastifyRequest<{ Params: z.output<typeof runParameters> }>,
+  reply: FastifyReply,
   work: (call: Call, run: string) => Promise<void>,
 ): Promise<void> {
   const call = callOf(request);
   const { run } = await requireVisibleRun(call, request.params.run);
-  await asConflict(call.limits.report(() => work(call, run)));
+  await asConflict(call.limits.report(reply, call.token.name, () => work(call, run)));
 }

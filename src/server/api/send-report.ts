@@ -65,7 +65,7 @@ export async function sendPieces(
   pieces: AsyncIterable<string | Uint8Array>,
   encoding: Encoding = 'utf-8',
 ): Promise<void> {
-  const body = Readable.from(pieces);
+  const body = Readable.from(inParts(pieces));
   const read = finished(body, { writable: false });
   const charset = format === 'xlsx' ? '' : `; charset=${encoding === 'mac-roman' ? 'macintosh' : encoding}`;
   const disposition = format === 'csv' || format === 'xlsx' ? 'attachment' : 'inline';
@@ -78,6 +78,20 @@ export async function sendPieces(
     .send(body);
   // A body that waits for the ledger does not notice that its caller has disconnected.
   await Promise.race([read, finished(reply.raw)]);
+}
+
+/** Bytes. */
+const partSize = 64 * 1024;
+
+/** A caller that reads slowly is known by the parts that it takes. */
+async function* inParts(
+  pieces: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    for (let start = 0; start < bytes.length; start += partSize)
+      yield bytes.subarray(start, start + partSize);
+  }
 }
 
 const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
@@ -196,7 +197,8 @@ test('streams whose pages are gone before the ledger answers take no place of ot
 
 test('downloads that nobody reads do not keep others from the pages', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const unread = [callLimits.report(() => promise), callLimits.report(() => promise)];
+  const reply = { raw: new ServerResponse(new IncomingMessage(new Socket())) };
+  const unread = ['ann', 'eve'].map((name) => callLimits.report(reply, name, () => promise));
   const person = await signIn(address, token);
   for (const path of ['/billing', '/recipients?q=%2B61412000001', '/billing?from=&to='])
     expect([path, (await person.get(path)).status]).toEqual([path, 200]);

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDashboard } from '../../../src/dashboard/dashboard.ts';
+import { createToken } from '../../../src/engine/access/tokens.ts';
+import { openLogger } from '../../../src/platform/logger.ts';
+import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import { signIn } from '../../support/dashboard-scene.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { openRawConnection, type RawConnection } from '../../support/raw-http.ts';
+import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+
+let opened: TestLedger;
+let api: ApiServer;
+let largeRun: string;
+let smallRun: string;
+const logged: string[] = [];
+/** Milliseconds. Some tests wait for these. */
+const times = { whole: 6_000, unread: 2_000 };
+
+beforeAll(async () => {
+  opened = await openTestLedger();
+  largeRun = await planRunInDoubt(opened.ledger, { requests: 500 });
+  // 30 MB, more than the kernel keeps for a caller that does not read.
+  await opened.ledger.pool.query(`UPDATE requests SET reason = to_jsonb(repeat('no answer ', 6000))`);
+  smallRun = await planRunInDoubt(opened.ledger);
+  const tools = {
+    scheduleSource: {
+      folder: 'campaigns',
+      settings: { environment: {}, workingFolder: '/' },
+      accountNamed: () => Promise.reject(new Error('no account')),
+    },
+    startRun: async () => ({ kind: 'under way' as const }),
+    logger: openLogger('info', 'info', { write: (line) => void logged.push(line) }),
+  };
+  api = await startApi(opened.context, {
+    host: '127.0.0.1',
+    port: 0,
+    api: tools,
+    reportTimes: times,
+    addPages: (server, limits) =>
+      addDashboard(server, opened.context, { ...tools, host: '127.0.0.1', publicUrl: undefined, limits }),
+  });
+});
+afterAll(async () => {
+  await api.close();
+  await opened.close();
+});
+
+const tokenOf = (name: string): Promise<string> =>
+  createToken(opened.context, { name, scope: 'admin', owner: name, accounts: null, expiresAt: null });
+
+const failuresOf = (run: string): string => `/api/v1/runs/${run}/failures`;
+
+async function ask(token: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(api.url + failuresOf(smallRun), {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** Asks for a report, and reads nothing after its first bytes. */
+async function askUnread(token: string): Promise<RawConnection> {
+  const fields = `Host: ${new URL(api.url).host}\r\nAuthorization: Bearer ${token}\r\n`;
+  const connection = await openRawConnection(
+    api.url,
+    `GET ${failuresOf(largeRun)} HTTP/1.1\r\n${fields}\r\n`,
+  );
+  await expect.poll(connection.received).toMatch(/^HTTP\/1.1 200 /);
+  connection.socket.pause();
+  return connection;
+}
+
+async function countSnapshots(): Promise<number> {
+  const { rows } = await opened.ledger.pool.query<{ open: number }>(
+    `SELECT count(*)::integer AS open FROM pg_stat_activity
+     WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()`,
+  );
+  return rows[0]?.open ?? 0;
+}
+
+describe('reports that their caller does not read', () => {
+  test('of one token hold one place, so that the next caller has its report', async () => {
+    const [slow, other] = [await tokenOf('slow'), await tokenOf('other')];
+    const unread = await askUnread(slow);
+    const second = await ask(slow);
+    expect([second.status, second.text]).toEqual([
+      503,
+      expect.stringContaining('Another report of this token'),
+    ]);
+    expect((await ask(other)).status).toBe(200);
+    unread.socket.destroy();
+  });
+
+  test('end soon, and their transactions with them', async () => {
+    const tokens = [await tokenOf('slow 1'), await tokenOf('slow 2')];
+    const unread = await Promise.all(tokens.map((token) => askUnread(token)));
+    const third = await tokenOf('third');
+    expect((await ask(third)).status).toBe(503);
+    expect(await countSnapshots()).toBe(2);
+    await expect.poll(countSnapshots, { timeout: 10_000 }).toBe(0);
+    expect((await ask(third)).status).toBe(200);
+    for (const { socket } of unread) socket.destroy();
+    expect(logged.join('')).toContain('its caller took nothing of it for 2 seconds');
+    expect(logged.join('')).not.toContain('failed');
+  });
+
+  test('are not ended while they are read, but end as a whole after their time', async () => {
+    const { socket, ended } = await askUnread(await tokenOf('trickling'));
+    socket.on('data', () => socket.pause());
+    const reading = setInterval(() => socket.resume(), 25);
+    await expect.poll(countSnapshots, { timeout: 20_000 }).toBe(0);
+    clearInterval(reading);
+    expect(logged.at(-1)).toContain('its caller had not read all of it in 6 seconds');
+    socket.removeAllListeners('data').resume();
+    expect((await ended).endsWith('0\r\n\r\n')).toBe(false);
+  });
+
+  test('do not hold up the audit trail, which needs no snapshot', async () => {
+    const tokens = [await tokenOf('slow 3'), await tokenOf('slow 4')];
+    const unread = await Promise.all(tokens.map((token) => askUnread(token)));
+    const person = await signIn(api.url, await tokenOf('person'));
+    expect((await person.get('/audit/download?format=csv')).status).toBe(200);
+    for (const { socket } of unread) socket.destroy();
+  });
+});
