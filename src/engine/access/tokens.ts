@@ -3,13 +3,14 @@ import { InputError } from '../../domain/problems.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import {
   addToken,
-  findToken,
+  findTokens,
   recordTokenUse,
   revokeToken as revokeNamed,
   type Token,
 } from '../../ledger/tokens/tokens.ts';
 import { digestOf, matchesDigest } from '../../platform/digest.ts';
 import { audited } from '../audit.ts';
+import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Recognised by people and secret scanners. */
@@ -79,13 +80,20 @@ export type TokenCheck =
 /** Minimum time between recorded uses (milliseconds). */
 const useRecordInterval = 60_000;
 
-/** Reads the ledger every time, so a revocation applies at once. */
+/** Reads the ledger every time, so a revocation applies at once. Calls that come together share a query. */
 export function createTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
+  const find = coalesce(
+    async (sha256s: readonly Buffer[]) => {
+      const found = await findTokens(ledger.pool, sha256s);
+      return sha256s.map((sha256) => found.find((token) => token.sha256.equals(sha256)));
+    },
+    { maxBatch: 256, busyThreshold: 16 },
+  );
   const recordedAt = new Map<string, number>();
   return async (given) => {
     // Other texts cost no query.
     if (!tokenPattern.test(given)) return { kind: 'unknown' };
-    const found = await findToken(ledger.pool, digestOf(given));
+    const found = await find(digestOf(given));
     if (!found || !matchesDigest(given, found.sha256)) return { kind: 'unknown' };
     const { sha256: _, ...token } = found;
     const time = now();

@@ -41,16 +41,16 @@ export async function addToken(client: Transaction, token: NewToken): Promise<bo
   return rowCount === 1;
 }
 
-/** By digest, so that the time of the answer reveals nothing. */
-export async function findToken(
+/** By digest, so that the time of the answer reveals nothing. In any order. */
+export async function findTokens(
   pool: pg.Pool,
-  sha256: Buffer,
-): Promise<(Token & { readonly sha256: Buffer }) | undefined> {
+  sha256s: readonly Buffer[],
+): Promise<(Token & { readonly sha256: Buffer })[]> {
   const { rows } = await pool.query<Token & { sha256: Buffer }>(
-    `SELECT ${tokenColumns}, t.sha256 FROM tokens t WHERE t.sha256 = $1`,
-    [sha256],
+    `SELECT ${tokenColumns}, t.sha256 FROM tokens t WHERE t.sha256 = ANY ($1)`,
+    [sha256s],
   );
-  return rows[0];
+  return rows;
 }
 
 export async function listTokens(pool: pg.Pool): Promise<Token[]> {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { defaultReportTimes, endLateReport } from './late-report.ts';
+import { defaultReportTimes, limitReportTimes } from './late-report.ts';
 import { ProblemError } from './problem.ts';
 
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -32,15 +32,17 @@ const maxReports = maxPages - 1;
 
 export function createCallLimits(times = defaultReportTimes, wait = defaultWait): CallLimits {
   const plan = createCallLimit(maxCalls, wait);
-  const [pages, reports] = [createCallLimit(maxPages, wait), createCallLimit(maxReports, wait)];
+  const pages = createCallLimit(maxPages, wait);
+  const [openReports, openLists] = [limitReportTimes(times), limitReportTimes(times)];
+  const reports = createCallLimit(maxReports, wait, { onFull: openReports.endUnread });
   const page: CallLimit = (work) => pages(() => plan(work));
   const [reportOf, listOf] = [limitEachToken(wait), limitEachToken(wait)];
   return {
     plan,
     page,
     report: (reply, token, work) =>
-      reportOf(token)(() => reports(() => page(() => endLateReport(reply, times, work)))),
-    list: (reply, token, work) => listOf(token)(() => endLateReport(reply, times, work)),
+      reportOf(token)(() => reports(() => page(() => openReports.run(reply, work)))),
+    list: (reply, token, work) => listOf(token)(() => openLists.run(reply, work)),
   };
 }
 
@@ -48,7 +50,8 @@ export function createCallLimits(times = defaultReportTimes, wait = defaultWait)
 function limitEachToken(wait: number): (token: string) => CallLimit {
   const limits = new Map<string, CallLimit>();
   return (token) => {
-    const limit = limits.get(token) ?? createCallLimit(1, wait, 'Another report of this token is open.');
+    const limit =
+      limits.get(token) ?? createCallLimit(1, wait, { reason: 'Another report of this token is open.' });
     limits.set(token, limit);
     return limit;
   };
@@ -62,11 +65,15 @@ const retryAfter = 5;
 /**
  * @param wait milliseconds until a waiting call is answered 503
  * @param reason why it is
+ * @param onFull called before a call waits
  */
 export function createCallLimit(
   maxAtOnce: number,
   wait = defaultWait,
-  reason = 'Too many reports and plans are open in this process.',
+  {
+    reason = 'Too many reports and plans are open in this process.',
+    onFull = () => undefined,
+  }: { readonly reason?: string; readonly onFull?: () => void } = {},
 ): CallLimit {
   let inUse = 0;
   /** Waiting calls, oldest first. */
@@ -89,7 +96,10 @@ export function createCallLimit(
   };
   return async (work) => {
     if (inUse < maxAtOnce) inUse++;
-    else if (!(await waitForTurn())) throw busyProblem(reason);
+    else {
+      onFull();
+      if (!(await waitForTurn())) throw busyProblem(reason);
+    }
     try {
       return await work();
     } finally {
