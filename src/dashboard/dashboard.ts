@@ -12,7 +12,7 @@ import { createErrorPages } from './base/error-pages.ts';
 import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
 import { answerEndedStream, createLiveParts } from './base/live.ts';
 import { keepNotice } from './base/notice.ts';
-import { readSession } from './base/session.ts';
+import { createSessionReader } from './base/session.ts';
 import { addSignIn, sendRefresh } from './base/sign-in.ts';
 import type { DashboardOptions, Tools } from './base/tools.ts';
 import { addZonePage } from './base/zone.ts';
@@ -38,6 +38,7 @@ export async function addDashboard(
   { host, publicUrl, ownName, link, ...options }: DashboardOptions,
 ): Promise<void> {
   const guards = createGuards({ host, publicUrl, ownName });
+  const readSession = createSessionReader(context, guards);
   const assets = readAssets();
   server.decorate('assets', assets);
   await server.register(cookie);
@@ -50,14 +51,14 @@ export async function addDashboard(
   server.setErrorHandler(errors.failed);
   answerUnknownPaths(server, async (request, reply) => {
     // For its menu: a person who mistypes an address is still signed in.
-    await readSession(context, request, guards).catch(() => undefined);
+    await readSession(request).catch(() => undefined);
     return errors.notFound(request, reply);
   });
   assets.serve(server);
-  await server.register((part) => addSignIn(part, { context, guards, ownName, link }));
+  await server.register((part) => addSignIn(part, { context, guards, ownName, readSession, link }));
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {
-      const view = await readSession(context, request, guards);
+      const view = await readSession(request);
       if (!view) return refuse(request, reply);
       nameCaller(request, `token ${view.session.name}`);
       return undefined;

@@ -15,6 +15,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 /** Milliseconds. */
 const promised = 200;
 const attackTime = 20_000;
+const reopenTime = 1_000;
 
 const webhookToken = 'a-token-of-at-least-22-characters';
 const account = (name: string): string =>
@@ -92,7 +93,7 @@ const attacks: Readonly<Record<string, () => Promise<readonly Attack[]>>> = {
   },
 };
 
-/** Keeps so many connections open, and opens each again that the server ends. */
+/** Keeps so many connections open, and opens each again within a second of its end. */
 async function keepAttacking({ url, connections, bytes }: Attack, stop: AbortSignal): Promise<void> {
   let open: Socket[] = [];
   while (!stop.aborted) {
@@ -102,7 +103,7 @@ async function keepAttacking({ url, connections, bytes }: Attack, stop: AbortSig
       // Reads nothing, as far as the kernel allows.
       open.push(socket.pause());
     }
-    await sleep(50);
+    await sleep(reopenTime);
   }
   for (const socket of open) socket.destroy();
 }

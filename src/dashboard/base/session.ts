@@ -1,6 +1,11 @@
 import { Tokens } from '@fastify/csrf';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { closeSession, openSession, sessionMaxAge, useSession } from '../../engine/access/sessions.ts';
+import {
+  closeSession,
+  createSessionCheck,
+  openSession,
+  sessionMaxAge,
+} from '../../engine/access/sessions.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { withTimeout } from '../../server/shared-answer.ts';
@@ -17,7 +22,7 @@ function cookieName(request: FastifyRequest, { isSecure }: Guards): string {
 
 const sessions = new WeakMap<FastifyRequest['raw'], string>();
 
-/** The id of a session that `readSession` has found. */
+/** The id of a session that was read. */
 export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
   const id = sessions.get(raw);
   if (id === undefined) throw new Error('nobody is signed in');
@@ -34,25 +39,26 @@ export function inTime<Result>(work: Promise<Result>): Promise<Result> {
   return withTimeout(maxWait, work, late);
 }
 
-/** @returns undefined when nobody is signed in */
-export async function readSession(
-  context: EngineContext,
-  request: FastifyRequest,
-  guards: Guards,
-): Promise<View | undefined> {
-  const id = guards.keepsSessions(request) ? request.cookies[cookieName(request, guards)] : undefined;
-  const token = id === undefined ? undefined : await inTime(useSession(context, id));
-  if (id === undefined || !token) return undefined;
-  sessions.set(request.raw, id);
-  const view = createView(context, token, {
-    zone: zoneOf(request),
-    address: request.url,
-    left: request.signal,
-    csrfToken: () => csrf.create(id),
-    isCsrfToken: (given) => csrf.verify(id, given),
-  });
-  keepView(request, view);
-  return view;
+/** Resolves with undefined when nobody is signed in. */
+export type ReadSession = (request: FastifyRequest) => Promise<View | undefined>;
+
+export function createSessionReader(context: EngineContext, guards: Guards): ReadSession {
+  const check = createSessionCheck(context);
+  return async (request) => {
+    const id = guards.keepsSessions(request) ? request.cookies[cookieName(request, guards)] : undefined;
+    const token = id === undefined ? undefined : await inTime(check(id));
+    if (id === undefined || !token) return undefined;
+    sessions.set(request.raw, id);
+    const view = createView(context, token, {
+      zone: zoneOf(request),
+      address: request.url,
+      left: request.signal,
+      csrfToken: () => csrf.create(id),
+      isCsrfToken: (given) => csrf.verify(id, given),
+    });
+    keepView(request, view);
+    return view;
+  };
 }
 
 /** Ends the former session of this browser too: the new cookie replaces its cookie, so no person could end it. */

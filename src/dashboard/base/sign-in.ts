@@ -10,12 +10,13 @@ import { cameFromElsewhere, type Guards } from './guards.ts';
 import { problemList } from './layout.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
-import { endSession, inTime, readSession, startSession } from './session.ts';
+import { endSession, inTime, type ReadSession, startSession } from './session.ts';
 
 type SignIn = {
   readonly context: EngineContext;
   readonly guards: Guards;
   readonly ownName: string;
+  readonly readSession: ReadSession;
   readonly link: OneTimeLink | undefined;
 };
 
@@ -27,7 +28,7 @@ const form = z.object({ token: z.string().trim().max(200), to: z.string().option
 /** Paths that need no session. The guards of origin and host hold for them too. */
 export async function addSignIn(
   server: FastifyInstance,
-  { context, guards, ownName, link }: SignIn,
+  { context, guards, ownName, readSession, link }: SignIn,
 ): Promise<void> {
   const links = link ? [link] : [];
   const check = createTokenCheck(context);
@@ -72,7 +73,7 @@ export async function addSignIn(
     if (token === undefined) {
       // Asked again from our own page, the browser sends its cookie along.
       if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
-      const view = await readSession(context, request, guards);
+      const view = await readSession(request);
       if (links.some((each) => each.token === view?.session.name)) return sendRefresh(reply, to);
       return sendPage(reply, undefined, 403, signInPage('/', badLink));
     }
@@ -80,7 +81,7 @@ export async function addSignIn(
     return sendRefresh(reply, to);
   });
   server.post('/sign-out', async (request, reply) => {
-    const view = await readSession(context, request, guards);
+    const view = await readSession(request);
     if (view) {
       requireForm(request, view);
       await endSession(context, reply, guards);

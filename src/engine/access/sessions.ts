@@ -1,7 +1,7 @@
 import {
   addSession,
   countOpenSessions,
-  findSession,
+  findSessions,
   listOpenSessions,
   recordSessionUse,
   removeSession,
@@ -9,7 +9,9 @@ import {
 } from '../../ledger/tokens/sessions.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { digestOf } from '../../platform/digest.ts';
+import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
+import { sharedQuery } from './tokens.ts';
 
 /** Milliseconds. Open pages that only follow a run are no use. */
 const sessionIdleTime = 2 * 3_600_000;
@@ -38,15 +40,28 @@ export async function openSession(
   return id;
 }
 
-/** @returns the token with which it was opened; undefined if the session or the token has ended */
-export async function useSession({ ledger, now }: EngineContext, id: string): Promise<Token | undefined> {
-  if (!idPattern.test(id)) return undefined;
-  const [sha256, time] = [digestOf(id), now()];
-  const found = await findSession(ledger.pool, sha256, limitsAt(time));
-  if (!found) return undefined;
-  if (time.getTime() - found.usedAt.getTime() >= useRecordInterval)
-    await recordSessionUse(ledger.pool, sha256, time);
-  return found.token;
+/**
+ * Reads the ledger every time, as the check of tokens does.
+ *
+ * @returns the token with which a session was opened; undefined if the session or the token has ended
+ */
+export function createSessionCheck({
+  ledger,
+  now,
+}: EngineContext): (id: string) => Promise<Token | undefined> {
+  const find = coalesce(async (sha256s: readonly Buffer[]) => {
+    const found = await findSessions(ledger.pool, sha256s, limitsAt(now()));
+    return sha256s.map((asked) => found.find(({ sha256 }) => sha256.equals(asked)));
+  }, sharedQuery);
+  return async (id) => {
+    if (!idPattern.test(id)) return undefined;
+    const [sha256, time] = [digestOf(id), now()];
+    const found = await find(sha256);
+    if (!found) return undefined;
+    if (time.getTime() - found.usedAt.getTime() >= useRecordInterval)
+      await recordSessionUse(ledger.pool, sha256, time);
+    return found.token;
+  };
 }
 
 /** Returns those that have ended. */

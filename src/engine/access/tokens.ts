@@ -80,15 +80,15 @@ export type TokenCheck =
 /** Minimum time between recorded uses (milliseconds). */
 const useRecordInterval = 60_000;
 
+/** Many calls at once would otherwise take all connections of the ledger from those of other callers. */
+export const sharedQuery = { maxBatch: 256, busyThreshold: 16 };
+
 /** Reads the ledger every time, so a revocation applies at once. Calls that come together share a query. */
 export function createTokenCheck({ ledger, now }: EngineContext): (given: string) => Promise<TokenCheck> {
-  const find = coalesce(
-    async (sha256s: readonly Buffer[]) => {
-      const found = await findTokens(ledger.pool, sha256s);
-      return sha256s.map((sha256) => found.find((token) => token.sha256.equals(sha256)));
-    },
-    { maxBatch: 256, busyThreshold: 16 },
-  );
+  const find = coalesce(async (sha256s: readonly Buffer[]) => {
+    const found = await findTokens(ledger.pool, sha256s);
+    return sha256s.map((asked) => found.find(({ sha256 }) => sha256.equals(asked)));
+  }, sharedQuery);
   const recordedAt = new Map<string, number>();
   return async (given) => {
     // Other texts cost no query.

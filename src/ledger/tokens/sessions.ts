@@ -29,26 +29,23 @@ export async function addSession(
 /** Of a session: the token with which it was opened, and when the session was last used, to the minute. */
 export type OpenSession = { readonly token: Token; readonly usedAt: Date };
 
-/** @returns undefined if it has ended, or its token */
-export async function findSession(
+/** Those of the given sessions that have not ended, and whose token has not. In any order. */
+export async function findSessions(
   pool: pg.Pool,
-  sha256: Buffer,
+  sha256s: readonly Buffer[],
   { now, createdSince, usedSince }: SessionLimits,
-): Promise<OpenSession | undefined> {
-  const { rows } = await pool.query<Token & { sessionUsedAt: Date }>(
+): Promise<(OpenSession & { readonly sha256: Buffer })[]> {
+  const { rows } = await pool.query<Token & { sessionUsedAt: Date; sha256: Buffer }>(
     `
-    SELECT ${tokenColumns}, s.used_at AS "sessionUsedAt"
+    SELECT ${tokenColumns}, s.used_at AS "sessionUsedAt", s.sha256
     FROM sessions s
     JOIN tokens t ON t.name = s.token
-    WHERE s.sha256 = $1 AND s.created_at >= $3 AND s.used_at >= $4
+    WHERE s.sha256 = ANY ($1) AND s.created_at >= $3 AND s.used_at >= $4
       AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
     `,
-    [sha256, now, createdSince, usedSince],
+    [sha256s, now, createdSince, usedSince],
   );
-  const [row] = rows;
-  if (!row) return undefined;
-  const { sessionUsedAt: usedAt, ...token } = row;
-  return { token, usedAt };
+  return rows.map(({ sessionUsedAt: usedAt, sha256, ...token }) => ({ token, usedAt, sha256 }));
 }
 
 /** Those of the given sessions that have not ended. */
