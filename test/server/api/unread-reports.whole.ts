@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
@@ -44,6 +44,8 @@ afterAll(async () => {
   await api.close();
   await opened.close();
 });
+
+afterEach(() => expect.poll(countSnapshots).toBe(0));
 
 const tokenOf = (name: string): Promise<string> =>
   createToken(opened.context, { name, scope: 'admin', owner: name, accounts: null, expiresAt: null });
