@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { signIn, type Visitor } from '../support/dashboard-scene.ts';
 import { freePort } from '../support/free-port.ts';
+import '../support/localhost-names.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { openRawConnection } from '../support/raw-http.ts';
@@ -49,7 +50,8 @@ beforeAll(async () => {
     await serve.ended;
   });
   await serve.waitForText('Dashboard: ');
-  [receiver, api] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${apiPort}`];
+  const dashboard = /^Dashboard: (\S+)\/$/m.exec(serve.stderrSoFar())?.[1];
+  [receiver, api] = [`http://127.0.0.1:${port}`, dashboard ?? ''];
   person = await signIn(api, await tokenOf('person'));
 });
 afterAll(() => cleanUp.disposeAsync());

@@ -5,6 +5,7 @@ import { openLogger } from '../../../src/platform/logger.ts';
 import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
 import { signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { ownAddress, ownName } from '../../support/localhost-names.ts';
 import { openRawConnection, type RawConnection } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
@@ -37,7 +38,13 @@ beforeAll(async () => {
     api: tools,
     reportTimes: times,
     addPages: (server, limits) =>
-      addDashboard(server, opened.context, { ...tools, host: '127.0.0.1', publicUrl: undefined, limits }),
+      addDashboard(server, opened.context, {
+        ...tools,
+        host: '127.0.0.1',
+        publicUrl: undefined,
+        ownName,
+        limits,
+      }),
   });
 });
 afterAll(async () => {
@@ -125,7 +132,7 @@ describe('reports that their caller does not read', () => {
   test('do not hold up the audit trail, which needs no snapshot', async () => {
     const tokens = [await tokenOf('slow 3'), await tokenOf('slow 4')];
     const unread = await Promise.all(tokens.map((token) => askUnread(token)));
-    const person = await signIn(api.url, await tokenOf('person'));
+    const person = await signIn(ownAddress(api.url), await tokenOf('person'));
     expect((await person.get('/audit/download?format=csv')).status).toBe(200);
     for (const { socket } of unread) socket.destroy();
   });
