@@ -20,6 +20,16 @@ export const deliveryReportStates = [
 ] as const;
 export type DeliveryReportState = (typeof deliveryReportStates)[number];
 
+/** Of all accounts, because they wait in one queue. */
+export type UnappliedReports = {
+  /** Due for longer than a minute: no process applies them, or none can. */
+  readonly waiting: number;
+  /** When the first of them was due; null if none waits. */
+  readonly since: Date | null;
+  /** Refused by Postgres, each by itself. */
+  readonly failed: number;
+};
+
 /** Outcomes stored for single recipients. `cancelled`: removed from its request before sending. */
 export const recipientOutcomes = [...deliveryOutcomes, 'cancelled'] as const;
 

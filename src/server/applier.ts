@@ -20,7 +20,13 @@ const defaultInterval = 10_000;
 
 const waitAfterFailure = 1_000;
 
-/** A task that never runs twice at once. Consecutive equal failures are logged once. */
+/** Milliseconds. */
+const defaultLogAgainAfter = 300_000;
+
+/** Milliseconds. */
+export type ApplierTimes = { readonly interval?: number; readonly logAgainAfter?: number };
+
+/** A task that never runs twice at once. Consecutive equal failures are logged once, and again while they last. */
 type RepeatedTask = {
   /** A running task runs again afterwards. */
   readonly run: () => void;
@@ -33,7 +39,7 @@ export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
   logger: Logger,
-  interval = defaultInterval,
+  { interval = defaultInterval, logAgainAfter = defaultLogAgainAfter }: ApplierTimes = {},
 ): Applier {
   let arrived = false;
   let stopped = false;
@@ -47,11 +53,12 @@ export function startApplier(
     return !stopped;
   }
 
-  const applying = createRepeatedTask(logger, 'delivery reports not applied; trying again', async () => {
+  const log = { logger, logAgainAfter, context };
+  const applying = createRepeatedTask(log, 'delivery reports not applied; trying again', async () => {
     const reports = await applyInbox(context, { ...work, shouldContinue });
     if (reports > 0) logger.debug({ reports }, 'delivery reports applied');
   });
-  const booking = createRepeatedTask(logger, 'billing not booked; trying again', async () => {
+  const booking = createRepeatedTask(log, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
     await deleteExpiredCalls(context);
   });
@@ -73,11 +80,21 @@ export function startApplier(
   };
 }
 
-function createRepeatedTask(logger: Logger, failure: string, task: () => Promise<unknown>): RepeatedTask {
+type TaskLog = {
+  readonly logger: Logger;
+  readonly logAgainAfter: number;
+  readonly context: Pick<EngineContext, 'now' | 'monotonic'>;
+};
+
+function createRepeatedTask(
+  { logger, logAgainAfter, context: { now, monotonic } }: TaskLog,
+  failure: string,
+  task: () => Promise<unknown>,
+): RepeatedTask {
   let running: Promise<void> | undefined;
   let runAgain = false;
   let stopped = false;
-  let lastReason = '';
+  let last: { readonly reason: string; readonly since: Date; readonly loggedAt: number } | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
 
   async function runRounds(): Promise<void> {
@@ -85,11 +102,14 @@ function createRepeatedTask(logger: Logger, failure: string, task: () => Promise
       runAgain = false;
       try {
         await task();
-        lastReason = '';
+        last = undefined;
       } catch (error) {
         const reason = loggableReason(error);
-        if (reason !== lastReason) logger.error({ error: reason }, failure);
-        lastReason = reason;
+        const since = last?.since ?? now();
+        if (reason !== last?.reason || monotonic() - last.loggedAt >= logAgainAfter) {
+          logger.error({ error: reason, since }, failure);
+          last = { reason, since, loggedAt: monotonic() };
+        }
         retryTimer = setTimeout(run, waitAfterFailure);
       }
     } while (runAgain && !stopped);

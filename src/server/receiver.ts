@@ -6,7 +6,7 @@ import type { FailedDeliveryReport } from '../ledger/delivery-reports/store-fail
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
-import { startApplier } from './applier.ts';
+import { type ApplierTimes, startApplier } from './applier.ts';
 import { nameCaller } from './arriving-bodies.ts';
 import { checkBody, type FailedCheck, failedHeadCheck } from './caller-checks.ts';
 import { answerUnknownPaths, defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
@@ -35,6 +35,7 @@ export type ReceiverOptions = ListenAddress & {
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: DeliveryReportObserver;
+  readonly applierTimes?: ApplierTimes;
   /** Monitoring for this machine, on the same port. */
   readonly operations?: Operations;
 };
@@ -60,7 +61,7 @@ const retryAfter = 30;
  * @throws InputError when the port is not available
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { accounts, sharing = noSharing, logger, observer = noObserver } = options;
+  const { accounts, sharing = noSharing, logger, observer = noObserver, applierTimes } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...defaultLimits, ...options.limits };
   const { server, close } = openLimitedServer(
@@ -77,7 +78,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   };
   const findMapping = createMappingFinder(accounts);
   const work = { findMapping, sharing, onApplied: observer.applied, onFailed };
-  const applier = startApplier(context, work, logger);
+  const applier = startApplier(context, work, logger, applierTimes);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
     refuse(request, reply, { check: 'path' });

@@ -26,7 +26,7 @@ const start = (lookEvery: number, onApplied: (reports: number) => void = () => u
     opened.context,
     { findMapping: () => observedMapping, sharing: noSharing, onApplied, onFailed: () => undefined },
     logger,
-    lookEvery,
+    { interval: lookEvery },
   );
 
 async function receive(count: number, body = 'senseless'): Promise<void> {

@@ -213,7 +213,9 @@ describe('a delivery report that Postgres refuses', () => {
     expect(await operations.readiness()).toEqual({
       ready: true,
       problems: [],
-      warnings: ['delivery reports not applied: 1 (volley delivery-reports list --state failed)'],
+      warnings: [
+        '1 delivery report could not be applied. `volley delivery-reports list --state failed` shows it.',
+      ],
     });
 
     await query('DROP TRIGGER refuses ON recipient_outcomes');

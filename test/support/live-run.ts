@@ -99,6 +99,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       chargeCodes: 1,
     },
     rejections: [{ reason: 'invalid', column: text, contacts: 1 }],
+    unapplied: { waiting: 0, since: null, failed: 0 },
     events: {
       states: [{ state: 'planned', reason: text, at }],
       audit: [

@@ -3,6 +3,7 @@ import { type RunStatus, requireStatus } from '../../engine/reporting/run-status
 import { latest } from '../../engine/runs/named-run.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { heldLedgerAdvice } from '../../platform/reason-text.ts';
+import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { formatRunSummary } from '../../report/run-summary.ts';
@@ -39,7 +40,7 @@ export async function statusAction(
 }
 
 function statusLines(status: RunStatus, screen: Screen): string[] {
-  const { run, reason, phase, unattended, preemptedBy, refusal, clockStep, held } = status;
+  const { run, reason, phase, unattended, preemptedBy, refusal, clockStep, held, unappliedReports } = status;
   const settling = 'settling doubts: everything else is sent, and requests in doubt are being resolved';
   return [
     formatRunSummary(status, screen),
@@ -52,6 +53,9 @@ function statusLines(status: RunStatus, screen: Screen): string[] {
     ...(refusal ? [`  waits       because ${formatRefusalWithRetry(refusal, screen)}`] : []),
     ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
     ...(held ? [`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`] : []),
+    ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
+      (what) => `  reports     ${what}`,
+    ),
     ...notificationLines(status.notifications),
   ];
 }
@@ -63,5 +67,9 @@ function exitCodeOf({ state, requests }: RunStatus): ExitCode {
 }
 
 function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
-  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${formatTime(screen, at)} ${screenZone(screen)}; rate limits still hold, but times before and after cannot be compared`;
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${zonedTime(at, screen)}; rate limits still hold, but times before and after cannot be compared`;
+}
+
+function zonedTime(time: Date, screen: Screen): string {
+  return `${formatTime(screen, time)} ${screenZone(screen)}`;
 }

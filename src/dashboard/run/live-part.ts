@@ -3,6 +3,7 @@ import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, number, withCode } from '../parts/parts.ts';
+import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { actionLinks } from './action-links.ts';
 import { answersPart } from './answers-part.ts';
 import { costsPart } from './costs-part.ts';
@@ -16,6 +17,7 @@ import { waitWords } from './wait-words.ts';
 export function livePart(live: LiveRun, viewer: Viewer): Html {
   const isEmpty = live.progress.total === 0;
   return html`${statePart(live, viewer)}
+${unappliedBanner(live.unapplied, viewer)}
 ${actionLinks(live, viewer)}
 ${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live, viewer)}
 ${countingNote(live)}

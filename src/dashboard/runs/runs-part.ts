@@ -6,6 +6,7 @@ import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
+import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { runPath } from '../paths.ts';
 import { duration } from '../run/stages-part.ts';
 import { sentence } from '../run/wait-words.ts';
@@ -15,9 +16,10 @@ import { waitingPart } from './waiting-part.ts';
 export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
 
 export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
-  const { runs, hasMore, held } = list;
+  const { runs, hasMore, held, unapplied } = list;
   const last = runs.at(-1)?.head;
   return html`${held && html`<p class="banner" role="alert">${sentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
+${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
 ${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
 ${

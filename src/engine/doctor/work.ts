@@ -1,5 +1,10 @@
 import type { Finding } from '../../domain/doctor.ts';
-import { countRecipientsInDoubt, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import {
+  countRecipientsInDoubt,
+  type LedgerFigures,
+  maxInboxLag,
+  readFigures,
+} from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
@@ -93,14 +98,11 @@ export function checkBreakers({ openBreakers }: Pick<LedgerFigures, 'openBreaker
   );
 }
 
-/** Seconds. */
-const maxInboxLag = 60;
-
 export function checkInbox({ inbox }: Pick<LedgerFigures, 'inbox'>): Finding {
   const { due, failed, lag, later } = inbox;
   if (lag > maxInboxLag)
     return problem(
-      `${count(due, 'delivery report')} wait to be applied, the first for ${formatAge(lag * 1_000)}: no receiver applies them.`,
+      `${count(due, 'delivery report')} wait to be applied, the first for ${formatAge(lag * 1_000)}: no process applies them, or none can.`,
       'Start `volley serve`. If it runs, see its log.',
     );
   if (failed > 0)

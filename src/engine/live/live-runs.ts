@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
@@ -11,6 +12,7 @@ import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices
 import type { EngineContext } from '../context.ts';
 import type { AccountLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
+import { createUnappliedRead, type PacedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
 import {
   createKnownRun,
@@ -40,6 +42,7 @@ export type LiveRun = {
   readonly costs: RunCosts | undefined;
   readonly rejections: readonly RejectionGroup[] | undefined;
   readonly events: RunEvents | undefined;
+  readonly unapplied: UnappliedReports | undefined;
   /** When they were read. */
   readonly asOf: Partial<
     Readonly<Record<'figures' | 'reported' | 'failures' | 'results' | 'costs', Date | undefined>>
@@ -94,6 +97,7 @@ export function createLiveRuns(
   settings: Settings,
 ): LiveRuns {
   const watched = new LRUCache<string, Watched>({ max: maxRuns });
+  const unapplied = createUnappliedRead(context);
   const lookAt = (
     run: string,
     known: Watched,
@@ -103,7 +107,7 @@ export function createLiveRuns(
     if (known.look && began - known.look.began < sharedFor && known.look.maxAge <= maxAge)
       return known.look.live;
     const before = known.look?.live.catch(() => undefined) ?? Promise.resolve();
-    const live = before.then(() => look(context, run, known, maxAge));
+    const live = before.then(() => look(context, run, known, maxAge, unapplied));
     known.look = { began, maxAge, live };
     return live;
   };
@@ -172,8 +176,10 @@ async function look(
   run: string,
   watched: Watched,
   maxAge: number,
+  unapplied: PacedRead<UnappliedReports>,
 ): Promise<LiveRun | undefined> {
   const { meter, paced } = watched;
+  await unapplied.refresh();
   const [head] = await listRunsBeginning(ledger.monitoring, run, 1);
   if (head?.run !== run) return undefined;
   await paced.refresh(head, maxAge);
@@ -213,6 +219,7 @@ async function look(
     costs: paced.costs.latest(),
     rejections: paced.rejections.latest(),
     events: paced.events.latest(),
+    unapplied: unapplied.latest(),
     asOf: {
       figures: agoOf(monotonic() - (watched.figures?.began ?? Number.NEGATIVE_INFINITY)),
       reported: agoOf(paced.reported.age()),

@@ -1,3 +1,5 @@
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
+import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import type { EngineContext } from '../context.ts';
 
 /**
@@ -70,4 +72,13 @@ export function createPacedRead<Value>(
       nextAt = expiredAt;
     },
   };
+}
+
+/** For every page whose figures come from delivery reports. */
+export function createUnappliedRead({
+  ledger,
+  now,
+  monotonic,
+}: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>): PacedRead<UnappliedReports> {
+  return createPacedRead({ monotonic }, 2_000, () => findUnappliedReports(ledger.monitoring, now()), 10_000);
 }

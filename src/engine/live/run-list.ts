@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
@@ -8,7 +9,7 @@ import { type ListFigures, listRunsInDoubt } from '../../ledger/runs/list-figure
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { EngineContext } from '../context.ts';
 import { createFiguresOfRuns, firstWait } from './figures-of-runs.ts';
-import { createPacedRead, type PacedRead } from './paced-read.ts';
+import { createPacedRead, createUnappliedRead, type PacedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
 import { type RunWait, waitsOf } from './waits.ts';
 
@@ -31,6 +32,7 @@ export type LiveRunList = {
   /** There are older runs. */
   readonly hasMore: boolean;
   readonly held: HoldReason | null;
+  readonly unapplied: UnappliedReports | undefined;
 };
 
 export type LiveRunLists = { readonly read: (filter: RunFilter) => Promise<LiveRunList> };
@@ -46,10 +48,13 @@ const leastPause = 3_000;
 const endedProgressAge = 5_000;
 
 /** For pages that list runs as they are. */
-export function createLiveRunLists(context: Pick<EngineContext, 'ledger' | 'monotonic'>): LiveRunLists {
+export function createLiveRunLists(
+  context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+): LiveRunLists {
   const { ledger, monotonic } = context;
   const meters = new LRUCache<string, RateMeter>({ max: 500 });
   const ended = new LRUCache<string, DispatchProgress>({ max: 2_000, ttl: endedProgressAge });
+  const unapplied = createUnappliedRead(context);
   const figuresOf = createFiguresOfRuns(context, leastPause);
   const inDoubt = createPacedRead(context, leastPause, () => listRunsInDoubt(ledger.monitoring, maxCounted));
 
@@ -74,6 +79,7 @@ export function createLiveRunLists(context: Pick<EngineContext, 'ledger' | 'mono
       const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
       const progresses = await progressOf(heads);
       const booked = await figuresOf(heads.map(({ run }) => run));
+      await unapplied.refresh();
       const { heldReason: held } = await readLocation(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
         const progress = progresses.get(head.run);
@@ -108,6 +114,7 @@ export function createLiveRunLists(context: Pick<EngineContext, 'ledger' | 'mono
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
         held,
+        unapplied: unapplied.latest(),
       };
     },
   };

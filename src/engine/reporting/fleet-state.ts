@@ -1,7 +1,8 @@
 import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
-import { countFailedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { findUnappliedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { describeSchema } from '../../ledger/schema.ts';
+import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import type { EngineContext } from '../context.ts';
 
 export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
@@ -28,16 +29,18 @@ export type DatabaseState = {
   readonly warnings: readonly string[];
 };
 
-export async function checkDatabase({ ledger }: EngineContext): Promise<DatabaseState> {
+export async function checkDatabase({ ledger, now }: EngineContext): Promise<DatabaseState> {
   const broken = (problem: string): DatabaseState => ({ problem, warnings: [] });
   try {
     const schema = await readSchemaState(ledger.monitoring);
     const { found, nextStep } = describeSchema(schema);
     if (schema.kind !== 'fits') return broken(`the ledger ${found}`);
-    const failed = await countFailedReports(ledger.monitoring);
-    const what = `delivery reports not applied: ${failed} (volley delivery-reports list --state failed)`;
+    const unapplied = await findUnappliedReports(ledger.monitoring, now());
     return {
-      warnings: [...(nextStep === undefined ? [] : [`the ledger ${found}`]), ...(failed > 0 ? [what] : [])],
+      warnings: [
+        ...(nextStep === undefined ? [] : [`the ledger ${found}`]),
+        ...describeUnapplied(unapplied, (time) => time.toISOString()),
+      ],
     };
   } catch (error) {
     return broken(`unusable: ${codeOf(error)}`);

@@ -1,9 +1,11 @@
 import type { Refusal } from '../../domain/breaker.ts';
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunPhase, RunSummary } from '../../domain/runs.ts';
 import { findRefusal } from '../../ledger/limits/breaker.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
 import { findPreemptingRun } from '../../ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
@@ -24,6 +26,8 @@ export type RunStatus = RunSummary & {
   /** Set back since planning: recorded times may be out of order, rates hold. */
   readonly clockStep: ClockStep | null;
   readonly held: string | null;
+  /** Null if there are none. */
+  readonly unappliedReports: UnappliedReports | null;
   readonly notifications: readonly ListedNotification[];
 };
 
@@ -36,6 +40,7 @@ export async function requireStatus(context: EngineContext, run: string): Promis
   const notifications = await listRunNotifications(context.ledger.pool, run);
   const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
   const held = formatReasonOrNull((await readLocation(context.ledger.pool)).heldReason);
+  const unapplied = await findUnappliedReports(context.ledger.pool, context.now());
   const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
   const phase = watch?.state === 'running' ? watch.phase : null;
   return {
@@ -47,6 +52,7 @@ export async function requireStatus(context: EngineContext, run: string): Promis
     refusal,
     clockStep,
     held,
+    unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
     notifications,
   };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunPhase } from '../../domain/runs.ts';
 import { countSuppressedOf } from '../request-rows.ts';
 
@@ -89,10 +90,21 @@ async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
 /** SQL: failed delivery reports, by `reports_to_look_at`. */
 const failedReports = `SELECT count(*)::integer FROM unusual_delivery_reports WHERE state = 'failed'`;
 
-/** Delivery reports that failed and were not replayed since. */
-export async function countFailedReports(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ failed: number }>(`SELECT (${failedReports}) AS failed`);
-  return rows[0]?.failed ?? 0;
+/** Seconds for which a delivery report may be due. */
+export const maxInboxLag = 60;
+
+/** Ordinarily there are none, which takes a look into each of two indexes (`inbox_queue_due`). */
+export async function findUnappliedReports(pool: pg.Pool, now: Date): Promise<UnappliedReports> {
+  const { rows } = await pool.query<UnappliedReports>(
+    `
+    SELECT coalesce(sum(cardinality(report_ids)), 0)::integer AS waiting, min(due_at) AS since,
+           (${failedReports}) AS failed
+    FROM inbox_queue
+    WHERE due_at < $1
+    `,
+    [new Date(now.getTime() - maxInboxLag * 1_000)],
+  );
+  return rows[0] ?? { waiting: 0, since: null, failed: 0 };
 }
 
 /** Each row is a committed batch: 100,000 are read in 25 ms. */

@@ -6,6 +6,7 @@ import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { auditPage, tokenList } from './admin-schemas.ts';
 import { callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import {
@@ -19,7 +20,7 @@ import {
   scoped,
   scopedToAllAccounts,
 } from './route.ts';
-import { approval, auditPage, resolved, tokenList } from './schemas.ts';
+import { approval, resolved } from './schemas.ts';
 
 export function addAdminRoutes(server: Routes): void {
   addApprove(server);

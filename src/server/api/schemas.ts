@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { auditActions, auditInterfaces, auditOutcomes, tokenScopes } from '../../domain/access.ts';
 import { channels } from '../../domain/message.ts';
 import { notifiedEvents } from '../../domain/notify.ts';
 import {
@@ -119,6 +118,12 @@ export const runStatus = runSummary
       .nullable()
       .describe("How far the database's clock was set back since the run was planned."),
     held: z.string().nullable().describe('The reason why nothing is sent from the ledger.'),
+    unappliedReports: z
+      .object({ waiting: count, since: z.date().nullable(), failed: count })
+      .nullable()
+      .describe(
+        'Delivery reports of all accounts that are not applied: due for longer than a minute, `since` when, or refused by Postgres. Null if there are none.',
+      ),
     notifications: z
       .array(
         z.object({
@@ -184,43 +189,6 @@ export const scheduleList = z
       .describe('The latest ticks, newest first.'),
   })
   .meta({ id: 'Schedules' });
-
-export const auditPage = z
-  .object({
-    entries: z.array(
-      z.object({
-        entry: z.string(),
-        at: z.date(),
-        who: z.string(),
-        how: z.enum(auditInterfaces),
-        token: z.string().nullable(),
-        action: z.enum(auditActions),
-        run: z.string().nullable(),
-        subject: z.string().nullable(),
-        details: z.record(z.string(), z.unknown()),
-        outcome: z.enum(auditOutcomes),
-      }),
-    ),
-    next: z.string().nullable().describe('The value of `before` for the next page; null on the last page.'),
-  })
-  .meta({ id: 'AuditPage' });
-
-export const tokenList = z
-  .object({
-    tokens: z.array(
-      z.object({
-        name: z.string(),
-        owner: z.string(),
-        scope: z.enum(tokenScopes),
-        accounts: z.array(z.string()).nullable().describe('The accounts of the token; null: all.'),
-        createdAt: z.date(),
-        expiresAt: z.date().nullable(),
-        revokedAt: z.date().nullable(),
-        lastUsedAt: z.date().nullable().describe('To the minute.'),
-      }),
-    ),
-  })
-  .meta({ id: 'Tokens' });
 
 const row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 
