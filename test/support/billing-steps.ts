@@ -45,8 +45,8 @@ const rates = fc.constantFrom<RunRates | null>(
 
 /** `divided`: rejected and divided. `released`: not at the service. `lost`: not answered yet. */
 const sentEnds = ['rejected', 'divided', 'failed', 'in_doubt', 'released', 'lost', 'lost'] as const;
-/** `busy`: released, but the service may have it, because it answered. */
-export type SentEnd = (typeof sentEnds)[number] | 'accepted' | 'busy';
+/** `busy`: released, but the service may have it, because it answered. `numbered`: always with the same job number. */
+export type SentEnd = (typeof sentEnds)[number] | 'accepted' | 'busy' | 'numbered';
 const fourEnds = fc.array(
   fc.constantFrom<SentEnd>('accepted', 'accepted', 'accepted', 'accepted', ...sentEnds),
   {
@@ -55,7 +55,17 @@ const fourEnds = fc.array(
   },
 );
 
-const ofRun = ['doubt', 'reportWhole', 'retry', 'giveBack', 'resend', 'lookUp', 'cancel', 'restore'] as const;
+const ofRun = [
+  'doubt',
+  'doubtRepeated',
+  'reportWhole',
+  'retry',
+  'giveBack',
+  'resend',
+  'lookUp',
+  'cancel',
+  'restore',
+] as const;
 
 const step = fc.oneof(
   fc.record({

@@ -5,6 +5,7 @@ import { applyDeliveryReports } from '../../src/ledger/delivery-reports/apply-ba
 import { requeueDeliveryReports } from '../../src/ledger/delivery-reports/replay.ts';
 import { advanceSlices } from '../../src/ledger/requests/advance.ts';
 import { cancelPlanned } from '../../src/ledger/requests/cancel.ts';
+import { doubtRepeatedNumbers } from '../../src/ledger/requests/doubt-repeated-numbers.ts';
 import { markPlannedInDoubt } from '../../src/ledger/requests/mark-planned-in-doubt.ts';
 import { resendDoubts } from '../../src/ledger/requests/resend.ts';
 import { acceptLookedUp, resolveRequests } from '../../src/ledger/requests/resolve.ts';
@@ -132,6 +133,9 @@ async function performRunStep(pool: pg.Pool, run: string, step: StepOfRun, now: 
     case 'doubt':
       await markUnrecordedInDoubt(pool, run, now);
       return;
+    case 'doubtRepeated':
+      await inTransaction(pool, (client) => doubtRepeatedNumbers(client, { run }, now));
+      return;
     case 'giveBack':
       await releaseClaims(pool, run, now);
       return;
@@ -204,6 +208,10 @@ function outcomeOf(end: SentEnd, reported: boolean) {
   if (end === 'lost') return undefined;
   if (end === 'divided') return { state: 'rejected', divide: true } as const;
   if (end === 'busy') return { state: 'planned', verdict: 'released' } as const;
+  if (end === 'numbered') {
+    const jobNumber = '7';
+    return { state: 'accepted', jobNumber, detail: { kind: 'job_number', jobNumber } } as const;
+  }
   if (end !== 'released') return { state: end } as const;
   // The service reports only accepted requests.
   return reported ? undefined : ({ state: 'planned', verdict: 'released' } as const);

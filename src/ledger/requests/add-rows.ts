@@ -145,18 +145,18 @@ export async function addAcceptedRows(client: Transaction, requests: readonly Re
   await client.query(
     `
     WITH accepted AS MATERIALIZED (
-      SELECT o.*, s.first_request, w.owner AS last_owner
+      SELECT o.*, s.first_request, coalesce(w.owner, gen_random_uuid()) AS last_owner
       FROM ${requestKeys.table('k')}
       CROSS JOIN LATERAL (
         SELECT * FROM ordinary_requests_between(k.run_id, k.request, k.request) LIMIT 1
       ) o
       JOIN slices s ON s.run_id = o.run_id AND s.slice = o.slice
-      CROSS JOIN LATERAL (
+      LEFT JOIN LATERAL (
         SELECT owner FROM slice_owners
         WHERE run_id = o.run_id AND slice = o.slice
         ORDER BY version DESC
         LIMIT 1
-      ) w
+      ) w ON true
       WHERE o.state = 'accepted'
     ), added AS (
       INSERT INTO requests (run_id, request, envelope, recipients, state, reason, attempts, updated_at)

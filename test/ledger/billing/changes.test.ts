@@ -42,10 +42,13 @@ const report: BillingStep = {
   reports: [{ recipient: 0, outcome: 'delivered', units: '2', price: '0.1' }],
 };
 const resolve = (resolution: 'accepted' | 'resend'): BillingStep => ({ kind: 'resolve', run: 0, resolution });
-const ofRun = (kind: 'doubt' | 'reportWhole' | 'lookUp' | 'resend' | 'restore' | 'retry'): BillingStep => ({
+const ofRun = (
+  kind: 'doubt' | 'doubtRepeated' | 'reportWhole' | 'lookUp' | 'resend' | 'restore' | 'retry',
+): BillingStep => ({
   kind,
   run: 0,
 });
+const inSecondRun = (step: BillingStep): BillingStep => ('run' in step ? { ...step, run: 1 } : step);
 const book: BillingStep = { kind: 'book' };
 const tomorrow: BillingStep = { kind: 'wait', minutes: 24 * 60 };
 const inDoubt = [plan(1, 1), send('in_doubt'), book];
@@ -73,6 +76,12 @@ type History = {
 
 const histories: readonly History[] = [
   { calls: 'prove.ts', when: 'a report proves a request', before: inDoubt, step: report },
+  {
+    calls: 'doubt-repeated-numbers.ts',
+    when: 'a job number is repeated',
+    before: [plan(1, 1), send('numbered'), plan(1, 1), inSecondRun(send('numbered')), book],
+    step: inSecondRun(ofRun('doubtRepeated')),
+  },
   { calls: 'resend.ts', when: 'a run resends requests in doubt', before: inDoubt, step: ofRun('resend') },
   { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
   { calls: 'resolve.ts', when: 'a look-up settles a doubt', before: inDoubt, step: ofRun('lookUp') },
@@ -145,7 +154,9 @@ test('what the service charges for a request that it had rejected whole is bille
       await performNextStep(world, step);
     while (await bookPending(pool));
     const { totals } = await inTransaction(pool, (client) => reportBilling(client, allBilling));
-    expect(totals).toMatchObject([{ requests: 1, recipients: 0, delivered: 1, price: '0.1' }]);
+    expect(totals).toMatchObject([
+      { requests: 1, recipients: 0, delivered: 0, reportedUnsent: 1, price: '0.1' },
+    ]);
     await expectBillingIsRight();
   }
 });
