@@ -43,6 +43,7 @@ const figures: readonly Figure[] = [
   { key: 'unknown', title: 'Unknown', kind: 'integer', always: true },
   { key: 'delivered', title: 'Delivered', kind: 'integer', always: true, minor: 1 },
   { key: 'undelivered', title: 'Undelivered', kind: 'integer', always: true, minor: 3 },
+  { key: 'reportedUnsent', title: 'Reported, not sent', kind: 'integer' },
   { key: 'notYetReported', title: 'Not yet reported', kind: 'integer', always: true },
   { key: 'smsParts', title: 'SMS parts', kind: 'decimal', minor: 7 },
   { key: 'expectedSmsParts', title: 'SMS parts expected', kind: 'decimal', minor: 8 },

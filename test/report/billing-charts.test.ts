@@ -16,6 +16,7 @@ const nothing: BillingFigures = {
   unknown: 0,
   delivered: 0,
   undelivered: 0,
+  reportedUnsent: 0,
   notYetReported: 0,
   smsParts: '0',
   faxPages: '0',

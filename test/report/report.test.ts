@@ -206,6 +206,7 @@ describe('billingSheet', () => {
     currency: null,
     correctionOf: null,
     corrections: false,
+    reportedUnsent: 0,
     notYetReported: 0,
   };
   const figures = {

@@ -18,6 +18,7 @@ function createLine(value: string | null, changes: Partial<BillingLine> = {}): B
     unknown: 0,
     delivered: 0,
     undelivered: 0,
+    reportedUnsent: 0,
     notYetReported: 0,
     smsParts: '0',
     faxPages: '0',

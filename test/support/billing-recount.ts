@@ -20,6 +20,7 @@ export type Figures = {
   unknown: number;
   delivered: number;
   undelivered: number;
+  reportedUnsent: number;
   notYetReported: number;
   unrated: number;
   smsParts: Big;
@@ -38,6 +39,7 @@ type DbRequest = {
   readonly account: string;
   readonly channel: Channel;
   readonly state: RequestState;
+  readonly attempts: number;
   /** With those of the requests that it was divided from. */
   readonly message_ids: readonly string[];
   readonly sub_account: string | null;
@@ -70,6 +72,7 @@ function zeroFigures(): Figures {
     unknown: 0,
     delivered: 0,
     undelivered: 0,
+    reportedUnsent: 0,
     notYetReported: 0,
   };
   const none = new Big(0);
@@ -90,7 +93,7 @@ function zeroFigures(): Figures {
 /** Counts again, per recipient, from the attempts and the raw inbox. */
 export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipient[]> {
   const { rows: requests } = await pool.query<DbRequest>(`
-    SELECT run_id, campaign, account, channel, q.state, sub_account, department, charge_code, r.*,
+    SELECT run_id, campaign, account, channel, q.state, q.attempts, sub_account, department, charge_code, r.*,
            rates,
            coalesce((SELECT max(started_at) FROM all_attempts a WHERE a.run_id = q.run_id AND a.request = q.request),
                     q.updated_at, runs.created_at) AS sent,
@@ -147,8 +150,9 @@ function recipientsOf(
       else if (isSent) figures.unknown = 1;
       // A report that names a divided request counts, also while its part is not sent: the service charges for it.
       const outcome = outcomeOf(reports, request.message_ids, address);
-      if (outcome?.outcome === 'delivered') figures.delivered = 1;
-      if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
+      if (outcome && request.attempts === 0) figures.reportedUnsent = 1;
+      else if (outcome?.outcome === 'delivered') figures.delivered = 1;
+      else if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
       figures.notYetReported = figures.accepted - figures.delivered - figures.undelivered;
       figures.price = new Big(outcome?.price ?? 0);
       const reported = new Big(outcome?.units ?? 0);
@@ -176,7 +180,9 @@ function recipientsOf(
     };
     return { values, currency: rates?.currency ?? null, figures };
   });
-  return counted.filter(({ figures }) => isSent || figures.delivered + figures.undelivered > 0);
+  return counted.filter(
+    ({ figures }) => isSent || figures.reportedUnsent + figures.delivered + figures.undelivered > 0,
+  );
 }
 
 /** The first final outcome stays; an equal one adds missing values. */

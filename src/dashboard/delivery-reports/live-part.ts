@@ -1,16 +1,21 @@
 import { type LiveDeliveryReports, maxUnresolved } from '../../engine/live/live-delivery-reports.ts';
 import { type UnresolvedState, unresolvedStates } from '../../ledger/delivery-reports/page.ts';
-import type { AccountMissing, Arrivals } from '../../ledger/operations/delivery-reports.ts';
+import type {
+  AccountMissing,
+  Arrivals,
+  RunReportedUnsent,
+} from '../../ledger/operations/delivery-reports.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, counted, figures, number, table, time } from '../parts/parts.ts';
-import { deliveryReportsPath } from '../paths.ts';
+import { deliveryReportsPath, runPath } from '../paths.ts';
 
 /** Everything of the page that changes. */
 export function livePart(live: LiveDeliveryReports, viewer: Viewer): Html {
   return html`${statePart(live)}
 ${arrivalsPart(live, viewer)}
 ${unresolvedPart(live, viewer)}
+${unsentPart(live)}
 ${missingPart(live)}`;
 }
 
@@ -98,6 +103,28 @@ ${
   mayRun &&
   replayable > 0 &&
   html`<p><a class="button" href="${deliveryReportsPath('replay')}">Replay unmatched, unreadable and failed ones</a></p>`
+}
+</section>`;
+}
+
+function unsentPart({ unsent }: LiveDeliveryReports): Html {
+  const recipients = unsent.reduce((sum, each) => sum + each.recipients, 0);
+  return html`<section aria-labelledby="unsent-title" id="unsent">
+<h2 id="unsent-title">Of requests that were never sent</h2>
+${
+  unsent.length === 0
+    ? html`<p>None in the last 30 days.</p>`
+    : html`<p>${badge('warning')} The service charges for them. Another copy of the ledger may have sent them. They count as delivered in no share.</p>
+${table<RunReportedUnsent>(
+  `${counted(recipients, 'recipient')} of the last 30 days`,
+  [
+    { title: 'Run', cell: ({ run }) => html`<a href="${runPath(run)}">${run}</a>` },
+    { title: 'Campaign', cell: ({ campaign }) => campaign },
+    { title: 'Account', cell: ({ account }) => account },
+    { title: 'Recipients', isNumber: true, cell: (each) => number(each.recipients) },
+  ],
+  unsent,
+)}`
 }
 </section>`;
 }

@@ -2,6 +2,7 @@ import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import { readSharing } from '../../gateway/account-sharing.ts';
 import { readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
+import { listRunsReportedUnsent, type RunReportedUnsent } from '../../ledger/operations/delivery-reports.ts';
 import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
 import { count } from '../../platform/sentence.ts';
 import { accountsPath, readText } from '../definition-files.ts';
@@ -19,6 +20,24 @@ export async function checkMissingReports(pool: Pool, settings: Settings, now: D
   const ago = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
   const missing = await countMissingReports(pool, ago(lookedBack), ago(missingAfter));
   return describeMissing(missing, await findReceiving(settings), now);
+}
+
+export async function checkUnsentReports(pool: Pool, now: Date): Promise<Finding> {
+  const since = new Date(now.getTime() - lookedBack);
+  return describeUnsent(await listRunsReportedUnsent(pool, null, since, maxUnsentRuns));
+}
+
+/** Each run is an accident of its own, so there are few. */
+const maxUnsentRuns = 1_000;
+
+export function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
+  if (runs.length === 0)
+    return ok('No delivery report of the last 30 days is about a request that was never sent.');
+  const recipients = runs.reduce((sum, each) => sum + each.recipients, 0);
+  return warning(
+    `The service reported on ${count(recipients, 'recipient')} of requests that were never sent, and charges for them (run ${listFirst(runs.map(({ run }) => run))}).`,
+    'Another copy of the ledger may have sent them: see docs/how-to/backup.md. `volley report billing --by run` has them as "Reported, not sent".',
+  );
 }
 
 /** Accounts with a webhook or the status look-up; undefined if they cannot be read. */

@@ -11,7 +11,7 @@ import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import type { Settings } from '../settings.ts';
 import { formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
-import { checkMissingReports } from './delivery-reports.ts';
+import { checkMissingReports, checkUnsentReports } from './delivery-reports.ts';
 
 /** Workers, runs, and what they leave to persons. */
 export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
@@ -29,6 +29,7 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
     { name: 'requests in doubt', ask: async (pool) => checkDoubts(await countRecipientsInDoubt(pool)) },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
+    { name: 'unsent requests', ask: (pool) => checkUnsentReports(pool, now()) },
     { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
     { name: 'notifications', ask: async (pool) => checkNotifications(await figuresOf(pool)) },
   ];

@@ -3,6 +3,8 @@ import {
   type AccountMissing,
   type Arrivals,
   countMissingByAge,
+  listRunsReportedUnsent,
+  type RunReportedUnsent,
   readArrivals,
   readLastArrival,
 } from '../../ledger/operations/delivery-reports.ts';
@@ -14,6 +16,11 @@ const hour = 3_600_000;
 
 /** Hours since the request was sent, from the oldest: each age lasts until the next. */
 const missingAges = [7 * 24, 24, 6, 1] as const;
+
+const unsentFor = 30 * 24 * hour;
+
+/** Runs in the list: each is an accident of its own. */
+const maxUnsentRuns = 100;
 
 /** Counting ends here. */
 export const maxUnresolved = 10_000;
@@ -28,6 +35,8 @@ export type LiveDeliveryReports = {
   readonly unresolved: Readonly<Record<UnresolvedState, number>>;
   /** As booked. By age, in the order of `missingAges`, and last those of less than an hour. */
   readonly missing: readonly AccountMissing[];
+  /** As booked, of the last 30 days: runs with delivery reports on requests that were never sent. */
+  readonly unsent: readonly RunReportedUnsent[];
 };
 
 export type DeliveryReportReader = {
@@ -65,16 +74,32 @@ function createReader(
   const missing = createPacedRead(context, 2_000, () =>
     countMissingByAge(pool, accounts, missingBounds(now())),
   );
+  const unsent = createPacedRead(context, 2_000, () =>
+    listRunsReportedUnsent(pool, accounts, new Date(now().getTime() - unsentFor), maxUnsentRuns),
+  );
   const inbox = createPacedRead(context, 400, () => readInboxFigures(monitoring, now()));
-  const paced = [arrivals, unresolved, missing, inbox];
+  const paced = [arrivals, unresolved, missing, unsent, inbox];
   return async () => {
     // Fails during an outage, in which the figures stay as they were.
     const last = await readLastArrival(monitoring);
     await Promise.all(paced.map((each) => each.refresh()));
-    const found = [arrivals.latest(), unresolved.latest(), missing.latest(), inbox.latest()] as const;
-    const [arrived, looked, missed, queued] = found;
-    if (!arrived || !looked || !missed || !queued)
+    const found = [
+      arrivals.latest(),
+      unresolved.latest(),
+      missing.latest(),
+      unsent.latest(),
+      inbox.latest(),
+    ] as const;
+    const [arrived, looked, missed, unsentRuns, queued] = found;
+    if (!arrived || !looked || !missed || !unsentRuns || !queued)
       throw new Error('the figures of delivery reports could not be read');
-    return { last, arrivals: arrived, unresolved: looked, missing: missed, inbox: queued };
+    return {
+      last,
+      arrivals: arrived,
+      unresolved: looked,
+      missing: missed,
+      unsent: unsentRuns,
+      inbox: queued,
+    };
   };
 }

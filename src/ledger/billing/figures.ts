@@ -14,6 +14,8 @@ export type BillingFigures = {
   readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
+  /** Delivered or not: recipients of requests that were never sent. They are in no other count; their price is. */
+  readonly reportedUnsent: number;
   /** accepted - delivered - undelivered. Below zero if the service reports on what it has not accepted. */
   readonly notYetReported: number;
   /** From delivery reports; `emails` are accepted recipients. */
@@ -45,6 +47,7 @@ export const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
   unknown: count('unknown'),
   delivered: count('delivered'),
   undelivered: count('undelivered'),
+  reportedUnsent: '(sum(line.unsent_delivered) + sum(line.unsent_undelivered))::float8',
   notYetReported: '(sum(line.accepted) - sum(line.delivered) - sum(line.undelivered))::float8',
   smsParts: sumOfUnits('units', 'sms'),
   faxPages: sumOfUnits('units', 'fax'),

@@ -14,7 +14,9 @@ export async function sumReported(client: Connection, run: string): Promise<Repo
     text: `
       SELECT coalesce(sum(delivered), 0)::integer AS delivered, coalesce(sum(undelivered), 0)::integer AS undelivered
       FROM (
-        SELECT delivered, undelivered FROM billing_entries WHERE run_id = $1
+        SELECT delivered + unsent_delivered AS delivered, undelivered + unsent_undelivered AS undelivered
+        FROM billing_entries
+        WHERE run_id = $1
         UNION ALL
         SELECT delivered, undelivered FROM billing_changes WHERE run_id = $1
         UNION ALL

@@ -116,3 +116,35 @@ export async function listRunsWithMissing(
   );
   return rows;
 }
+
+/** A run whose unsent requests the service reports on, as booked. */
+export type RunReportedUnsent = {
+  readonly run: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly recipients: number;
+};
+
+/** The latest first. The index `billing_entries_unsent` has nothing else. */
+export async function listRunsReportedUnsent(
+  pool: pg.Pool,
+  accounts: readonly string[] | null,
+  since: Date,
+  limit: number,
+): Promise<RunReportedUnsent[]> {
+  const { rows } = await pool.query<RunReportedUnsent>(
+    `
+    SELECT r.run_id AS run, r.campaign, r.account, sum(e.unsent_delivered + e.unsent_undelivered)::integer AS recipients
+    FROM billing_entries e
+    JOIN runs r USING (run_id)
+    WHERE e.booked >= $1 AND (e.unsent_delivered <> 0 OR e.unsent_undelivered <> 0)
+      AND ($2::text[] IS NULL OR r.account = ANY ($2))
+    GROUP BY r.run_id
+    HAVING sum(e.unsent_delivered + e.unsent_undelivered) > 0
+    ORDER BY max(e.booked) DESC, r.run_id DESC
+    LIMIT $3
+    `,
+    [since, accounts, limit],
+  );
+  return rows;
+}

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { cancelRun } from '../../../src/ledger/runs/stop.ts';
 import { findProblems } from '../../support/accessibility.ts';
 import { type DashboardScene, hiddenFields, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { hostileTexts } from '../../support/live-run.ts';
 import { callWebhook, sendDeliveryReport } from '../../support/send-delivery-report.ts';
 import { accountsYaml } from '../../support/workspace.ts';
@@ -64,6 +66,30 @@ describe('figures', () => {
     expect([...text.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([1, 2, 3].map(address));
     const rest = (await visitor.get(`/delivery-reports/missing/${run}?after=3-1`)).text;
     expect([...rest.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([address(3)]);
+  });
+
+  test('reports on requests that were never sent are counted by run, and no share contains them', async () => {
+    const { ledger, context } = scene.opened;
+    const unsent = await planContacts(ledger, aRun({ campaign: 'unsent', chunkSize: 1 }), [
+      aContact(2),
+      aContact(3),
+    ]);
+    await cancelRun(await ledger.queue(), ledger.pool, unsent, 'enough', new Date());
+    const { rows } = await ledger.pool.query<{ messageId: string; destination: string }>(
+      'SELECT message_id AS "messageId", address AS destination FROM recipient_states WHERE run_id = $1',
+      [unsent],
+    );
+    for (const row of rows) await sendDeliveryReport(scene.webhookUrl, row);
+    await bookBilling(context, () => true);
+    const visitor = await scene.visitor('read');
+    await expect
+      .poll(async () => {
+        await bookBilling(context, () => true);
+        return (await visitor.get('/delivery-reports')).text;
+      })
+      .toMatch(new RegExp(`2 recipients of the last 30 days[\\s\\S]*/runs/${unsent}"`));
+    const { stdout } = await scene.command(['report', 'billing', '--run', unsent]);
+    expect(stdout).toMatch(/Reported, not sent/);
   });
 
   test('each list has the reason and leads to the recipient and the run', async () => {
