@@ -48,6 +48,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'requests to poll, of all runs of an account',
   ],
   'operations/delivery-reports.ts countMissingByAge': ['billing_entries, runs', allRuns],
+  'operations/delivery-reports.ts listRunsReportedUnsent': ['billing_entries, runs', allRuns],
   'operations/delivery-reports.ts listRunsWithMissing': ['billing_entries, runs', allRuns],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
   'operations/figures.ts listOpenBreakers': ['runs', fleet],

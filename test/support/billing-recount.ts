@@ -150,7 +150,7 @@ function recipientsOf(
       else if (isSent) figures.unknown = 1;
       // A report that names a divided request counts, also while its part is not sent: the service charges for it.
       const outcome = outcomeOf(reports, request.message_ids, address);
-      if (outcome && request.attempts === 0) figures.reportedUnsent = 1;
+      if (outcome && !isSent && request.attempts === 0) figures.reportedUnsent = 1;
       else if (outcome?.outcome === 'delivered') figures.delivered = 1;
       else if (outcome?.outcome === 'undelivered') figures.undelivered = 1;
       figures.notYetReported = figures.accepted - figures.delivered - figures.undelivered;

@@ -12,7 +12,7 @@ export const changeSumClauses = `
                FROM attempts
                WHERE run_id = d.run_id AND request = d.request AND attempt = requests.attempts
              ), updated_at) AS sent,
-             attempts = 0 AS unsent
+             attempts = 0 AND state IN ('planned', 'cancelled') AS unsent
       FROM requests
       WHERE run_id = d.run_id AND request = d.request
       LIMIT 1
