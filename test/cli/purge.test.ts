@@ -35,7 +35,7 @@ describe('volley purge', () => {
     expect(await purge(['--dry-run'])).toMatchObject({
       code: 0,
       stdout:
-        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw delivery reports; 1 suppressions to be hashed.\n',
+        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw delivery reports; 1 suppressions to be hashed. Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient.\n',
     });
   });
 

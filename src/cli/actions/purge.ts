@@ -62,10 +62,16 @@ function printHeld({ note }: Shell, { held }: Purge): void {
   if (held.length > maxNamedRuns) note(`${held.length} runs are kept, the first ${maxNamedRuns} shown.`);
 }
 
-function purgeText({ runs, recipients, reports, suppressions }: Purge, dryRun?: true): string {
+function purgeText({ runs, recipients, unreported, reports, suppressions }: Purge, dryRun?: true): string {
   const erased = dryRun ? 'To be erased' : 'Erased';
   const hashed = dryRun ? 'to be hashed' : 'hashed';
-  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.`;
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}`;
+}
+
+/** What nothing brings back, and what a late delivery report still does. */
+function givenUp(unreported: number): string {
+  const few = unreported === 0 ? '' : ` (recipients without a final one so far: ${unreported})`;
+  return `Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient${few}.`;
 }
 
 const confirmation = 'purge';

@@ -21,6 +21,8 @@ import { bookBilling } from './billing.ts';
 export type Purge = {
   readonly runs: number;
   readonly recipients: number;
+  /** Of them, accepted ones without a final delivery report: one that comes later is still booked. */
+  readonly unreported: number;
   readonly reports: number;
   /** Suppressions turned into hashes. */
   readonly suppressions: number;
@@ -105,6 +107,8 @@ export async function purge(
   return { ...sumRuns(purged), reports, suppressions, held };
 }
 
-function sumRuns(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients'> {
-  return { runs: runs.length, recipients: runs.reduce((sum, { recipients }) => sum + recipients, 0) };
+function sumRuns(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients' | 'unreported'> {
+  const sum = (figure: 'recipients' | 'unreported'): number =>
+    runs.reduce((all, run) => all + run[figure], 0);
+  return { runs: runs.length, recipients: sum('recipients'), unreported: sum('unreported') };
 }

@@ -1,6 +1,5 @@
 import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
-import { comparedServiceAddress } from '../compared-address.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
@@ -75,17 +74,16 @@ export async function findByJobNumberOrPart(
       ) part
     )
     SELECT DISTINCT ON (n.index) CAST(n.index - 1 AS integer) AS index, n.run_id AS run, n.request, c.position,
-           n.whole AS "isProof", c.state
+           n.whole AS "isProof", c.state, c.purged AS "isPurged"
     FROM named n
     JOIN report r USING (index)
     CROSS JOIN LATERAL (
-      SELECT q.state, a.position
+      SELECT q.state, p.position, u.purged_at IS NOT NULL AS purged
       FROM ${requestOf('n.run_id', 'n.request')} q
-      CROSS JOIN LATERAL recipients_between(n.run_id, n.request, n.request) a
-      LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = a.position
-      WHERE ${comparedServiceAddress('a.address')} = ${comparedServiceAddress('r.address')}
-        AND o.outcome IS DISTINCT FROM 'cancelled'
-      ORDER BY a.address = r.address DESC, a.position
+      JOIN runs u ON u.run_id = n.run_id
+      CROSS JOIN LATERAL position_of(n.run_id, n.request, r.address) p
+      LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = p.position
+      WHERE p.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
       LIMIT 1
     ) c
     ORDER BY n.index, n.later, n.answered_at DESC, n.run_id, n.request

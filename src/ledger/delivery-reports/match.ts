@@ -64,9 +64,9 @@ async function findByRequest(
   // Not prepared: a plan made for small tables would scan large ones.
   const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly index: number }>(
     `
-    SELECT f.index, f.run_id AS run, f.request, f.position, f.state
+    SELECT f.index, f.run_id AS run, f.request, f.position, f.state, f.purged AS "isPurged"
     FROM (
-      SELECT r.index, r.run_id, r.request, p.position,
+      SELECT r.index, r.run_id, r.request, p.position, u.purged_at IS NOT NULL AS purged,
              CASE WHEN a.accepted THEN 'accepted'
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state

@@ -10,6 +10,8 @@ export type MatchedRecipient = RecipientKey & {
   readonly state: RequestState;
   /** Whether the report proves that the service accepted the request. */
   readonly isProof: boolean;
+  /** Its run is purged: nothing that names the recipient is stored. */
+  readonly isPurged: boolean;
 };
 
 /** What identifies a report's recipient. */

@@ -18,8 +18,12 @@ export async function storeDeliveries(
   if (deliveries.length === 0) return;
   const stored = deliveries.map((reading): StoredDelivery => {
     const recipient = recipients.get(reading.report);
-    const detail = reading.parseProblem ?? outlierMessage(priceOutliers.get(reading.report));
-    return { ...reading, recipient, state: stateOf(reading, recipient), detail };
+    const outlier = outlierMessage(priceOutliers.get(reading.report));
+    const stored = { ...reading, recipient, state: stateOf(reading, recipient) };
+    // An opt-out needs the address; the next purge erases it.
+    if (!recipient?.isPurged || reading.optedOut)
+      return { ...stored, detail: reading.parseProblem ?? outlier };
+    return { ...stored, address: null, status: null, result: null, detail: outlier };
   });
   await client.query({
     name: 'store-deliveries',
@@ -28,7 +32,10 @@ export async function storeDeliveries(
   });
 }
 
-type StoredDelivery = ParsedReport<'delivery'> & {
+type StoredDelivery = Omit<ParsedReport<'delivery'>, 'address' | 'status'> & {
+  /** Null: of a purged run. */
+  readonly address: string | null;
+  readonly status: string | null;
   readonly recipient: MatchedRecipient | undefined;
   readonly state: DeliveryReportState;
   readonly detail: string | null;

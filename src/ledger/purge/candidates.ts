@@ -21,6 +21,8 @@ export type PurgeCandidate = {
   readonly requests: number;
   /** Without recipients of cancelled requests. */
   readonly recipients: number;
+  /** Of them, accepted ones without a final delivery report. */
+  readonly unreported: number;
   readonly held: PurgeHold | null;
 };
 
@@ -59,11 +61,14 @@ export async function listPurgeCandidates(
 ): Promise<PurgeCandidate[]> {
   const { rows } = await pool.query<PurgeCandidate>(
     `
-    SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", q.requests, q.recipients,
+    SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", q.requests, q.recipients, q.unreported,
            ${holdCase} AS held
     FROM runs r
     CROSS JOIN LATERAL (
-      SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients
+      SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients,
+             greatest(0, coalesce(sum(recipients) FILTER (WHERE state = 'accepted'), 0) - (
+               SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = r.run_id
+             ))::float8 AS unreported
       FROM request_states WHERE run_id = r.run_id
     ) q
     WHERE ${isOldCondition}

@@ -131,7 +131,10 @@ test('looking up one request reads one row of contents, however many rows its ru
     );
     const plan = JSON.stringify(rows);
     const scans = [...plan.matchAll(/"Index Scan".*?"Actual Rows":([\d.]+),"Actual Loops":(\d+)/g)];
-    expect(scans.map(([, found, loops]) => [Number(found), Number(loops)])).toEqual([[1, 2]]);
+    const made = scans
+      .map(([, found, loops]) => [Number(found), Number(loops)])
+      .filter(([, loops]) => loops !== 0);
+    expect(made).toEqual([[1, 2]]);
     expect(plan).not.toContain('Seq Scan');
   }
 });

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { purge } from '../../../src/engine/billing/purge.ts';
+import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { billingOf } from '../../support/billing.ts';
+import { claimRequests, settleRequests } from '../../support/claims.ts';
+import {
+  aContact,
+  anEnvelope,
+  aRun,
+  openTestLedger,
+  planContacts,
+  type TestLedger,
+} from '../../support/ledger.ts';
+import {
+  completeRun,
+  dumpOf,
+  findTexts,
+  limit,
+  longAgo,
+  receiveOldReports,
+  withKey,
+} from '../../support/purges.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const owner = '00000000-0000-4000-8000-000000000001';
+
+type Report = Readonly<Record<string, string | undefined>>;
+
+/** Two accepted requests with 50 recipients each, of two payers. */
+async function sentRun(): Promise<Report[]> {
+  const { ledger } = opened;
+  const contacts = Array.from({ length: 100 }, (_, index) =>
+    aContact(index + 2, {
+      envelope: anEnvelope({
+        Message: 'Hello',
+        SubAccount: index < 50 ? 'North' : 'South',
+        ChargeCode: 'C1',
+      }),
+    }),
+  );
+  run = await planContacts(ledger, aRun({ chunkSize: 50 }), contacts);
+  const { claimed } = await claimRequests(ledger.pool, { run, owner, limit: 2, now: longAgo });
+  const ended = { attempt: 1, finishedAt: longAgo, httpStatus: 200, detail: null };
+  await settleRequests(
+    ledger.pool,
+    run,
+    owner,
+    claimed.map(({ request }) => ({ ...ended, request, state: 'accepted', jobNumber: `J${request}` })),
+  );
+  await completeRun(ledger.pool, run);
+  const { rows } = await ledger.pool.query<{ request: number; messageId: string; address: string }>(
+    'SELECT request, message_id AS "messageId", address FROM recipient_states WHERE run_id = $1 ORDER BY line',
+    [run],
+  );
+  return rows.map(({ request, messageId, address }, index) => ({
+    Type: 'SMS',
+    // Some services name the job number alone.
+    ...(index % 2 === 0 ? { MessageID: messageId } : { JobNumber: `J${request}` }),
+    Destination: address,
+    Status: 'Success',
+    Result: 'delivered to Zebedee',
+    Price: '0.05',
+    Detail: 'SMSParts:1',
+  }));
+}
+
+let run: string;
+const total = async (subAccount?: string) => {
+  const { lines } = await billingOf(opened.ledger.pool, [run], ['SubAccount']);
+  return lines.find(({ values }) => values[0] === subAccount);
+};
+
+test('delivery reports that come after their run was purged are billed to its payers once, without the recipients', async () => {
+  const reports = await sentRun();
+  await receiveOldReports(opened, reports.slice(0, 10));
+  const erased = await purge(withKey(opened), limit, () => undefined);
+  expect(erased).toMatchObject({ runs: 1, recipients: 100, unreported: 90 });
+
+  await receiveOldReports(opened, reports.slice(10));
+  expect(await total('North')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50', smsParts: '50' });
+  expect(await total('South')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50', smsParts: '50' });
+
+  // A service repeats its reports, and an operator replays them.
+  await receiveOldReports(opened, reports);
+  await requeueDeliveryReports(opened.ledger.pool, { all: true }, longAgo);
+  await applyInbox(opened.context);
+  expect(await total('North')).toMatchObject({ delivered: 50, price: '2.50' });
+  expect(await total('South')).toMatchObject({ delivered: 50, price: '2.50' });
+
+  const { rows } = await opened.ledger.pool.query<{ reports: number }>(
+    'SELECT count(*)::integer AS reports FROM unusual_delivery_reports WHERE address IS NOT NULL OR result IS NOT NULL',
+  );
+  expect(rows).toEqual([{ reports: 0 }]);
+  await purge(withKey(opened), limit, () => undefined);
+  expect(findTexts(await dumpOf(opened.ledger.pool), ['zebedee', '+614', '0400 00'])).toEqual([]);
+});
