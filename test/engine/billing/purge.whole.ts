@@ -52,7 +52,14 @@ test('after a purge no table contains contacts, messages, files or delivery repo
   expect(await query('SELECT FROM contact_file_pieces')).toHaveLength(1);
   expect(await query('SELECT FROM fingerprints')).toHaveLength(1);
   expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
-  expect(await purgeNow()).toEqual({ runs: 1, recipients: 3, reports: 5, suppressions: 1, held: [] });
+  expect(await purgeNow()).toEqual({
+    runs: 1,
+    recipients: 3,
+    unreported: 0,
+    reports: 5,
+    suppressions: 1,
+    held: [],
+  });
   expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
   expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
   expect(await query('SELECT FROM fingerprints')).toEqual([]);
@@ -80,7 +87,14 @@ test('a second purge finds nothing to erase', async () => {
   await planOldRun(opened);
   await purgeNow();
   const before = await dumpOf(opened.ledger.pool);
-  expect(await purgeNow()).toEqual({ runs: 0, recipients: 0, reports: 0, suppressions: 0, held: [] });
+  expect(await purgeNow()).toEqual({
+    runs: 0,
+    recipients: 0,
+    unreported: 0,
+    reports: 0,
+    suppressions: 0,
+    held: [],
+  });
   expect(await dumpOf(opened.ledger.pool)).toBe(before);
 });
 
