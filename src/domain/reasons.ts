@@ -73,8 +73,15 @@ export type RunReason =
   | { readonly kind: 'ledger_held'; readonly hold: HoldReason }
   | UnrecordedReason;
 
-/** The service rejected too many of the `requests` it answered. */
+/** The service rejected too many of the `requests` it answered, or the address is not of its interface. */
 export type FailFastReason =
+  /** What answers the first `requests` at `url`: status, media type and first words of the last answer. */
+  | {
+      readonly kind: 'foreign_answers';
+      readonly requests: number;
+      readonly url: string;
+      readonly words: string;
+    }
   | { readonly kind: 'all_rejected'; readonly requests: number }
   | {
       readonly kind: 'too_many_rejected';

@@ -82,6 +82,13 @@ export type WindowWait = {
 };
 
 /** The `--json` output of `run`, `resume` and `status`. Counts always add up to their totals. */
+/** Requests in doubt with the same answer, or for the same other reason. */
+export type DoubtGroup = {
+  readonly reason: string;
+  readonly requests: number;
+  readonly recipients: number;
+};
+
 export type RunSummary = {
   readonly run: string;
   readonly campaign: string;
@@ -92,4 +99,6 @@ export type RunSummary = {
   readonly recipients: RecipientCounts;
   /** Ordered by opening time; absent if nothing waits. */
   readonly waits?: readonly WindowWait[];
+  /** Why requests are in doubt, the largest groups first; absent if none is. */
+  readonly doubts?: readonly DoubtGroup[];
 };

@@ -7,6 +7,8 @@ export type Evidence =
       readonly status: number;
       /** The header's text; see `retryAfterMilliseconds`. */
       readonly retryAfter?: string;
+      /** Of the body, in lower case and without parameters. */
+      readonly mediaType?: string;
       readonly body: Buffer;
       /** `Connection: close`: nothing more is answered on this connection. */
       readonly closing?: true;

@@ -113,13 +113,22 @@ function evidenceHandler(
 
 function answerHead(status: number, headers: Headers): AnswerHead {
   const retryAfter = firstValue(headers['retry-after']);
+  const mediaType = readMediaType(firstValue(headers['content-type']));
   const closing = /\bclose\b/i.test([headers['connection']].flat().join());
   return {
     kind: 'answer',
     status,
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(mediaType === undefined ? {} : { mediaType }),
     ...(closing ? { closing } : {}),
   };
+}
+
+/** RFC 9110, 8.3.1. Bounded, because it is kept and shown. */
+function readMediaType(header: string | undefined): string | undefined {
+  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,40}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,40}(?=\s*(;|$))/i
+    .exec(header?.trim() ?? '')?.[0]
+    .toLowerCase();
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

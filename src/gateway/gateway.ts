@@ -23,6 +23,8 @@ export type Gateway = {
    * @throws Error, before anything is sent, for a request that the interface cannot express
    */
   readonly send: (request: OutgoingRequest, signal?: AbortSignal) => Promise<Evidence>;
+  /** Where the request is sent to, without credentials. */
+  readonly urlOf: (request: OutgoingRequest) => string;
   /** Its texts never contain the account's credentials. */
   readonly classify: (evidence: Evidence, messageId: string) => Verdict;
   /**
@@ -86,6 +88,7 @@ export function openGateway(account: Account): Gateway {
       const trust = (answer: Answer): Trust => assessTrust(answer, request.messageId, decode);
       return connections.exchange(located, trust, signal);
     },
+    urlOf: (request) => redact(`${url.origin}${pathTo(wire.encodeSendRequest(request, credentials).path)}`),
     classify: (evidence, messageId) => redactVerdict(classify(evidence, messageId, decode), redact),
     lookUp: (messageId, signal) =>
       askStatus(messageId, undefined, signal, ({ decode }, evidence) =>

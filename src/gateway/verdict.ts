@@ -10,7 +10,12 @@ export type Verdict =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   /** To be sent again with the same MessageID. `retryAfter` is the header's text. */
   | { readonly kind: 'retry'; readonly reason: string; readonly retryAfter?: string }
-  | { readonly kind: 'in_doubt'; readonly reason: string };
+  | {
+      readonly kind: 'in_doubt';
+      readonly reason: string;
+      /** The answer is no answer of the interface, and of no server in front of it: the address may be wrong. */
+      readonly foreign?: true;
+    };
 
 /** The most characters of a quoted answer. */
 const maxQuoteLength = 500;
@@ -89,6 +94,7 @@ function classifyByStatus(decoded: SendAnswer, answer: Answer): Verdict {
 function classifyOk(decoded: SendAnswer, answer: Answer): Verdict {
   switch (decoded.kind) {
     case 'unreadable':
+      return toInDoubt(decoded, answer);
     case 'contradictory':
       return { kind: 'in_doubt', reason: `HTTP 200, but ${decoded.why}` };
     case 'fault':
@@ -137,13 +143,26 @@ function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
   return toInDoubt(decoded, answer);
 }
 
+/** With these a server in front of the service answers too, so the address may be right. */
+const statusesOfGateways: readonly number[] = [500, 502, 504];
+
+/** `ledger/runs/failure-groups.ts` groups these reasons by status and media type. */
 function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
+  if (decoded.kind === 'unreadable' && decoded.messageId === undefined) {
+    const { status, mediaType = 'no media type' } = answer;
+    const reason = `HTTP ${status}, ${mediaType}: ${quote(answer).replaceAll(/\s+/g, ' ')}`;
+    return { kind: 'in_doubt', reason, ...(statusesOfGateways.includes(status) ? {} : { foreign: true }) };
+  }
   return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
 }
 
 /** The service's words; otherwise a quote of the answer. Never empty. */
 function wordsOf(decoded: SendAnswer, answer: Answer): readonly string[] {
   if ('words' in decoded && decoded.words.length > 0) return decoded.words;
-  const quote = answer.body.toString('utf8').replaceAll('\0', '').trim().slice(0, maxQuoteLength);
-  return [quote === '' ? 'the answer has no text' : quote];
+  return [quote(answer)];
+}
+
+function quote({ body }: Answer): string {
+  const text = body.toString('utf8').replaceAll('\0', '').trim().slice(0, maxQuoteLength);
+  return text === '' ? 'the answer has no text' : text;
 }

@@ -101,6 +101,7 @@ export const runReasonKinds: Kinds<RunReason> = {
   interrupted: {},
   waits_for_approval: { why: ofKinds<ApprovalReason>(approvalReasonKinds) },
   approved: { by: text },
+  foreign_answers: { requests: number, url: text, words: text },
   all_rejected: { requests: number },
   too_many_rejected: { rejected: number, requests: number, share: number },
   credential_refused: { account: text, words: text },

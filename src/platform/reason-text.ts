@@ -50,6 +50,8 @@ export function formatReason(reason: Reason): string {
       return `waits for approval: ${formatPlanningReason(reason.why)}`;
     case 'approved':
       return `approved by ${reason.by}`;
+    case 'foreign_answers':
+      return `all of the first ${reason.requests} requests are in doubt, because what answers at ${reason.url} is not the interface of the account: ${reason.words} (failFast). See "baseUrl" of the account`;
     case 'all_rejected':
       return `the service rejected all of the first ${reason.requests} requests (failFast)`;
     case 'too_many_rejected':

@@ -10,11 +10,11 @@ import type {
   Cancellation,
   Conflicts,
   DeliveryResult,
-  Failure,
   RejectionGroup,
   ResolutionGroup,
   RunStateChange,
 } from '../ledger/runs/details.ts';
+import type { FailureGroup } from '../ledger/runs/failure-groups.ts';
 import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';
@@ -29,7 +29,7 @@ export type RunDetails = {
   readonly timeZone: string;
   readonly timeline: readonly TimelineEvent[];
   readonly sending: Sending;
-  readonly failures: readonly WithReasonText<Failure>[];
+  readonly failures: readonly WithReasonText<Omit<FailureGroup, 'group'>>[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, only the first listed. */
@@ -51,7 +51,7 @@ type RecordedRun = Omit<
   'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations' | 'rejectedContacts'
 > & {
   readonly stateReason: RunReason | null;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly FailureGroup[];
   readonly cancellations: readonly Cancellation[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
   readonly states: readonly RunStateChange[];
@@ -76,7 +76,7 @@ export async function toRunDetails(
     timeZone,
     timeline,
     ...others,
-    failures: failures.map((failure) => formatReasonOf(failure)),
+    failures: failures.map(({ group: _, ...failure }) => formatReasonOf(failure)),
     cancellations: cancellations.map((each) => formatReasonOf(each)),
     rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
     money,

@@ -1,10 +1,17 @@
-import { type RunSummary, recipientStates, requestStates, type WindowWait } from '../domain/runs.ts';
+import {
+  type DoubtGroup,
+  type RunSummary,
+  recipientStates,
+  requestStates,
+  type WindowWait,
+} from '../domain/runs.ts';
+import { printable } from './printable.ts';
 import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
 import { formatMinute } from './time.ts';
 
 /** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
-  const { contacts, requests, recipients, waits = [] } = summary;
+  const { contacts, requests, recipients, doubts = [], waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
@@ -24,6 +31,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
       recipientStates.map((name) => [recipients[name], name] as const),
       screen,
     )}`,
+    ...formatDoubts(doubts, requests.in_doubt),
     ...formatWaits(waits, screen),
   ].join('\n');
 }
@@ -38,6 +46,14 @@ export function formatRunHead(
   screen: Screen,
 ): string {
   return `${styled(`Run ${run}`, 'title', screen)}  ${formatCampaign({ campaign, kind })}  ${styled(state, toneOf(state), screen)}`;
+}
+
+/** Why requests are in doubt. */
+function formatDoubts(doubts: readonly DoubtGroup[], inDoubt: number): string[] {
+  const lines = doubts.map(({ reason, requests }) => `${requests} in doubt: ${printable(reason)}`);
+  const others = inDoubt - doubts.reduce((sum, { requests }) => sum + requests, 0);
+  if (others > 0) lines.push(`${others} in doubt for other reasons`);
+  return lines.map((line) => `  because     ${line}`);
 }
 
 const maxWaits = 5;

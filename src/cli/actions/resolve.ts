@@ -9,6 +9,7 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export type ResolveOptions = {
   readonly request?: readonly string[];
+  readonly answer?: string;
   readonly accepted?: true;
   readonly resend?: true;
   readonly abandon?: true;
@@ -20,7 +21,7 @@ export type ResolveOptions = {
 
 export async function resolveAction(shell: Shell, name: string, options: ResolveOptions): Promise<void> {
   const named = async (context: EngineContext): Promise<NamedRequests> => {
-    return { run: await chooseRun(shell, context, name), named: options.request };
+    return { run: await chooseRun(shell, context, name), named: options.request, answer: options.answer };
   };
   const resolution = resolutionOf(options);
   if (resolution)

@@ -10,6 +10,12 @@ export function define(command: Command, shell: Shell): void {
     )
     .argument('<run>', runArgument)
     .option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)')
+    .addOption(
+      new Option(
+        '--answer <words>',
+        'only the requests with this answer, or whose reason begins with these words, such as "HTTP 404"',
+      ).conflicts('request'),
+    )
     .addOption(exclusiveOption('accepted', 'the service has them; they count as accepted'))
     .addOption(
       exclusiveOption(

@@ -1,6 +1,7 @@
 import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
 import type { AccountBreaker } from './account-breaker.ts';
+import type { AddressCheck } from './address-check.ts';
 import {
   type Attempt,
   type AttemptContext,
@@ -11,7 +12,7 @@ import {
 import { nextStep, type Step, withholdingReason } from './next-step.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import type { FileContents } from './run-files.ts';
+import { type FileContents, toOutgoingRequest } from './run-files.ts';
 import { updateBreaker } from './update-breaker.ts';
 
 export type Sender = AttemptContext & {
@@ -21,6 +22,7 @@ export type Sender = AttemptContext & {
   readonly limiter: RateLimiter;
   /** Undefined for a run that does not wait for its service. */
   readonly breaker: AccountBreaker | undefined;
+  readonly addressCheck: AddressCheck;
   readonly retries: number;
   readonly bisect: boolean;
   /** If false, `ensureLease` is called before each request. */
@@ -67,6 +69,9 @@ export async function attemptOnce(
     because === undefined
       ? await makeAttempt(sender, claimed, contents, number)
       : withheldAttempt(because, number, context.now());
+  sender.addressCheck.answered(made.outcome, () =>
+    sender.gateway.urlOf(toOutgoingRequest(sender.channel, claimed, contents)),
+  );
   const changeInLedger = breaker && updateBreaker(breaker, made, probe);
   if (changeInLedger) await outageRetry.retry(changeInLedger);
   return { attempt: made, step: stepAfter(sender, claimed, made, attempts) };

@@ -25,6 +25,9 @@ export function windowOf(definition: unknown): FrozenWindow | undefined {
   return frozenWindows.parse(definition).window;
 }
 
+/** How many requests of a run are sent before an answer shows that its address is right, unless `failFast` says it. */
+export const firstByDefault = 20;
+
 export type FailFast = { readonly first: number; readonly share?: number | undefined };
 
 export type DispatchSettings = {

@@ -11,7 +11,7 @@ export function reasonToStop(
   { first, share }: FailFast,
   { settled, rejected }: Answered,
   total: number,
-): FailFastReason | undefined {
+): Exclude<FailFastReason, { kind: 'foreign_answers' }> | undefined {
   if (settled < Math.min(first, total) || rejected === 0) return undefined;
   if (rejected === settled) return { kind: 'all_rejected', requests: settled };
   if (share === undefined || rejected <= share * settled) return undefined;

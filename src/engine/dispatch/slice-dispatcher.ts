@@ -10,8 +10,9 @@ import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { closeWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountRuntime } from './account-runtime.ts';
+import { type AddressCheck, createAddressCheck, createAddressChecks } from './address-check.ts';
 import type { Checkpointer } from './checkpoint.ts';
-import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
+import { type DispatchSettings, dispatchSettings, failFastOf, firstByDefault } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
 import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
@@ -48,6 +49,7 @@ export type SliceDispatcher = {
 };
 
 export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDispatcher {
+  const addressChecks = createAddressChecks();
   return {
     stopIfRejected: (slice, progress) => stopIfRejected(options, slice, progress),
     planOf({ run, definition }, account) {
@@ -55,7 +57,18 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
       return [plan, policy];
     },
     async dispatch(slice, lease, runtime, stop) {
-      if (slice.phase === 'sending') return send(options, slice, lease, runtime, stop);
+      if (slice.phase === 'sending') {
+        const { run, definition } = slice;
+        const first = failFastOf(definition)?.first ?? firstByDefault;
+        const addressCheck = addressChecks.enter(run, () =>
+          createAddressCheck(first, (reason) => pause(options, run, reason)),
+        );
+        try {
+          return await send(options, slice, lease, runtime, addressCheck, stop);
+        } finally {
+          addressChecks.leave(run);
+        }
+      }
       const { context, outageRetry } = options;
       const { policy } = dispatchSettings(slice.run, runtime.account, slice.definition);
       return settleDoubts({ ...runtime, context, outageRetry, slice, policy, stop });
@@ -68,6 +81,7 @@ async function send(
   slice: SendingSlice,
   lease: Lease,
   runtime: AccountRuntime,
+  addressCheck: AddressCheck,
   stop: AbortSignal,
 ): Promise<void> {
   const { context, outageRetry, checkpointer, recorder, observer } = options;
@@ -83,7 +97,12 @@ async function send(
     recorder,
     files: createRunFiles(context.ledger.pool, run),
     concurrency: settings.concurrency,
-    sender: createSender(options, slice, lease, runtime, { settings, gate, stop }),
+    sender: createSender(options, slice, lease, runtime, {
+      settings,
+      gate,
+      addressCheck,
+      stop: AbortSignal.any([stop, addressCheck.paused]),
+    }),
     onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
     onRefused: (words) => {
       pendingPause = pause(options, run, { kind: 'credential_refused', account: account.name, words });
@@ -94,14 +113,25 @@ async function send(
   });
   // Before the slice is returned, or it would be acquired again.
   await pendingPause;
+  await addressCheck.whenPaused();
   if (gate) await closeWindowIfOver(options, slice, gate);
   const progress = (await outageRetry.retry(() => readDispatchProgress(context.ledger.pool, [run]))).get(run);
-  if (progress) await stopIfRejected(options, slice, progress);
+  if (!progress) return;
+  await stopIfRejected(options, slice, progress);
+  const { failFast } = settings;
+  if (failFast && progress.state === 'running') addressCheck.endWith(sinceResume(progress));
+  await addressCheck.whenPaused();
+}
+
+/** The requests of a run that are answered since its last resume, or still to be answered. */
+function sinceResume({ total, settled, settledSince }: DispatchProgress): number {
+  return total - (settled - settledSince);
 }
 
 type SendingRules = {
   readonly settings: DispatchSettings;
   readonly gate: WindowGate | undefined;
+  readonly addressCheck: AddressCheck;
   readonly stop: AbortSignal;
 };
 
@@ -110,7 +140,7 @@ function createSender(
   { run, slice, owner, channel }: SendingSlice,
   lease: Lease,
   { gateway, limiter, breaker }: AccountRuntime,
-  { settings, gate, stop }: SendingRules,
+  { settings, gate, addressCheck, stop }: SendingRules,
 ): SliceWork['sender'] {
   return {
     context,
@@ -122,6 +152,7 @@ function createSender(
     slice,
     owner,
     channel,
+    addressCheck,
     retries: settings.retries,
     bisect: settings.bisect,
     stop,
@@ -147,9 +178,9 @@ async function stopIfRejected(
 ): Promise<void> {
   const failFast = failFastOf(definition);
   if (!failFast || progress.state !== 'running') return;
-  const { total, settled, settledSince, rejectedSince } = progress;
+  const { settledSince, rejectedSince } = progress;
   const answered = { settled: settledSince, rejected: rejectedSince };
-  const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
+  const reason = reasonToStop(failFast, answered, sinceResume(progress));
   if (reason !== undefined) await pause(options, run, reason);
 }
 

@@ -4,6 +4,7 @@ import type { SettledState } from '../../ledger/requests/settlement.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { trace } from '../trace-points.ts';
+import type { Reservations } from './address-check.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';
 import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
 import { createLanes } from './lanes.ts';
@@ -73,12 +74,25 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
     recorder,
   });
   const sourceContext = { ...work, context: sender.context };
-  for (const open of [createRangeSource, createRowSource]) {
-    const source = open(sourceContext, checkpoint);
-    const isDone = await sendFromSource({ ...work, source, checkpoint, room, onRefused, fail });
-    await source.end(sender).catch(fail);
-    if (failure) throw failure.error;
-    if (!isDone) break;
+  const reservations = sender.addressCheck.join(room.signal);
+  try {
+    for (const open of [createRangeSource, createRowSource]) {
+      const source = open(sourceContext, checkpoint);
+      const isDone = await sendFromSource({
+        ...work,
+        source,
+        checkpoint,
+        room,
+        reservations,
+        onRefused,
+        fail,
+      });
+      await source.end(sender).catch(fail);
+      if (failure) throw failure.error;
+      if (!isDone) break;
+    }
+  } finally {
+    reservations.leave();
   }
 }
 
@@ -86,6 +100,7 @@ type SourceWork = SliceWork & {
   readonly source: RequestSource;
   readonly checkpoint: SliceCheckpoint;
   readonly room: ReturnType<typeof createWakeup>;
+  readonly reservations: Reservations;
   readonly fail: (error: unknown) => void;
 };
 
@@ -100,13 +115,14 @@ type SourceWork = SliceWork & {
  * @returns false if the slice stops before its end
  */
 async function sendFromSource(work: SourceWork): Promise<boolean> {
-  const { source, sender, checkpoint, concurrency, room, fail } = work;
+  const { source, sender, checkpoint, concurrency, room, reservations, fail } = work;
   const { stop } = sender;
   let answered = 0;
   let answeredInClaim = 0;
   const lanes = createLanes(concurrency, async (prepared: PreparedRequest) => {
     signalIfRoom();
     await sendOne(work, prepared);
+    reservations.release(1);
     answered++;
   });
   const claimAhead = (): number => Math.min(concurrency, answeredInClaim);
@@ -125,15 +141,19 @@ async function sendFromSource(work: SourceWork): Promise<boolean> {
       // Asks for no more permits than there are requests. Otherwise, at a low rate, the slice would end late.
       const available = await source.available(concurrency + claimAhead(), stop);
       if (available === 0) return true;
+      const reserved = await reserve(work, available);
+      if (reserved === 0) return false;
       const entry = await waitForBreaker(work, stop);
       if (entry === 'no') return false;
       const { probe } = entry;
-      const admitted = await waitForRate(work, probe === undefined ? available : 1, stop, probe);
+      const admitted = await waitForRate(work, probe === undefined ? reserved : 1, stop, probe);
       if (admitted === 0) return false;
       const before = answered;
       const claiming = claim(work, admitted, probe);
       signalIfRoom();
-      lanes.add(await claiming);
+      const claimed = await claiming;
+      reservations.release(reserved - claimed.length);
+      lanes.add(claimed);
       answeredInClaim = answered - before;
     }
   }
@@ -145,6 +165,19 @@ async function sendFromSource(work: SourceWork): Promise<boolean> {
     return false;
   } finally {
     await lanes.whenIdle();
+  }
+}
+
+/** @returns 0 if the slice stops */
+async function reserve(
+  { reservations, room, sender: { stop } }: SourceWork,
+  wanted: number,
+): Promise<number> {
+  for (;;) {
+    if (stop.aborted) return 0;
+    const reserved = reservations.reserve(wanted);
+    if (reserved > 0) return reserved;
+    await room.wait(1_000, stop);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import { hasEnded } from '../../domain/runs.ts';
+import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
+import { summariseRun } from '../../ledger/runs/summary.ts';
 import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
@@ -75,15 +76,17 @@ async function findRepeatProblem(
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
   const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns: others });
-  return repeated && formatRepeat(repeated, repeat);
+  if (!repeated) return undefined;
+  const summary = await summariseRun(client, repeated.run);
+  return formatRepeat(repeated, repeat, summary?.requests);
 }
 
-function formatRepeat(repeated: RepeatedRun, repeat: number): string {
+function formatRepeat(repeated: RepeatedRun, repeat: number, requests: RequestCounts | undefined): string {
   const { run, state, stateReason, since, waitsForApproval, beyondLimit } = repeated;
   const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;
   const found = `Run ${run} has the same message for the same contacts and is ${state}${reason} since ${since.toISOString()}. dispatch.repeat forbids a repetition within ${formatDuration(repeat)}.`;
   const on = hasEnded(state)
-    ? `\`volley resume ${run}\` shows its result, and \`volley run --only failed,rejected,cancelled --of ${run}\` sends to recipients that it did not reach.`
+    ? waysOn(run, requests)
     : waitsForApproval
       ? `It waits for approval: \`volley approve ${run}\`, then \`volley resume ${run}\`.`
       : `\`volley resume ${run}\` continues it.`;
@@ -92,4 +95,25 @@ function formatRepeat(repeated: RepeatedRun, repeat: number): string {
       ? ''
       : ` Its limit left ${beyondLimit} recipients: \`volley run <campaign> --of ${run}\` sends to them.`;
   return `${found}${rest} ${on} \`volley run --again\` sends to all of them again.`;
+}
+
+const unreachedStates = ['failed', 'rejected', 'cancelled'] as const;
+
+/** What the operator can do about requests of a run that has ended, by the states that it has. */
+function waysOn(run: string, requests: RequestCounts | undefined): string {
+  const unreached = unreachedStates.filter((state) => requests && requests[state] > 0);
+  const inDoubt = requests?.in_doubt ?? 0;
+  return [
+    `\`volley status ${run}\` shows its result.`,
+    ...(inDoubt > 0
+      ? [
+          `In doubt: ${inDoubt} of its ${requests?.total} requests. \`volley resolve ${run}\` lists them, and with --resend, --accepted or --abandon you decide about them.`,
+        ]
+      : []),
+    ...(unreached.length > 0
+      ? [
+          `\`volley run --only ${unreached.join(',')} --of ${run}\` sends to recipients that it did not reach.`,
+        ]
+      : []),
+  ].join(' ');
 }

@@ -16,11 +16,9 @@ import {
   type Conflicts,
   countConflicts,
   type DeliveryResult,
-  type Failure,
   findRunHead,
   listCancellations,
   listDeliveryResults,
-  listFailures,
   listRejectedContacts,
   listRejections,
   listResolutions,
@@ -30,6 +28,7 @@ import {
   type RunHead,
   type RunStateChange,
 } from '../../ledger/runs/details.ts';
+import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
@@ -43,7 +42,7 @@ export type RunReport = RunHead & {
   /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly Cancellation[];
-  readonly failures: readonly Failure[];
+  readonly failures: readonly FailureGroup[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
@@ -81,7 +80,7 @@ export async function reportRun<Result>(
         listed: await listConflicting(client, run, maxListed.conflicts),
       },
       cancellations: await listCancellations(client, run),
-      failures: await listFailures(client, run),
+      failures: await listFailureGroups(client, run, null),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
       rejectedContacts: await listRejectedContacts(client, run, maxListed.contacts),

@@ -1,15 +1,38 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RunSummary } from '../../domain/runs.ts';
+import type { DoubtGroup, RunSummary } from '../../domain/runs.ts';
+import { listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
+import type { Connection } from '../../ledger/session.ts';
 import { listWindowWaits } from '../../ledger/slices/windows.ts';
+import { maskAddresses } from '../../platform/mask-addresses.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** @throws InputError when there is no such run */
 export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {
   const summary = (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
   const waits = await listWindowWaits(ledger.pool, run);
-  return waits.length > 0 ? { ...summary, waits } : summary;
+  const doubts = summary.requests.in_doubt > 0 ? await listDoubtGroups(ledger.pool, run) : [];
+  return {
+    ...summary,
+    ...(waits.length > 0 ? { waits } : {}),
+    ...(doubts.length > 0 ? { doubts } : {}),
+  };
+}
+
+const maxDoubtGroups = 5;
+
+/** Notifications have them too, so they name no recipient. */
+async function listDoubtGroups(client: Connection, run: string): Promise<DoubtGroup[]> {
+  const groups = await listFailureGroups(client, run, maxDoubtGroups, ['in_doubt']);
+  return groups.map(({ reason, requests, recipients }) => {
+    return {
+      reason: maskAddresses(formatReasonOrNull(reason) ?? 'no reason is recorded'),
+      requests,
+      recipients,
+    };
+  });
 }
 
 /** @throws InputError when there is no such run */

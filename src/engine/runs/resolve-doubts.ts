@@ -5,8 +5,9 @@ import type { LookUp } from '../../gateway/look-up.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
-import { inTransaction } from '../../ledger/session.ts';
-import { formatReason } from '../../platform/reason-text.ts';
+import { listDoubtsOfGroups, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
+import { type Connection, inTransaction } from '../../ledger/session.ts';
+import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {
@@ -17,8 +18,15 @@ import {
 } from '../dispatch/look-up-doubts.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
-/** `named`: numbers or MessageIDs; undefined for all in doubt. */
-export type NamedRequests = { readonly run: string; readonly named: readonly string[] | undefined };
+/**
+ * `named`: numbers or MessageIDs; otherwise all in doubt. `answer`: those of them whose reason is this, or begins with
+ * these words.
+ */
+export type NamedRequests = {
+  readonly run: string;
+  readonly named: readonly string[] | undefined;
+  readonly answer?: string | undefined;
+};
 
 export type OperatorDecision = {
   readonly resolution: Resolution;
@@ -26,14 +34,45 @@ export type OperatorDecision = {
   readonly reason: string;
 };
 
-/** @throws InputError when the run is missing, or a named request is not in it or not in doubt */
+/** @throws InputError when the run is missing, a named request is not in it or not in doubt, or none has the answer */
 export async function listNamedDoubts(
   context: EngineContext,
-  { run, named }: NamedRequests,
+  requests: NamedRequests,
 ): Promise<AsyncIterable<readonly Doubt[]>> {
   const { pool } = context.ledger;
-  await requireRun(context, run);
-  return listDoubts(pool, run, named ? await requireDoubts(pool, run, named) : 'all');
+  await requireRun(context, requests.run);
+  return listDoubts(pool, requests.run, await findNamed(pool, requests));
+}
+
+async function findNamed(
+  client: Connection,
+  { run, named, answer }: NamedRequests,
+): Promise<readonly number[] | 'all'> {
+  if (named) return requireDoubts(client, run, named);
+  return answer === undefined ? 'all' : requireAnswered(client, run, answer);
+}
+
+const maxListedGroups = 5;
+
+async function requireAnswered(client: Connection, run: string, answer: string): Promise<number[]> {
+  const groups = (await listFailureGroups(client, run, null, ['in_doubt'])).map((each) => ({
+    ...each,
+    reason: formatReasonOrNull(each.reason) ?? '',
+  }));
+  const chosen = groups.filter(({ reason }) => beginsWith(reason, answer.trim())).map(({ group }) => group);
+  if (chosen.length > 0) return listDoubtsOfGroups(client, run, chosen);
+  const known = groups
+    .slice(0, maxListedGroups)
+    .map(({ requests, reason }) => `${requests} with "${reason}"`)
+    .join(', ');
+  const what = `No request of run ${run} is in doubt with this answer. ${known === '' ? 'None is in doubt.' : `In doubt: ${known}.`}`;
+  throw new InputError([{ where: '--answer', what }]);
+}
+
+/** Whole words: "HTTP 40" is not the beginning of "HTTP 404, text/html". */
+function beginsWith(reason: string, answer: string): boolean {
+  if (answer === '' || !reason.toLowerCase().startsWith(answer.toLowerCase())) return false;
+  return !/^\w/.test(reason.slice(answer.length));
 }
 
 /**
@@ -44,7 +83,7 @@ export async function listNamedDoubts(
  */
 export async function resolveDoubts(
   context: EngineContext,
-  { run: runId, named }: NamedRequests,
+  { run: runId, named, answer }: NamedRequests,
   decision: OperatorDecision,
 ): Promise<ResolvedRequest[]> {
   const { resolution, by, reason } = decision;
@@ -52,7 +91,7 @@ export async function resolveDoubts(
   return audited(context, entry, async () => {
     await requireRun(context, runId);
     return inTransaction(context.ledger.pool, async (client) => {
-      const requests = named ? await requireDoubts(client, runId, named) : 'all';
+      const requests = await findNamed(client, { run: runId, named, answer });
       const resolved = await resolveRequests(client, {
         run: runId,
         requests,
@@ -78,11 +117,7 @@ async function requireNotOver(context: EngineContext, runId: string): Promise<vo
 }
 
 /** @throws InputError for each that is not in the run, or not in doubt */
-async function requireDoubts(
-  client: Parameters<typeof findRequests>[0],
-  run: string,
-  named: readonly string[],
-): Promise<number[]> {
+async function requireDoubts(client: Connection, run: string, named: readonly string[]): Promise<number[]> {
   const byMessageId = await findRequestsByMessageId(client, named);
   const numberOf = (name: string): number | undefined => {
     if (/^\d{1,9}$/.test(name)) return Number(name);

@@ -3,10 +3,9 @@ import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-re
 import type { Channel } from '../../domain/message.ts';
 import type { RequestReason, RunReason } from '../../domain/reasons.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
-import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
-import { leftOutReason, requestReason, runReason, type Stored } from '../reasons.ts';
-import { contactFileOf, countSuppressedOf } from '../request-rows.ts';
-import { failedStates } from '../requests/stream-failed.ts';
+import type { Resolution, RunState } from '../../domain/runs.ts';
+import { leftOutReason, runReason, type Stored } from '../reasons.ts';
+import { contactFileOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
@@ -26,29 +25,6 @@ export async function listRejectedContacts(
     [run, limit],
   );
   return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
-}
-
-/** Requests that were not accepted, by state and reason. */
-export type Failure = {
-  readonly state: RequestState;
-  readonly reason: RequestReason | null;
-  readonly requests: number;
-  readonly recipients: number;
-};
-
-export async function listFailures(client: Connection, run: string): Promise<Failure[]> {
-  const { rows } = await client.query<Stored<Failure>>(
-    `
-    SELECT state, reason, count(*)::integer AS requests,
-           sum(recipients - ${countSuppressedOf('q')})::integer AS recipients
-    FROM request_states q
-    WHERE run_id = $1 AND state = ANY ($2::text[])
-    GROUP BY state, reason
-    ORDER BY requests DESC, state, reason
-    `,
-    [run, failedStates],
-  );
-  return rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
 }
 
 export type ResolutionGroup = {

@@ -16,28 +16,63 @@ export type FailureGroup = {
   readonly recipients: number;
 };
 
-const group = `md5(concat_ws(' ', q.state, q.reason))`;
+/**
+ * SQL: the reason without what differs between requests. Of an answer that is not the interface's, only status and
+ * media type remain (`gateway/verdict.ts`).
+ */
+const groupedReason = `
+  CASE WHEN q.state = 'in_doubt' AND jsonb_typeof(q.reason) = 'string'
+       THEN to_jsonb(regexp_replace(q.reason #>> '{}', '^(HTTP [0-9]{3}, ([^ :]+/[^ :]+|no media type)): .*$', '\\1'))
+       ELSE q.reason END`;
 
-/** The largest first. Reads the rows of requests: of a million that were rejected, in half a second. */
+const group = `md5(concat_ws(' ', q.state, ${groupedReason}))`;
+
+/**
+ * The largest first. Reads the rows of requests: of a million that were rejected, in half a second.
+ *
+ * @param limit null for all
+ */
 export async function listFailureGroups(
   client: Connection,
   run: string,
-  limit: number,
+  limit: number | null,
+  states: readonly FailureGroup['state'][] = failedStates,
 ): Promise<FailureGroup[]> {
   const { rows } = await client.query<Stored<FailureGroup>>({
     name: 'list-failure-groups',
     text: `
-      SELECT ${group} AS "group", state, reason, count(*)::integer AS requests,
-             sum(recipients - ${countSuppressedOf('q')})::integer AS recipients
-      FROM requests q
-      WHERE run_id = $1 AND state = ANY ($2::text[])
+      SELECT md5(concat_ws(' ', state, reason)) AS "group", state, reason, count(*)::integer AS requests,
+             sum(recipients)::integer AS recipients
+      FROM (
+        SELECT state, ${groupedReason} AS reason, recipients - ${countSuppressedOf('q')} AS recipients
+        FROM requests q
+        WHERE run_id = $1 AND state = ANY ($2::text[])
+      ) failed
       GROUP BY state, reason
       ORDER BY requests DESC, state, reason
       LIMIT $3
     `,
-    values: [run, failedStates, limit],
+    values: [run, states, limit],
   });
   return rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
+}
+
+/** @param groups as `FailureGroup.group` */
+export async function listDoubtsOfGroups(
+  client: Connection,
+  run: string,
+  groups: readonly string[],
+): Promise<number[]> {
+  const { rows } = await client.query<{ request: number }>(
+    `
+    SELECT request
+    FROM requests q
+    WHERE run_id = $1 AND state = 'in_doubt' AND ${group} = ANY ($2)
+    ORDER BY request
+    `,
+    [run, groups],
+  );
+  return rows.map(({ request }) => request);
 }
 
 /** A recipient of a failed request, with its row in the contact file. */

@@ -100,15 +100,20 @@ function addResolve(server: Routes): void {
           .max(1_000)
           .optional()
           .describe('Only these, by number or MessageID; default: all that are in doubt.'),
+        answer: plainText(200)
+          .optional()
+          .describe(
+            'Only those with this answer, or whose reason begins with these words, such as `HTTP 404`. Not together with `requests`.',
+          ),
       }),
       response: { 200: answer('How many were resolved.', resolved), ...resolving.problems },
     },
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
-      const { resolution, reason, requests: named } = request.body;
+      const { resolution, reason, requests: named, answer: ofAnswer } = request.body;
       const decision = { resolution, reason, by: call.token.owner };
-      const done = await asConflict(resolveDoubts(call.context, { run, named }, decision));
+      const done = await asConflict(resolveDoubts(call.context, { run, named, answer: ofAnswer }, decision));
       const recipients = done.reduce((sum, one) => sum + one.recipients, 0);
       return { run, resolution, requests: done.length, recipients };
     },

@@ -69,10 +69,11 @@ export function addRunRoutes(server: Routes): void {
 
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await requireVisibleRun(call, run);
-  const { waits, notifications, ...status } = await requireStatus(call.context, run);
+  const { waits, doubts, notifications, ...status } = await requireStatus(call.context, run);
   return {
     ...status,
     notifications: [...notifications],
+    ...(doubts && { doubts: [...doubts] }),
     ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),
   };
 }

@@ -86,15 +86,14 @@ const runSummary = z.object({
   recipients: z.record(z.enum(['total', ...recipientStates]), count),
   waits: z
     .array(
-      z.object({
-        timeZones: z.array(z.string()),
-        until: z.string(),
-        requests: count,
-        recipients: count,
-      }),
+      z.object({ timeZones: z.array(z.string()), until: z.string(), requests: count, recipients: count }),
     )
     .optional()
     .describe('Requests that wait until their window opens; missing if there are none.'),
+  doubts: z
+    .array(z.object({ reason: z.string(), requests: count, recipients: count }))
+    .optional()
+    .describe('Why requests are in doubt, the largest groups first; missing if none is.'),
 });
 
 /** What `volley status --json` prints. */

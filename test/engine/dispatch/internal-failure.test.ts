@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
 import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
 import { checkLedgerLocation } from '../../../src/engine/dispatch/ledger-location.ts';
@@ -45,6 +46,7 @@ async function openSlice() {
     gateway,
     limiter: createRateLimiter(context, anAccount()),
     breaker: undefined,
+    addressCheck: createAddressCheck(20, async () => undefined),
     run,
     slice: slice.slice,
     owner: slice.owner,

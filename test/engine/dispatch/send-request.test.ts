@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
 import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
@@ -46,6 +47,7 @@ async function send(
     gateway: { ...gateway, ...(classify && { classify: classify(gateway) }) },
     limiter: createRateLimiter(context, anAccount()),
     breaker: undefined,
+    addressCheck: createAddressCheck(20, async () => undefined),
     run: 'run',
     slice: 1,
     owner: '00000000-0000-4000-8000-000000000000',

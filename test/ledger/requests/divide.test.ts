@@ -9,7 +9,7 @@ import type { ReportContent } from '../../../src/ledger/delivery-reports/report-
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
-import { listFailures } from '../../../src/ledger/runs/details.ts';
+import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -420,7 +420,7 @@ const deliveryReports = ([old, half]: readonly Piece[]) =>
 describe('a request that was divided twice', () => {
   test('counts no recipient of its own among the failures', async () => {
     const { run } = await runDividedTwice();
-    expect(await listFailures(opened.ledger.pool, run)).toEqual([
+    expect(await listFailureGroups(opened.ledger.pool, run, null)).toMatchObject([
       { state: 'rejected', reason: 'invalid', requests: 3, recipients: 1 },
     ]);
   });

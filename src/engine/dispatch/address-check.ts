@@ -1,0 +1,120 @@
+import type { FailFastReason } from '../../domain/reasons.ts';
+import type { Outcome } from './attempt.ts';
+
+type ForeignAnswers = Extract<FailFastReason, { kind: 'foreign_answers' }>;
+
+/**
+ * Holds a run back until its first answers show whether the interface of its account is at its address: until then,
+ * no more than `first` requests are in flight or in doubt. One for each run that a process sends, whatever its slices.
+ */
+export type AddressCheck = {
+  /** @param url of the request */
+  readonly answered: (outcome: Outcome, url: () => string) => void;
+  /** Pauses the run if all of `requests`, fewer than `first`, had foreign answers. */
+  readonly endWith: (requests: number) => void;
+  /** @param wake is called when more can be reserved */
+  readonly join: (wake: () => void) => Reservations;
+  /** Aborted when the run is paused. */
+  readonly paused: AbortSignal;
+  /** Resolves when the pause is in the ledger. @throws Error if the ledger fails */
+  readonly whenPaused: () => Promise<unknown>;
+};
+
+/** Of one slice. */
+export type Reservations = {
+  /** @returns 0 if none can be claimed now */
+  readonly reserve: (wanted: number) => number;
+  /** Requests that were not claimed, or have their outcome. */
+  readonly release: (requests: number) => void;
+  readonly leave: () => void;
+};
+
+/** The most characters of the reason's quote. */
+const maxWordsLength = 160;
+
+export function createAddressCheck(
+  first: number,
+  pause: (reason: ForeignAnswers) => Promise<unknown>,
+): AddressCheck {
+  const paused = new AbortController();
+  const wakes = new Set<() => void>();
+  let isProved = false;
+  let reserved = 0;
+  let foreign = 0;
+  let last: Pick<ForeignAnswers, 'url' | 'words'> | undefined;
+  let pausing: Promise<unknown> | undefined;
+
+  function prove(): void {
+    isProved = true;
+    for (const wake of wakes) wake();
+  }
+
+  function endWith(requests: number): void {
+    if (isProved || last === undefined || foreign < requests || pausing) return;
+    pausing = pause({ kind: 'foreign_answers', requests: foreign, ...last });
+    // It is thrown by `whenPaused`.
+    pausing.catch(() => undefined);
+    paused.abort();
+  }
+
+  return {
+    answered(outcome, url) {
+      if (isProved) return;
+      if (outcome.kind === 'in_doubt' && outcome.foreign) {
+        foreign++;
+        last = { url: url(), words: outcome.reason.slice(0, maxWordsLength) };
+        endWith(first);
+      } else if (provingKinds.includes(outcome.kind)) prove();
+    },
+    endWith,
+    join(wake) {
+      wakes.add(wake);
+      let own = 0;
+      const release = (requests: number): void => {
+        own -= requests;
+        reserved -= requests;
+      };
+      return {
+        reserve(wanted) {
+          const granted = isProved ? wanted : Math.max(0, Math.min(wanted, first - foreign - reserved));
+          own += granted;
+          reserved += granted;
+          return granted;
+        },
+        release,
+        leave() {
+          release(own);
+          wakes.delete(wake);
+        },
+      };
+    },
+    paused: paused.signal,
+    whenPaused: async () => pausing,
+  };
+}
+
+/** A request that is in doubt for another reason proves nothing, but not all of the first ones had foreign answers. */
+const provingKinds: readonly Outcome['kind'][] = ['accepted', 'rejected', 'unauthorized', 'in_doubt'];
+
+/** The check of each run that the process sends now. */
+export type AddressChecks = {
+  /** The check that the slices of the run share, until the last one leaves it. */
+  readonly enter: (run: string, create: () => AddressCheck) => AddressCheck;
+  readonly leave: (run: string) => void;
+};
+
+export function createAddressChecks(): AddressChecks {
+  const checks = new Map<string, { readonly check: AddressCheck; slices: number }>();
+  return {
+    enter(run, create) {
+      const shared = checks.get(run) ?? { check: create(), slices: 0 };
+      shared.slices++;
+      checks.set(run, shared);
+      return shared.check;
+    },
+    leave(run) {
+      const shared = checks.get(run);
+      if (shared && --shared.slices === 0) checks.delete(run);
+    },
+  };
+}
