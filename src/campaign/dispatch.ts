@@ -5,7 +5,7 @@ import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
 const failFast = z
   .strictObject({
     first: wholeNumber(1, 1000, 20).describe(
-      'Volley sends this many requests first and waits for their outcomes. If the service rejects all of them, the run pauses. A resumed run starts this count again.',
+      'Volley sends this many requests first and waits for their outcomes. If the service rejects all of them, or what answers all of them is not the interface of the account, the run pauses. A resumed run starts this count again.',
     ),
     share: percentage
       .optional()
@@ -14,7 +14,9 @@ const failFast = z
       ),
   })
   .optional()
-  .describe('When to pause the run because the service rejects its requests. You can resume it.');
+  .describe(
+    'When to pause the run because the service rejects its requests. You can resume it. Without `failFast`, a run still pauses when what answers its first 20 requests is not the interface of the account.',
+  );
 
 const repeat = z
   .union([z.literal('allow'), duration], { error: 'expected allow, or a duration such as 12h' })

@@ -1,6 +1,9 @@
+import { member } from '../wire/json.ts';
 import type { StatusLookUp, StatusLookUpPage } from '../wire/wire-interface.ts';
+import { parseMembers } from '../wire/xml.ts';
 import type { Evidence } from './evidence.ts';
 import type { Redact } from './redact.ts';
+import { describeForeign, mayBeInFront } from './verdict.ts';
 
 /** Only `found` proves anything: the service accepted the message. */
 export type LookUp =
@@ -12,7 +15,15 @@ export type LookUp =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
-export type InconclusiveLookUp = { readonly kind: 'unclear'; readonly reason: string };
+export type InconclusiveLookUp = {
+  readonly kind: 'unclear';
+  readonly reason: string;
+  /** Status, media type and first words of an answer in no form of the interface, from no server in front of it. */
+  readonly foreign?: string;
+};
+
+/** The most characters of a quoted answer. */
+const maxQuoteLength = 160;
 
 /** As `LookUp`, with a page of recipients. */
 export type RecipientLookUp =
@@ -31,7 +42,10 @@ export function readLookUp(
 ): LookUp {
   if (evidence.kind !== 'answer') return { kind: 'unclear', reason: evidence.error };
   const { status } = evidence;
-  const unclear = (why: string): LookUp => ({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
+  const unclear = (why: string): InconclusiveLookUp => ({
+    kind: 'unclear',
+    reason: `HTTP ${status}: ${why}`,
+  });
   const toName = (text: string): string => redact(text).slice(0, maxNameLength);
   const answer = decode(evidence.body);
   if (status === 401 || status === 403 || (answer.kind === 'unauthorized' && status < 500)) {
@@ -51,9 +65,14 @@ export function readLookUp(
     };
   }
   if (answer.kind === 'not_found' && status === 404) return { kind: 'not_found' };
-  return unclear(
-    answer.kind === 'unreadable' ? answer.why : 'the status and the answer contradict each other',
-  );
+  if (answer.kind !== 'unreadable') return unclear('the status and the answer contradict each other');
+  if (mayBeInFront(evidence) || hasResult(evidence.body)) return unclear(answer.why);
+  return { ...unclear(answer.why), foreign: redact(describeForeign(evidence)).slice(0, maxQuoteLength) };
+}
+
+/** As every answer of the interface. */
+function hasResult(body: Uint8Array): boolean {
+  return member(parseMembers(body) ?? {}, 'Result') !== undefined;
 }
 
 /** The recipients' members prove no more than a delivery report. */

@@ -143,15 +143,22 @@ function classifyFault(decoded: SendAnswer, answer: Answer): Verdict {
   return toInDoubt(decoded, answer);
 }
 
-/** With these a server in front of the service answers too, so the address may be right. */
-const statusesOfGateways: readonly number[] = [500, 502, 504];
+/** Whether a server in front of the service may have answered, so that the address may be right. */
+export function mayBeInFront({ status }: Answer): boolean {
+  return [429, 500, 502, 503, 504].includes(status);
+}
+
+/** Status, media type and first words. */
+export function describeForeign(answer: Answer): string {
+  const { status, mediaType = 'no media type' } = answer;
+  return `HTTP ${status}, ${mediaType}: ${quote(answer).replaceAll(/\s+/g, ' ')}`;
+}
 
 /** `ledger/runs/failure-groups.ts` groups these reasons by status and media type. */
 function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
   if (decoded.kind === 'unreadable' && decoded.messageId === undefined) {
-    const { status, mediaType = 'no media type' } = answer;
-    const reason = `HTTP ${status}, ${mediaType}: ${quote(answer).replaceAll(/\s+/g, ' ')}`;
-    return { kind: 'in_doubt', reason, ...(statusesOfGateways.includes(status) ? {} : { foreign: true }) };
+    const reason = describeForeign(answer);
+    return { kind: 'in_doubt', reason, ...(mayBeInFront(answer) ? {} : { foreign: true }) };
   }
   return { kind: 'in_doubt', reason: `HTTP ${answer.status}: ${wordsOf(decoded, answer).join('; ')}` };
 }

@@ -112,7 +112,7 @@ test('a healthy installation with a running volley serve has no warning and no p
   expect(Object.fromEntries(checks.map(({ name, found: words }) => [name, words]))).toMatchObject({
     workers: '1 worker runs.',
     schedules: expect.stringMatching(/^1 schedule kept by a running process; the next run is in/),
-    'credential sandbox': 'The service accepts it.',
+    'credential sandbox': 'The interface rest-2.02 answers, and accepts the credential.',
     [`service ${sandbox.url}`]: 'It accepts connections, without TLS.',
     receiver: expect.stringContaining('answers from here, which does not prove that it does from outside'),
   });

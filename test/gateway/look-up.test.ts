@@ -100,7 +100,7 @@ describe('an inconclusive look-up', () => {
     ['not found with 200', 200, { Result: 'RecordNotFound' }, contradiction],
     ['with status 429', 429, { Result: 'Failed' }, 'the answer has no known Result'],
   ])('an answer %s is unclear', async (_, status, body, why) => {
-    expect(await answered(status, body)).toEqual({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
+    expect(await answered(status, body)).toMatchObject({ kind: 'unclear', reason: `HTTP ${status}: ${why}` });
   });
 
   test('a redirect is unclear, and is not followed', async () => {

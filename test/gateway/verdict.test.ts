@@ -139,7 +139,8 @@ describe('classify: in doubt', () => {
   test('a 400 without a body, or with one that says something else, is in doubt', () => {
     expect(verdict(answer(400, ''))).toEqual({
       kind: 'in_doubt',
-      reason: 'HTTP 400: the answer has no text',
+      reason: 'HTTP 400, no media type: the answer has no text',
+      foreign: true,
     });
     expect(verdict(answer(400, success))).toMatchObject({ kind: 'in_doubt' });
     expect(earlier(answer(400, 'Job 12'))).toMatchObject({ kind: 'in_doubt' });

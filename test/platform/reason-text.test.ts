@@ -55,6 +55,10 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'waits for approval: every run of the campaign',
   ],
   [{ kind: 'approved', by: 'bob' }, 'approved by bob'],
+  [
+    { kind: 'foreign_answers', requests: 20, url: 'https://a.b/c', words: 'HTTP 404, text/html: <p>' },
+    'all of the first 20 requests are in doubt, because what answers at https://a.b/c is not the interface of the account: HTTP 404, text/html: <p> (failFast). See "baseUrl" of the account',
+  ],
   [{ kind: 'all_rejected', requests: 10 }, 'the service rejected all of the first 10 requests (failFast)'],
   [
     { kind: 'too_many_rejected', rejected: 8, requests: 100, share: 0.07 },

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { campaignWarnings } from '../../campaign/campaign.ts';
-import { InputError } from '../../domain/problems.ts';
+import type { Finding } from '../../domain/doctor.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
 import type { Settings, StandardInput } from '../../engine/settings.ts';
+import { printable } from '../../report/printable.ts';
 import type { Shell } from '../shell.ts';
 
 export async function checkAction(
@@ -15,15 +18,30 @@ export async function checkAction(
     contactFiles: contacts,
   });
   await close();
-  const warnings = campaignWarnings(campaign, shell.now());
+  const { askService } = await import('../../engine/doctor/accounts.ts');
+  const service = await askService(account, {
+    settings: shell.settings,
+    now: shell.now,
+    randomUuid: randomUUID,
+  });
+  const warnings = [...campaignWarnings(campaign, shell.now()), ...serviceWarnings(account.name, service)];
   if (strict && warnings.length > 0) throw new InputError(warnings);
   for (const { where, what } of warnings) shell.note(`Warning: ${where}: ${what}`);
   const { campaign: name, channel } = campaign.value;
   shell.print(
     json
-      ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true, warnings })
+      ? JSON.stringify({ campaign: name, account: account.name, channel, ok: true, warnings, service })
       : `${path}: campaign ${name} is valid (${channel} through account ${account.name}).`,
   );
+  if (!json && service.state !== 'problem' && service.state !== 'warning')
+    shell.print(`account ${account.name}: ${service.found}`);
+}
+
+/** A machine without network can check a campaign too, so a service that it cannot reach is only warned of. */
+function serviceWarnings(account: string, { state, found, nextStep }: Finding): Problem[] {
+  if (state !== 'problem' && state !== 'warning') return [];
+  const what = printable(nextStep === null ? found : `${found} ${nextStep}`);
+  return [{ where: `account ${account}`, what }];
 }
 
 function settingsFor({ settings }: Shell): Settings {

@@ -10,8 +10,6 @@ type ForeignAnswers = Extract<FailFastReason, { kind: 'foreign_answers' }>;
 export type AddressCheck = {
   /** @param url of the request */
   readonly answered: (outcome: Outcome, url: () => string) => void;
-  /** Pauses the run if all of `requests`, fewer than `first`, had foreign answers. */
-  readonly endWith: (requests: number) => void;
   /** @param wake is called when more can be reserved */
   readonly join: (wake: () => void) => Reservations;
   /** Aborted when the run is paused. */
@@ -41,7 +39,6 @@ export function createAddressCheck(
   let isProved = false;
   let reserved = 0;
   let foreign = 0;
-  let last: Pick<ForeignAnswers, 'url' | 'words'> | undefined;
   let pausing: Promise<unknown> | undefined;
 
   function prove(): void {
@@ -49,9 +46,8 @@ export function createAddressCheck(
     for (const wake of wakes) wake();
   }
 
-  function endWith(requests: number): void {
-    if (isProved || last === undefined || foreign < requests || pausing) return;
-    pausing = pause({ kind: 'foreign_answers', requests: foreign, ...last });
+  function stop(last: Pick<ForeignAnswers, 'url' | 'words'>): void {
+    pausing = pause({ kind: 'foreign_answers', requests: first, ...last });
     // It is thrown by `whenPaused`.
     pausing.catch(() => undefined);
     paused.abort();
@@ -62,11 +58,9 @@ export function createAddressCheck(
       if (isProved) return;
       if (outcome.kind === 'in_doubt' && outcome.foreign) {
         foreign++;
-        last = { url: url(), words: outcome.reason.slice(0, maxWordsLength) };
-        endWith(first);
+        if (foreign === first) stop({ url: url(), words: outcome.reason.slice(0, maxWordsLength) });
       } else if (provingKinds.includes(outcome.kind)) prove();
     },
-    endWith,
     join(wake) {
       wakes.add(wake);
       let own = 0;

@@ -116,16 +116,7 @@ async function send(
   await addressCheck.whenPaused();
   if (gate) await closeWindowIfOver(options, slice, gate);
   const progress = (await outageRetry.retry(() => readDispatchProgress(context.ledger.pool, [run]))).get(run);
-  if (!progress) return;
-  await stopIfRejected(options, slice, progress);
-  const { failFast } = settings;
-  if (failFast && progress.state === 'running') addressCheck.endWith(sinceResume(progress));
-  await addressCheck.whenPaused();
-}
-
-/** The requests of a run that are answered since its last resume, or still to be answered. */
-function sinceResume({ total, settled, settledSince }: DispatchProgress): number {
-  return total - (settled - settledSince);
+  if (progress) await stopIfRejected(options, slice, progress);
 }
 
 type SendingRules = {
@@ -178,9 +169,9 @@ async function stopIfRejected(
 ): Promise<void> {
   const failFast = failFastOf(definition);
   if (!failFast || progress.state !== 'running') return;
-  const { settledSince, rejectedSince } = progress;
+  const { total, settled, settledSince, rejectedSince } = progress;
   const answered = { settled: settledSince, rejected: rejectedSince };
-  const reason = reasonToStop(failFast, answered, sinceResume(progress));
+  const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
   if (reason !== undefined) await pause(options, run, reason);
 }
 

@@ -190,8 +190,6 @@ function credentialProbes(
   return accounts.map((account) => ({
     name: `credential ${account.name}`,
     ask: async (): Promise<Finding> => {
-      if (account.interface !== 'rest-2.02')
-        return notChecked(`${account.interface} has no status look-up, so it can only be tested by sending.`);
       const { state } = services.get(new URL(account.baseUrl).origin) ?? notChecked('');
       if (state === 'problem' || state === 'not checked') return notChecked('Its service cannot be reached.');
       return limit(() => checkCredential(account, randomUuid()));
@@ -199,8 +197,22 @@ function credentialProbes(
   }));
 }
 
+/** Whether the interface of the account answers at its address, and takes its credential. Bounded in time. */
+export async function askService(
+  account: Account,
+  { settings, now, randomUuid }: Omit<Tools, 'deadline'>,
+): Promise<Finding> {
+  const reached = checkService(new URL(account.baseUrl), await reach(account), settings.environment, now());
+  if (reached.state === 'problem' || reached.state === 'not checked') return reached;
+  return checkCredential(account, randomUuid());
+}
+
 /** Asks for the status of a message that does not exist. */
 async function checkCredential(account: Account, id: string): Promise<Finding> {
+  if (account.interface !== 'rest-2.02')
+    return notChecked(
+      `It was not asked: ${account.interface} has no status look-up, so address and credential can only be tested by sending.`,
+    );
   const { connect, headers, body } = account.timeouts;
   const bounded = {
     connect: Math.min(connect, connectTimeout),
@@ -213,16 +225,26 @@ async function checkCredential(account: Account, id: string): Promise<Finding> {
     switch (answer.kind) {
       case 'found':
       case 'not_found':
-        return ok('The service accepts it.');
+        return ok(`The interface ${account.interface} answers, and accepts the credential.`);
       case 'unauthorized':
         return problem(
           `The service refuses it (${answer.words.join('; ')}).`,
           'Set the secret that the account names to a valid token. Running runs pause at the next request.',
         );
       case 'unclear':
+        if (answer.foreign !== undefined) return explainForeign(account, answer.foreign);
         return notChecked(`The status look-up gave no clear answer (${answer.reason}).`);
     }
   } finally {
     await gateway.close();
   }
+}
+
+function explainForeign({ baseUrl, statusLookUp, ...account }: Account, foreign: string): Finding {
+  const found = `What answers at ${new URL(baseUrl).origin} is not the interface ${account.interface}: ${foreign}.`;
+  if (statusLookUp) return problem(found, 'Correct "baseUrl" of the account.');
+  return warning(
+    found,
+    'Check "baseUrl" of the account. A service without the status look-up may answer so too: send a test with `volley run CAMPAIGN --test-to …`.',
+  );
 }
