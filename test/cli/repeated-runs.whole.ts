@@ -77,7 +77,7 @@ test('a repetition of the same campaign sends nothing, and its error names the f
   expect([second.code, second.run, sent()]).toEqual([2, '', 3]);
   expect(second.stderr).toContain(`campaign.yaml:1:11: Run ${first.run} has the same message`);
   expect(second.stderr).toContain('--again');
-  expect(second.stderr).toContain(`volley resume ${first.run}`);
+  expect(second.stderr).toContain(`volley status ${first.run}`);
   expect([(await run('--again')).code, sent()]).toEqual([0, 6]);
 });
 

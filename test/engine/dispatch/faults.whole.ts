@@ -38,7 +38,7 @@ afterAll(() => runs.close());
 const broken = 'connection closed before the answer was complete';
 const page = '<html>Sign in to the network</html>';
 const unasked = '{"Result":"Success","MessageID":"of-nobody"}';
-const unclear = 'HTTP 200, but ';
+const unclear = 'HTTP 200, no media type: ';
 const megabytes = 1_000_000;
 
 type Case = readonly [what: string, fault: Fault, expected: ReturnType<typeof sent>];
@@ -76,17 +76,17 @@ describe('executeRun with a fault after the request has left', () => {
     [
       'a 500 of a service that accepted it',
       answerInstead('500 Internal Server Error', page),
-      inDoubt(500, `HTTP 500: ${page}`, 1),
+      inDoubt(500, `HTTP 500, no media type: ${page}`, 1),
     ],
     [
       'a 502 of a service that accepted it',
       answerInstead('502 Bad Gateway', ''),
-      inDoubt(502, 'HTTP 502: the answer has no text', 1),
+      inDoubt(502, 'HTTP 502, no media type: the answer has no text', 1),
     ],
     [
       'a 400 without a body',
       answerInstead('400 Bad Request', ''),
-      inDoubt(400, 'HTTP 400: the answer has no text', 1),
+      inDoubt(400, 'HTTP 400, no media type: the answer has no text', 1),
     ],
     [
       'a success with status 400',
@@ -129,7 +129,7 @@ describe('executeRun with a fault after the request has left', () => {
         redirectTo(`${status} Elsewhere`, `${service.url}/api/v2.02/send/sms`),
       );
       expect(await runs.sendOne(accountAt(proxy.url))).toMatchObject(
-        inDoubt(status, `HTTP ${status}: the answer has no text`, 0),
+        inDoubt(status, `HTTP ${status}, no media type: the answer has no text`, 0),
       );
     },
   );
