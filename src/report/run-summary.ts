@@ -51,6 +51,7 @@ export function formatRunHead(
 /** Why requests are in doubt. */
 function formatDoubts(doubts: readonly DoubtGroup[], inDoubt: number): string[] {
   const lines = doubts.map(({ reason, requests }) => `${requests} in doubt: ${printable(reason)}`);
+  if (doubts.length === 0) return [];
   const others = inDoubt - doubts.reduce((sum, { requests }) => sum + requests, 0);
   if (others > 0) lines.push(`${others} in doubt for other reasons`);
   return lines.map((line) => `  because     ${line}`);
