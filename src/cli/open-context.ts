@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EngineContext } from '../engine/context.ts';
+import { findLostRuns } from '../engine/dispatch/begun-runs.ts';
 import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
@@ -7,6 +8,7 @@ import { openClaimMarks } from '../platform/claim-marks.ts';
 import { leaseDatabase } from '../platform/database.ts';
 import { findHome } from '../platform/project.ts';
 import { hashKeyFinder } from './find-hash-key.ts';
+import { lostRunsText } from './lost-runs-text.ts';
 
 export type OpenedLedger = SchemaChange & { readonly description: string };
 
@@ -47,6 +49,10 @@ export async function openContext(
       onSchema,
       ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
     });
+    if (opened.created) {
+      const lost = await findLostRuns(ledger.pool, ledger.marks, now());
+      if (lost.length > 0) note(lostRunsText(lost).join('\n'));
+    }
     const close = async (): Promise<void> => {
       await ledger.close();
       await lease.release();

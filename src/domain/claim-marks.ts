@@ -9,6 +9,22 @@ export type ClaimMark = {
   readonly at: string;
 };
 
+/** A run that this machine has sent from, as it is noted outside of the ledger. */
+export type BegunRun = {
+  readonly run: string;
+  readonly campaign: string;
+  /** Hexadecimal; null for reruns and tests, which are no repetitions. */
+  readonly fingerprint: string | null;
+  /** Of the ledger that had the run. */
+  readonly ledger: string;
+  /** Scheme, host and port of the service: what another service got is no repetition. */
+  readonly service: string;
+  /** ISO 8601. When this machine last began to send a slice of it, by up to a minute. */
+  readonly at: string;
+  /** ISO 8601. The note is deleted then. */
+  readonly keptUntil: string;
+};
+
 /**
  * The last claims of this machine, outside of the ledger. A ledger that lacks them was restored from a backup.
  */
@@ -26,11 +42,16 @@ export type ClaimMarks = {
   readonly markReplaced: (former: string, location: string | null) => void;
   /** Undefined if the ledger was not replaced. */
   readonly replacedAt: (ledger: string) => { readonly location: string | null } | undefined;
+  /** Synchronised to disk when it returns. Call it before the first byte is sent, in any ledger. */
+  readonly writeRun: (begun: BegunRun, now: Date) => void;
+  /** Of all processes of this machine and of all ledgers, the newest first. */
+  readonly readRuns: (now: Date) => readonly BegunRun[];
   readonly close: () => void;
 };
 
 export function createMemoryClaimMarks(): ClaimMarks {
   const last = new Map<string, readonly ClaimMark[]>();
+  const runs = new Map<string, BegunRun>();
   const replaced = new Map<string, { readonly location: string | null }>();
   return {
     read: (ledger) => last.get(ledger) ?? [],
@@ -38,6 +59,11 @@ export function createMemoryClaimMarks(): ClaimMarks {
     prune: () => undefined,
     markReplaced: (former, location) => void replaced.set(former, { location }),
     replacedAt: (ledger) => replaced.get(ledger),
+    writeRun: (begun) => void runs.set(begun.run, begun),
+    readRuns: (now) =>
+      [...runs.values()]
+        .filter(({ keptUntil }) => keptUntil > now.toISOString())
+        .toSorted((one, other) => other.at.localeCompare(one.at)),
     close: () => undefined,
   };
 }

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type ClaimMark, type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
+import { openBegunRuns } from './begun-runs.ts';
 import { hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 import { isProcessRunning, ownProcessToken } from './process-identity.ts';
@@ -38,13 +39,14 @@ const replacementSchema = z.object({ location: z.string().nullable() });
 /**
  * A mark notes the last claim of a process outside of the ledger: a ledger that was restored from a backup lacks it, and
  * Volley sends nothing from it. Marks are in `claims/` in VOLLEY_HOME: a file for each process in the ledger's folder, and a file for each
- * replaced ledger.
+ * replaced ledger, and in `runs/` one for each run that this machine began.
  *
  * @param onProblem called for the first problem; from then on marks are only in memory
  */
 export function openClaimMarks(home: string, onProblem: (what: string) => void): ClaimMarks {
   const memory = createMemoryClaimMarks();
   const ownFile = createOwnFile(home);
+  const begunRuns = openBegunRuns(join(home, 'claims', 'runs'));
   let hasFailed = false;
   const reportOnce = (what: string): void => {
     if (!hasFailed) onProblem(what);
@@ -88,6 +90,31 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
         return memory.replacedAt(ledger);
       }
     },
+    writeRun(begun, now) {
+      memory.writeRun(begun, now);
+      if (hasFailed) return;
+      try {
+        makeHome(home);
+        makeFolder(join(home, 'claims'), 0o700);
+        begunRuns.write(begun, now);
+      } catch (error) {
+        reportOnce(
+          `The runs that this machine begins cannot be noted in ${join(home, 'claims')} (${errorMessage(error)}). If the ledger is lost, Volley will not recognise a repetition of them. Make the folder writable and restart Volley.`,
+        );
+      }
+    },
+    readRuns(now) {
+      try {
+        const read = begunRuns.read(now);
+        const known = new Set(read.map(({ run }) => run));
+        return [...read, ...memory.readRuns(now).filter(({ run }) => !known.has(run))];
+      } catch (error) {
+        reportOnce(
+          `The notes of begun runs in ${join(home, 'claims')} cannot be read (${errorMessage(error)}), so Volley does not recognise a repetition of runs that the ledger lacks. Run Volley as the user who owns the folder.`,
+        );
+        return memory.readRuns(now);
+      }
+    },
     close: ownFile.close,
   };
 }
@@ -101,6 +128,11 @@ function replacementFile(home: string, ledger: string): string {
 }
 
 type MarkFile = { readonly name: string; readonly marks: readonly ClaimMark[] };
+
+/** Makes git ignore a home that Volley created. */
+function makeHome(home: string): void {
+  if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
+}
 
 /** This process's file. Overwriting it takes microseconds: the page cache survives the process. */
 function createOwnFile(home: string) {
@@ -116,8 +148,7 @@ function createOwnFile(home: string) {
     // Another container with this home may consider this process ended, and remove its file.
     if (file?.ledger === ledger && fstatSync(file.descriptor).nlink > 0) return file;
     close();
-    // Makes git ignore a home that Volley created.
-    if (makeFolder(home, 0o700)) writeFileSync(join(home, '.gitignore'), '*\n');
+    makeHome(home);
     const folder = folderOf(home, ledger);
     makeFolder(folder, 0o700);
     file = { ledger, descriptor: openSync(join(folder, name), 'w', 0o600), length: 0 };

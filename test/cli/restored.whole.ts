@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -213,4 +214,78 @@ test('a copy of the ledger in another database sends nothing until an operator s
   expect(refused.code).toBe(2);
   expect((await there('db', 'restored', '--nothing-missing', '--reason', 'moved at rest')).code).toBe(0);
   expect((await there('resume', run)).code).toBe(0);
+});
+
+/** A run of which the service has taken some requests, and whose process was killed. */
+async function runAndKill(): Promise<string> {
+  const before = scene.peer.received().requests;
+  const sending = scene.start(['run', 'campaign.yaml', '--json', '--again']);
+  await scene.peer.hasReceived(before + 5);
+  sending.process.kill('SIGKILL');
+  await sending.ended;
+  const { rows } = await scene.ledger.ledger.pool.query<{ run_id: string }>(
+    'SELECT run_id FROM runs ORDER BY created_at DESC LIMIT 1',
+  );
+  return rows[0]?.run_id ?? expect.fail('no run');
+}
+
+/** Removes what earlier tests sent, which would be found first. */
+const forgetBegunRuns = () =>
+  rm(join(scene.workspace.folder, '.volley', 'claims'), { recursive: true, force: true });
+
+test('a run that is not in a restored ledger is listed, and its repetition is refused with two ways on', async () => {
+  await scene.ledger.ledger.pool.query('DELETE FROM fingerprints');
+  await forgetBegunRuns();
+  const backup = await backUpLedger(scene.ledger.url);
+  const run = await runAndKill();
+  await backup.restore();
+  const lie = await scene.runHere(['db', 'restored', '--nothing-missing', '--reason', 'moved']);
+  expect(lie).toMatchObject({ code: 2, stderr: expect.stringContaining('the ledger lacks') });
+  const since = `${new Date(Date.now() - 60_000).toISOString().slice(0, 19)}Z`;
+  const said = await scene.runHere(['db', 'restored', '--since', since, '--reason', 'disk lost']);
+  expect(said.stdout).toMatch(new RegExp(`^  ${run}  night, to http.*, last at 20..-`, 'm'));
+
+  const before = scene.peer.received().requests;
+  const plan = await scene.runHere(['plan', 'campaign.yaml']);
+  expect(plan.stdout).toMatch(new RegExp(`repeats +This machine sent run ${run}`));
+  const refused = await scene.runHere(['run', 'campaign.yaml']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(`This machine sent run ${run}, with the same message`);
+  expect(refused.stderr).toContain('volley run --contacts FILE');
+  expect(refused.stderr).toContain('volley run --again');
+  expect((await scene.runHere(['run', 'campaign.yaml', '--limit', '3'])).code).toBe(2);
+  expect(scene.peer.received().requests).toBe(before);
+
+  // The first way: the others only. The second: all of them again.
+  const [header = '', ...lines] = contactLines();
+  await scene.workspace.write('others.csv', `${[header, ...lines.slice(-2)].join('\n')}\n`);
+  expect((await scene.runHere(['run', 'campaign.yaml', '--contacts', 'others.csv'])).code).toBe(0);
+  expect((await scene.runHere(['run', 'campaign.yaml', '--again'])).code).toBe(0);
+  const repeated = await scene.runHere(['run', 'campaign.yaml']);
+  expect(repeated).toMatchObject({ code: 2, stderr: expect.stringContaining('is completed since') });
+});
+
+const contactLines = (): string[] =>
+  readFileSync(join(scene.workspace.folder, 'contacts.csv'), 'utf8').trim().split('\n');
+
+test('a new, empty ledger lists the runs that this machine sent into another one, and refuses their repetition', async () => {
+  await forgetBegunRuns();
+  const run = await runAndKill();
+  const empty = `${new URL(scene.ledger.url).pathname.slice(1)}_empty`;
+  await runStatement(urlOfDatabase(scene.ledger.url, 'postgres'), `CREATE DATABASE ${empty}`);
+  const env = { ...scene.environment, DATABASE_URL: urlOfDatabase(scene.ledger.url, empty) };
+  const there = (...words: string[]) => volleyInProcess(words, { cwd: scene.workspace.folder, env });
+  expect((await there('db', 'migrate')).stderr).toContain(`  ${run}  night, to ${scene.peer.url}`);
+  const before = scene.peer.received().requests;
+  const refused = await there('run', 'campaign.yaml');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`run ${run}`) });
+  expect(scene.peer.received().requests).toBe(before);
+  // Another service got nothing.
+  const elsewhere = { ...env, VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9' };
+  const plan = await volleyInProcess(['plan', 'campaign.yaml'], {
+    cwd: scene.workspace.folder,
+    env: elsewhere,
+  });
+  expect(plan.stdout).not.toContain(run);
+  expect((await there('run', 'campaign.yaml', '--again')).code).toBe(0);
 });

@@ -1,5 +1,6 @@
+import type { BegunRun } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
-import { confirmRestored, type DoubtedRun } from '../../engine/schedule/confirm-restored.ts';
+import { confirmRestored, type Restored } from '../../engine/schedule/confirm-restored.ts';
 import { inspectDatabase } from '../../ledger/connection.ts';
 import type { SchemaState } from '../../ledger/fingerprint.ts';
 import { describeSchema } from '../../ledger/schema.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../platform/embedded-postgres.ts';
 import { requireHome } from '../../platform/project.ts';
 import { formatReason, heldLedgerAdvice } from '../../platform/reason-text.ts';
+import { lostRunsText } from '../lost-runs-text.ts';
 import { type Shell, withLedger, withNewLedger } from '../shell.ts';
 
 export type RestoredOptions = {
@@ -53,18 +55,24 @@ export async function restoredAction(
     const what = 'Use one of the two: the time of the backup, or that nothing is missing.';
     throw new InputError([{ where: '--since, --nothing-missing', what }]);
   }
-  const runs = await withLedger(shell, (context) =>
+  const { doubted, lost } = await withLedger(shell, (context) =>
     confirmRestored(context, { reason, since: since ?? null }),
   );
-  shell.print(json ? JSON.stringify({ runs }) : restoredText(runs));
+  shell.print(
+    json ? JSON.stringify({ runs: doubted, missing: lost.map(missingRun) }) : restoredText({ doubted, lost }),
+  );
 }
 
-function restoredText(runs: readonly DoubtedRun[]): string {
-  const lines = runs.map(
+function missingRun({ run, campaign, at }: BegunRun): Pick<BegunRun, 'run' | 'campaign' | 'at'> {
+  return { run, campaign, at };
+}
+
+function restoredText({ doubted, lost }: Restored): string {
+  const lines = doubted.map(
     ({ run, requests }) =>
       `Run ${run}: ${requests === 1 ? '1 request is' : `${requests} requests are`} in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`,
   );
-  return [...lines, 'The ledger is in use again.'].join('\n');
+  return [...lines, ...lostRunsText(lost), 'The ledger is in use again.'].join('\n');
 }
 
 async function externalStatus(shell: Shell): Promise<DatabaseStatus> {

@@ -42,7 +42,7 @@ export function define(command: Command, shell: Shell): void {
       'instead of --since: the ledger is complete, because everything was stopped before the move, or the standby was synchronous; nothing becomes in doubt',
     )
     .requiredOption('--reason <words>', 'the reason, for the audit trail')
-    .option('--json', 'print the unfinished runs as JSON')
+    .option('--json', 'print the unfinished runs, and those that the ledger lacks, as JSON')
     .action(async (options: RestoredOptions) => {
       const { restoredAction } = await import('../actions/db.ts');
       await restoredAction(shell, options);

@@ -12,6 +12,7 @@ const frozenDefinition = z.object({
     priority: z.enum(priorities).default('normal'),
     retries: z.number(),
     giveUpAfter: z.number().default(3_600_000),
+    repeat: z.union([z.literal('allow'), z.number()]).default('allow'),
     onUnknown: z.enum(['hold', 'resend']).default('hold'),
     resends: z.number().default(0),
     onRejected: z.enum(['keep', 'bisect']).default('keep'),
@@ -38,6 +39,8 @@ export type DispatchSettings = {
   readonly retries: number;
   /** How long the run waits for a service that refuses every request (milliseconds). */
   readonly giveUpAfter: number;
+  /** How long a repetition is refused (milliseconds); 0: never. */
+  readonly repeat: number;
   readonly bisect: boolean;
   readonly failFast: FailFast | undefined;
 };
@@ -77,6 +80,7 @@ export function dispatchSettings(
     concurrency: Math.min(share, dispatch.concurrency),
     retries: dispatch.retries,
     giveUpAfter: dispatch.giveUpAfter,
+    repeat: dispatch.repeat === 'allow' ? 0 : dispatch.repeat,
     bisect: dispatch.onRejected === 'bisect',
     failFast: dispatch.failFast,
   };

@@ -11,6 +11,7 @@ import { closeWindow } from '../../ledger/slices/windows.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountRuntime } from './account-runtime.ts';
 import { type AddressCheck, createAddressCheck, createAddressChecks } from './address-check.ts';
+import { createBegunRunNotes } from './begun-runs.ts';
 import type { Checkpointer } from './checkpoint.ts';
 import { type DispatchSettings, dispatchSettings, failFastOf, firstByDefault } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
@@ -50,6 +51,7 @@ export type SliceDispatcher = {
 
 export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDispatcher {
   const addressChecks = createAddressChecks();
+  const noteBegun = createBegunRunNotes(options.context);
   return {
     stopIfRejected: (slice, progress) => stopIfRejected(options, slice, progress),
     planOf({ run, definition }, account) {
@@ -57,8 +59,12 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
       return [plan, policy];
     },
     async dispatch(slice, lease, runtime, stop) {
+      const { context, outageRetry } = options;
+      const { run, definition } = slice;
+      const settings = dispatchSettings(run, runtime.account, definition);
+      const { policy } = settings;
       if (slice.phase === 'sending') {
-        const { run, definition } = slice;
+        await outageRetry.retry(() => noteBegun(run, runtime.account, settings));
         const first = failFastOf(definition)?.first ?? firstByDefault;
         const addressCheck = addressChecks.enter(run, () =>
           createAddressCheck(first, (reason) => pause(options, run, reason)),
@@ -69,8 +75,6 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
           addressChecks.leave(run);
         }
       }
-      const { context, outageRetry } = options;
-      const { policy } = dispatchSettings(slice.run, runtime.account, slice.definition);
       return settleDoubts({ ...runtime, context, outageRetry, slice, policy, stop });
     },
   };

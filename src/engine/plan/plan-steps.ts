@@ -8,6 +8,7 @@ import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { auditEntry } from '../audit.ts';
+import { serviceOf } from '../dispatch/begun-runs.ts';
 import { readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, requireDeadlineMet } from './forecast.ts';
 import type { Origins } from './origins.ts';
@@ -93,7 +94,9 @@ export function planSteps(
       // A later run without the limit is a repetition, so its files count too.
       await readUnreadFiles(fingerprint, filesBeyondLimit, prepared.files.readUnstored);
       const relatives = origins.relatives.map((each) => each.run);
-      const made = { run, fingerprint: fingerprint.digest(), now, relatives };
+      const { marks } = context.ledger;
+      const sent = fingerprint.digest();
+      const made = { run, fingerprint: sent, now, relatives, marks, service: serviceOf(account) };
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made);
       const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);

@@ -86,11 +86,11 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   requireDeadlineMet(campaign, forecast);
   const origins = rejections.reached.origins();
   const relatives = origins.relatives.map(({ run }) => run);
-  const previewed = { fingerprint, files, sentFiles, filesBeyondLimit, now, relatives };
+  const previewed = { fingerprint, files, sentFiles, filesBeyondLimit, now, relatives, account };
   const repeats =
     context.ledger &&
     !prepared.test &&
-    (await findRepeatInPreview(context.ledger.pool, campaign.value, previewed));
+    (await findRepeatInPreview(context.ledger, campaign.value, previewed));
   const unfinished =
     context.ledger && !prepared.test && !repeats
       ? await findUnfinishedRuns(context.ledger.pool, campaign.value.campaign, relatives)

@@ -1,12 +1,16 @@
 import type { Campaign } from '../../campaign/campaign.ts';
+import type { BegunRun, ClaimMarks } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
 import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
+import type { Account } from '../../gateway/account.ts';
+import type { Ledger } from '../../ledger/connection.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { formatDuration } from '../../platform/scalar-text.ts';
+import { findLostRuns, serviceOf } from '../dispatch/begun-runs.ts';
 import type { CampaignFiles } from './campaign-files.ts';
 import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';
 
@@ -17,6 +21,9 @@ export type NewRun = {
   readonly now: Date;
   /** Runs whose recipients this run excludes, so it does not repeat them. */
   readonly relatives: readonly string[];
+  readonly marks: ClaimMarks;
+  /** See `serviceOf`. */
+  readonly service: string;
 };
 
 /**
@@ -31,17 +38,25 @@ export async function refuseRepeat(client: Transaction, campaign: Campaign, made
 
 /** Reads the files of the run, and those beyond its limit. */
 export async function findRepeatInPreview(
-  client: Connection,
+  { pool, marks }: Pick<Ledger, 'pool' | 'marks'>,
   definition: Pick<Campaign['value'], 'dispatch'>,
-  { fingerprint, files, sentFiles, filesBeyondLimit, ...made }: PreviewedRun,
+  { fingerprint, account, files, sentFiles, filesBeyondLimit, ...others }: PreviewedRun,
 ): Promise<string | undefined> {
   if (definition.dispatch.repeat === 'allow') return undefined;
   await readUnreadFiles(fingerprint, sentFiles, files.read);
   await readUnreadFiles(fingerprint, filesBeyondLimit, files.readUnstored);
-  return findRepeatProblem(client, definition, { ...made, run: null, fingerprint: fingerprint.digest() });
+  const made = {
+    ...others,
+    marks,
+    service: serviceOf(account),
+    run: null,
+    fingerprint: fingerprint.digest(),
+  };
+  return findRepeatProblem(pool, definition, made);
 }
 
 type PreviewedRun = Pick<NewRun, 'now' | 'relatives'> & {
+  readonly account: Pick<Account, 'baseUrl'>;
   readonly fingerprint: Fingerprint;
   readonly files: Pick<CampaignFiles, 'read' | 'readUnstored'>;
   readonly sentFiles: ReadonlySet<string>;
@@ -70,15 +85,25 @@ export async function findUnfinishedRuns(
 async function findRepeatProblem(
   client: Connection,
   { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
-  { run, fingerprint, now, relatives }: NewRun,
+  { run, fingerprint, now, relatives, marks, service }: NewRun,
 ): Promise<string | undefined> {
   if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
   const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns: others });
-  if (!repeated) return undefined;
-  const summary = await summariseRun(client, repeated.run);
-  return formatRepeat(repeated, repeat, summary?.requests);
+  if (repeated) {
+    const summary = await summariseRun(client, repeated.run);
+    return formatRepeat(repeated, repeat, summary?.requests);
+  }
+  const sent = fingerprint.toString('hex');
+  const lost = (await findLostRuns(client, marks, now)).find(
+    (begun) => begun.fingerprint === sent && begun.service === service && begun.at > since.toISOString(),
+  );
+  return lost && formatLostRepeat(lost, repeat);
+}
+
+function formatLostRepeat({ run, at }: BegunRun, repeat: number): string {
+  return `This machine sent run ${run}, with the same message for the same contacts, at ${at}, and this ledger lacks the run: it was restored from a backup, or is another ledger. dispatch.repeat forbids a repetition within ${formatDuration(repeat)}. In the ledger that has it, \`volley resume ${run}\` continues it. If that ledger is lost, find out which recipients the service took (docs/how-to/backup.md, "Runs that the ledger lacks"), and send to the others: \`volley run --contacts FILE\`. \`volley run --again\` sends to all of them again.`;
 }
 
 function formatRepeat(repeated: RepeatedRun, repeat: number, requests: RequestCounts | undefined): string {

@@ -1,4 +1,5 @@
 import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
+import type { BegunRun } from '../../domain/claim-marks.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import {
   findMissingClaim,
@@ -14,6 +15,7 @@ import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
+import { findLostRuns } from '../dispatch/begun-runs.ts';
 import { maxTicks } from './record-schedules.ts';
 
 export type Restoration = {
@@ -25,6 +27,15 @@ export type Restoration = {
 /** `requests`: how many became in doubt. */
 export type DoubtedRun = { readonly run: string; readonly requests: number };
 
+export type Restored = {
+  readonly doubted: readonly DoubtedRun[];
+  /**
+   * What this machine sent and the ledger lacks: runs of the ledger's former identity, and runs of any other ledger
+   * with this VOLLEY_HOME since the backup. The newest first.
+   */
+  readonly lost: readonly BegunRun[];
+};
+
 /**
  * Accepts a restored ledger, on an operator's decision. Everything unsent may have been sent since the backup, so it
  * becomes in doubt and its runs pause. Ticks since then are missed. A new identity detaches the ledger from claims of
@@ -35,7 +46,7 @@ export type DoubtedRun = { readonly run: string; readonly requests: number };
 export async function confirmRestored(
   context: EngineContext,
   { reason, since }: Restoration,
-): Promise<readonly DoubtedRun[]> {
+): Promise<Restored> {
   const { ledger, now } = context;
   const entry = {
     action: 'ledger restored',
@@ -46,26 +57,38 @@ export async function confirmRestored(
       const what = `${since.toISOString()} is in the future; give the time at which the backup was made.`;
       throw new InputError([{ where: '--since', what }]);
     }
-    if (since === null) await requireNothingMissing(context);
+    const { ledger: former } = await readLocation(ledger.pool);
+    const lost = (await findLostRuns(ledger.pool, ledger.marks, now())).filter(
+      (run) => run.ledger === former || (since !== null && run.at >= since.toISOString()),
+    );
+    if (since === null) await requireNothingMissing(context, lost);
     const hold = { kind: 'being_restored', words: reason } as const;
     await holdLedger(ledger.pool, { reason: hold, incomplete: false }, now());
     const doubted = since === null ? [] : await doubtUnsentRequests(context, { reason, since });
     const location = await readServerLocation(ledger.pool);
-    const { ledger: former } = await readLocation(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) await missTicks(client, reason, now());
       await releaseLedger(client, context.randomUuid(), location);
       await addAuditEntry(client);
     });
     ledger.marks.markReplaced(former, location);
-    return doubted;
+    return { doubted, lost };
   });
 }
 
-async function requireNothingMissing({ ledger: { pool, marks } }: EngineContext): Promise<void> {
+async function requireNothingMissing(
+  { ledger: { pool, marks } }: EngineContext,
+  [lost]: Restored['lost'],
+): Promise<void> {
   const { ledger, incomplete, heldReason } = await readLocation(pool);
   if (incomplete) throw new InputError([missingProblem(heldReason === null ? '' : formatReason(heldReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
+  if (!missing && lost)
+    throw new InputError([
+      missingProblem(
+        `This machine sent run ${lost.run} of campaign ${lost.campaign} at ${lost.at}, and the ledger lacks it.`,
+      ),
+    ]);
   if (!missing) return;
   const { run, slice, version, at } = missing;
   throw new InputError([

@@ -1,3 +1,4 @@
+import type { BegunRun } from '../../domain/claim-marks.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
@@ -12,6 +13,37 @@ export type RepeatedRun = {
   readonly waitsForApproval: boolean;
   readonly beyondLimit: number;
 };
+
+/** What a note outside of the ledger says of a run. */
+export async function readIdentityOf(
+  client: Connection,
+  run: string,
+): Promise<Pick<BegunRun, 'campaign' | 'fingerprint' | 'ledger'> | undefined> {
+  const { rows } = await client.query<Pick<BegunRun, 'campaign' | 'fingerprint' | 'ledger'>>(
+    `SELECT r.campaign, encode(f.fingerprint, 'hex') AS fingerprint, l.ledger
+     FROM runs r
+     CROSS JOIN ledger_location l
+     LEFT JOIN fingerprints f USING (run_id)
+     WHERE r.run_id = $1`,
+    [run],
+  );
+  return rows[0];
+}
+
+/** Those of `runs` that the ledger lacks. */
+export async function findMissingRuns(
+  client: Connection,
+  runs: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (runs.length === 0) return new Set();
+  const { rows } = await client.query<{ run: string }>(
+    `SELECT run
+     FROM unnest($1::text[]) AS begun (run)
+     WHERE NOT EXISTS (SELECT FROM runs r WHERE r.run_id = run)`,
+    [runs],
+  );
+  return new Set(rows.map(({ run }) => run));
+}
 
 /** SQL: whether the service may have accepted a request of run `r`. */
 const sentAnything = `

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -184,4 +185,30 @@ test('claim marks that cannot be written are reported once and kept in memory', 
   expect(said).toHaveLength(1);
   expect(said[0]).toContain('cannot be written');
   expect(marks.read('ledger')).toEqual([mark]);
+});
+
+test('begun runs outlive their process and its ledger, the newest first, until the time that they are kept', () => {
+  const folder = join(home, 'begun');
+  const begun = {
+    run: '261122-aaaaa',
+    campaign: 'night',
+    fingerprint: 'ab',
+    ledger: 'first',
+    service: 'https://service.example',
+    at: '2026-11-22T10:00:00.000Z',
+    keptUntil: '2026-12-22T10:00:00.000Z',
+  };
+  const later = { ...begun, run: '261123-bbbbb', ledger: 'second', at: '2026-11-23T10:00:00.000Z' };
+  const first = openClaimMarks(folder, expect.unreachable);
+  first.writeRun({ ...begun, service: 'https://a-longer-name.service.example' }, new Date(begun.at));
+  first.writeRun(begun, new Date(begun.at));
+  first.writeRun(later, new Date(later.at));
+  first.close();
+  const second = openClaimMarks(folder, expect.unreachable);
+  expect(second.readRuns(new Date(later.at))).toEqual([later, begun]);
+  const afterwards = new Date('2027-01-01T00:00:00Z');
+  expect(second.readRuns(afterwards)).toEqual([]);
+  const last = { ...later, run: '270101-ccccc', keptUntil: '2027-02-01T00:00:00.000Z' };
+  second.writeRun(last, afterwards);
+  expect(readdirSync(join(folder, 'claims', 'runs'))).toEqual([last.run]);
 });
