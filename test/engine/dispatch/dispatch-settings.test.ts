@@ -57,6 +57,7 @@ test('an old definition without the newer keys holds doubts, keeps rejected requ
     },
     policy: { lookUp: false, resends: 0 },
     concurrency: 4,
+    repeat: 0,
     retries: 3,
     bisect: false,
     giveUpAfter: 3_600_000,
