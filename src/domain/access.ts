@@ -37,6 +37,9 @@ export type Actor = {
   readonly token: string | null;
 };
 
+/** `user@host` on the command line, the token's owner over the API and in the dashboard. */
+export type Person = Pick<Actor, 'name' | 'via'>;
+
 /** A name of a token, in lists and the audit trail. */
 export const tokenNamePattern = /^[\w.-]{1,64}$/;
 
@@ -44,5 +47,5 @@ export const tokenNamePattern = /^[\w.-]{1,64}$/;
 export const personPattern = /^(?=.*\S)\P{C}{1,200}$/u;
 
 /** Each scope includes those before it. */
-export const tokenScopes = ['read', 'run', 'admin'] as const;
+export const tokenScopes = ['read', 'run', 'approve', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];

@@ -1,11 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
-import { type Ended, tester } from '../support/volley.ts';
-import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
+import { type Ended, startVolley, tester } from '../support/volley.ts';
+import { accountEnvironment, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 const scene = useSandboxScene({ 'contacts.csv': contactsCsv(4) });
 
@@ -162,6 +164,25 @@ test('the operating system names the approver; no option or variable does', asyn
   ]);
   expect(rows).toEqual([{ approved_by: 'ann@desk' }]);
 });
+
+test.skipIf(process.platform !== 'linux' || spawnSync('unshare', ['-r', 'true']).status !== 0)(
+  'root of a user namespace is not the person whom SUDO_USER names, and approves no own run',
+  async () => {
+    await write('required');
+    // Such a root may not open the socket of the Postgres of the tests.
+    await using proxy = await startPostgresProxy(scene.databaseUrl);
+    const options = { cwd: scene.folder, env: accountEnvironment(proxy, scene.sandbox) };
+    const planned = await startVolley(['run', 'campaign.yaml', '--json'], options).ended;
+    const { run } = JSON.parse(planned.stdout);
+    for (const launcher of ['unshare -r env SUDO_USER=bob', 'unshare -r', 'unshare -r unshare -r']) {
+      const approved = await startVolley(['approve', run], { ...options, before: launcher.split(' ') }).ended;
+      expect(approved).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Another person must approve it'),
+      });
+    }
+  },
+);
 
 test('a run that is paused while it waits for approval is approved first and then resumed', async () => {
   await write('required');

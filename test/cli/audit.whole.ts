@@ -112,10 +112,12 @@ test('a token is shown once and stored as a digest; its creation and its end are
   const [{ sha256, ...kept }] = rows;
   expect(sha256).toHaveLength(32);
   expect(JSON.stringify(kept)).not.toContain(created.stdout.trim().slice(-20));
-  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ valid/);
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ tester@here +│ valid/);
   expect((await volley('token', 'revoke', 'desk')).stdout).toBe('Token desk is revoked.\n');
   expect((await volley('token', 'revoke', 'desk')).code).toBe(2);
-  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ revoked/);
+  expect((await volley('token', 'list')).stdout).toMatch(
+    /desk +│ run +│ all +│ ann +│ tester@here +│ revoked/,
+  );
   expect((await audit()).slice(0, 4).map(({ action, outcome }) => [action, outcome])).toEqual([
     ['token revoked', 'refused'],
     ['token revoked', 'done'],
@@ -126,7 +128,7 @@ test('a token is shown once and stored as a digest; its creation and its end are
 
 test.each([
   [['--name', 'a b', '--scope', 'read'], 'letters, digits'],
-  [['--name', 'a', '--scope', 'all'], 'read, run or admin'],
+  [['--name', 'a', '--scope', 'all'], 'read, run, approve or admin'],
   [['--name', 'a', '--scope', 'read', '--owner', ' '], 'the name of a person'],
   [['--name', 'a', '--scope', 'read', '--expires', '0d'], 'expected a duration such as'],
   [['--name', 'a'], '--scope'],

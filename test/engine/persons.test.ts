@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isSamePerson, type Person } from '../../src/engine/persons.ts';
+import type { Person } from '../../src/domain/access.ts';
+import { findSamePerson, isSamePerson } from '../../src/engine/persons.ts';
 
 const cli = (name: string): Person => ({ name, via: 'cli' });
 const api = (name: string): Person => ({ name, via: 'api' });
@@ -14,6 +15,8 @@ test.each([
   [cli('ANN@Desk'), api('ann')],
   [cli('ann@desk'), cli('Ann@other')],
   [cli('1000@4f2e'), cli('1000@9c11')],
+  [cli('unknown user@desk'), cli('ann@desk')],
+  [api('ann'), cli('unknown user@desk')],
 ])('%j and %j are one person', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([true, true]);
 });
@@ -27,4 +30,42 @@ test.each([
   [api('ann'), { name: 'schedule ann', via: 'schedule' }],
 ] as const)('%j and %j are two persons', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([false, false]);
+});
+
+const nightly: Person = { name: 'schedule nightly.yaml', via: 'schedule' };
+
+test.each([
+  [
+    'planned it',
+    { planner: api('ann'), schedulers: [], makers: [] },
+    { person: cli('ann@desk'), makers: [] },
+  ],
+  [
+    'put in its schedule',
+    { planner: nightly, schedulers: [cli('cron@desk'), cli('ann@desk')], makers: [] },
+    { person: api('ann'), makers: [] },
+  ],
+  [
+    "made the planner's token",
+    { planner: api('eve'), schedulers: [], makers: [api('bob'), cli('ann@desk')] },
+    { person: cli('ann@desk'), makers: [] },
+  ],
+  [
+    "planned it and made the approver's token",
+    { planner: cli('ann@desk'), schedulers: [], makers: [] },
+    { person: api('eve'), makers: [api('bob'), cli('ann@desk')] },
+  ],
+  [
+    "put in its schedule and made the approver's token",
+    { planner: nightly, schedulers: [cli('ann@desk')], makers: [] },
+    { person: api('eve'), makers: [cli('ann@desk')] },
+  ],
+])('a person who %s is no second person', (kind, planners, approver) => {
+  expect(findSamePerson(planners, approver)).toMatchObject({ kind });
+});
+
+test('a third person may have made the tokens of the planner and of the approver', () => {
+  const makers = [cli('root@desk')];
+  const planners = { planner: api('ann'), schedulers: [], makers };
+  expect(findSamePerson(planners, { person: api('bea'), makers })).toBeUndefined();
 });

@@ -98,6 +98,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const tokens = {
     read: await tokenOf('reader', 'read', 'ann'),
     run: await tokenOf('runner', 'run', 'ann'),
+    approve: await tokenOf('approver', 'approve', 'ann'),
     admin: await tokenOf('chief', 'admin', 'ann'),
   };
   const call: ApiScene['call'] = (method, path, { token = tokens.admin, ...options } = {}) =>

@@ -28,6 +28,8 @@ export type ProcessOptions = {
   readonly nodeFlags?: readonly string[];
   /** The launcher of an installed Volley, instead of this checkout's. */
   readonly launcher?: string;
+  /** Words of another program that starts the command. */
+  readonly before?: readonly string[];
 };
 
 /**
@@ -36,10 +38,25 @@ export type ProcessOptions = {
  */
 export function startVolley(
   words: readonly string[],
-  { cwd, env, input = '', keepInputOpen = false, nodeFlags = [], launcher = entry }: ProcessOptions = {},
+  {
+    cwd,
+    env,
+    input = '',
+    keepInputOpen = false,
+    nodeFlags = [],
+    launcher = entry,
+    before = [],
+  }: ProcessOptions = {},
 ): Started {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [...nodeFlags, launcher, ...words], {
+  const [program = process.execPath, ...rest] = [
+    ...before,
+    process.execPath,
+    ...nodeFlags,
+    launcher,
+    ...words,
+  ];
+  const child = spawn(program, rest, {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

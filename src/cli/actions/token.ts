@@ -56,6 +56,7 @@ function tokenTable(tokens: readonly Token[], now: Date, screen?: Screen): strin
       { title: 'Scope', value: ({ scope }) => scope },
       { title: 'Accounts', value: ({ accounts }) => accounts?.join(', ') ?? 'all' },
       { title: 'Owner', value: ({ owner }) => owner },
+      { title: 'Made by', value: ({ madeBy }) => madeBy ?? '' },
       { title: 'State', value: (token) => stateOf(token, now, screen) },
       { title: titleWithZone(screen, 'Expires'), value: ({ expiresAt }) => time(expiresAt, 'never') },
       { title: titleWithZone(screen, 'Last used'), value: ({ lastUsedAt }) => time(lastUsedAt, 'never') },

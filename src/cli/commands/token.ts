@@ -7,7 +7,7 @@ import type { Shell } from '../shell.ts';
 
 export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
   command.description(
-    'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; admin also to approve and resolve, and for the audit trail.',
+    'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; approve also to approve; admin also to resolve, and for tokens and the audit trail.',
   );
   command
     .command('create')
@@ -22,7 +22,7 @@ export async function define(command: Command, shell: Shell, words: readonly str
     )
     .option(
       '--owner <person>',
-      'the person behind the token, who cannot approve runs of the same person (default: user@host)',
+      'the person behind the token; neither this person nor the one who makes the token approves what the other planned (default: user@host)',
       parsePerson,
     )
     .option(

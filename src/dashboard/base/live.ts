@@ -77,8 +77,8 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
         const view = viewOf(request);
         requireScope(view, scope);
         const topic = await open(view, askedOf(request));
-        const { zone, mayRun, mayAdmin } = view;
-        const viewer = { zone, mayRun, mayAdmin };
+        const { zone, mayRun, mayApprove, mayAdmin } = view;
+        const viewer = { zone, mayRun, mayApprove, mayAdmin };
         const session = sessionOf(request);
         const who = { session, token: view.session.name };
         const isFull = isAtLimit([...subscribers()], who);
@@ -170,8 +170,8 @@ function createSender(
   return (format) => {
     const parts = new Map<string, Part>();
     for (const one of subscribers) {
-      const { zone, mayRun, mayAdmin } = one.viewer;
-      const key = `${zone} ${mayRun} ${mayAdmin}`;
+      const { zone, mayRun, mayApprove, mayAdmin } = one.viewer;
+      const key = `${zone} ${mayRun} ${mayApprove} ${mayAdmin}`;
       let part = parts.get(key);
       if (!part) {
         const [text, known] = [format(one.viewer), before.get(key)];

@@ -11,6 +11,7 @@ import { ProblemError } from '../../server/api/problem.ts';
 export type Viewer = {
   readonly zone: string;
   readonly mayRun: boolean;
+  readonly mayApprove: boolean;
   readonly mayAdmin: boolean;
 };
 
@@ -42,6 +43,7 @@ export function createView(
     context: { ...context, actor: { name: owner, via: 'dashboard', token: name } },
     now: context.now(),
     mayRun: allows(scope, 'run'),
+    mayApprove: allows(scope, 'approve'),
     mayAdmin: allows(scope, 'admin'),
   };
 }

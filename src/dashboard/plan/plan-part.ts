@@ -34,7 +34,7 @@ export function planPart(plan: ShownPlan, viewer: Viewer): Html {
   }
 ${
   waits &&
-  html`<p class="links">${viewer.mayAdmin && html`<a class="button" href="${runPath(run.run, 'approve')}">Approve</a>`}${viewer.mayRun && html`<a class="button" href="${runPath(run.run, 'cancel')}">Cancel</a>`}</p>`
+  html`<p class="links">${viewer.mayApprove && html`<a class="button" href="${runPath(run.run, 'approve')}">Approve</a>`}${viewer.mayRun && html`<a class="button" href="${runPath(run.run, 'cancel')}">Cancel</a>`}</p>`
 }
 ${figures(countsOf(plan))}
 ${cost.kind === 'known' && cost.lines.length > 1 && costTable(cost)}

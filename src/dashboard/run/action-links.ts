@@ -9,7 +9,7 @@ type Link = { readonly href: string; readonly text: string };
 /** What the person may do to the run in its state. Each link leads to a page that asks first. */
 export function actionLinks(
   { head, waits, figures }: LiveRun,
-  { mayRun, mayAdmin }: Viewer,
+  { mayRun, mayApprove, mayAdmin }: Viewer,
 ): Html | undefined {
   if (!mayRun) return undefined;
   const { run, state } = head;
@@ -18,7 +18,7 @@ export function actionLinks(
   const waitsForApproval = waits.some(({ kind }) => kind === 'approval');
   const failed = recipients.rejected + recipients.failed;
   const links: (Link | false)[] = [
-    waitsForApproval && mayAdmin && { href: runPath(run, 'approve'), text: 'Approve' },
+    waitsForApproval && mayApprove && { href: runPath(run, 'approve'), text: 'Approve' },
     state === 'running' && { href: runPath(run, 'pause'), text: 'Pause' },
     (state === 'paused' || (state === 'planned' && !waitsForApproval)) && {
       href: runPath(run, 'resume'),

@@ -60,7 +60,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   add(server, {
     name: 'approve',
     verb: 'Approve',
-    scope: 'admin',
+    scope: 'approve',
     check: ({ context }, run) => requireApprover(context, run),
     about: approvalText,
     act: async ({ context }, run, reason) => {
@@ -74,7 +74,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
 type RunAction = {
   readonly name: 'pause' | 'resume' | 'cancel' | 'approve';
   readonly verb: string;
-  readonly scope: 'run' | 'admin';
+  readonly scope: 'run' | 'approve';
   /** @throws InputError when it is not possible now */
   readonly check: (view: View, run: string) => Promise<unknown>;
   /** @param unsent recipients */

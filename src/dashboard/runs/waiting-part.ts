@@ -47,13 +47,13 @@ ${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
 
 type Link = { readonly href: string; readonly text: string };
 
-function linksFor({ kind }: RunWait, run: string, { mayRun, mayAdmin }: Viewer): Link[] {
+function linksFor({ kind }: RunWait, run: string, { mayRun, mayApprove, mayAdmin }: Viewer): Link[] {
   const cancel = { href: runPath(run, 'cancel'), text: 'Cancel' };
   const offered: (Link | false)[] =
     kind === 'approval'
       ? [
           { href: runPath(run, 'plan'), text: 'Look at the plan' },
-          mayAdmin && { href: runPath(run, 'approve'), text: 'Approve' },
+          mayApprove && { href: runPath(run, 'approve'), text: 'Approve' },
           mayRun && cancel,
         ]
       : kind === 'resume'

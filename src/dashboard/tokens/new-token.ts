@@ -70,7 +70,7 @@ export function newTokenPage(view: View, fields: Fields, error?: InputError): Pa
 <form method="post" action="/tokens/new">
 ${csrfField(view)}
 ${field('name', 'Name', 'For lists and the audit trail. A name cannot be used again.', value('name'))}
-${field('owner', 'Owner', 'The person it stands for, who cannot approve their own runs.', value('owner'))}
+${field('owner', 'Owner', 'The person it stands for. Neither they nor you approve what the other planned.', value('owner'))}
 <fieldset><legend>Scope</legend>
 ${tokenScopes.map(
   (scope) =>
@@ -95,7 +95,8 @@ ${field('expires', 'Expires after', 'A time such as 90d or 12h, or never.', valu
 const scopeWords = {
   read: 'lists, status and reports',
   run: 'also start, pause, resume and cancel',
-  admin: 'also approve, resolve doubts, set limits, and see the audit trail and tokens',
+  approve: 'also approve runs that another person planned',
+  admin: 'also resolve doubts, set limits, and see the audit trail and tokens',
 } as const;
 
 /** The only page that shows the secret: it is the answer to the form, and browsers keep it nowhere. */

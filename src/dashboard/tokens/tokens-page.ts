@@ -75,6 +75,7 @@ function listPart(tokens: readonly Token[], { zone, now }: View): Html {
     return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
   };
   return html`<p><a class="button" href="/tokens/new">Create a token</a></p>
+<p>Neither the owner of a token nor the person who made it approves a run that the other planned. That holds for the tokens that it makes too. It does not stop a person who makes two tokens for two other names and uses both: the audit trail shows that.</p>
 ${
   tokens.length === 0
     ? html`<p class="empty">There is no token yet.</p>`
@@ -82,7 +83,11 @@ ${
         `Tokens (${zone})`,
         [
           { title: 'Name', cell: ({ name }) => name },
-          { title: 'Owner', cell: ({ owner }) => owner },
+          {
+            title: 'Owner',
+            cell: ({ owner, madeBy }) =>
+              html`${owner}${madeBy !== null && html`<br><small>made by <bdi>${madeBy}</bdi></small>`}`,
+          },
           { title: 'Scope', cell: ({ scope }) => scope },
           { title: 'Accounts', cell: ({ accounts }) => accounts?.join(', ') ?? 'all' },
           {

@@ -19,7 +19,7 @@ const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 /**
- * The ledger keeps only its SHA-256.
+ * The ledger keeps only its SHA-256, and the actor as its maker.
  *
  * @param owner may not approve runs planned with the token
  * @param accounts it may use; null for all
@@ -45,7 +45,9 @@ export async function createToken(
   await audited(context, entry, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
       const createdAt = context.now();
-      if (!(await addToken(client, { ...request, sha256: digestOf(token), createdAt }))) {
+      if (
+        !(await addToken(client, { ...request, maker: context.actor, sha256: digestOf(token), createdAt }))
+      ) {
         const what =
           'A token of this name exists or existed. Choose another name, so that the audit trail is unambiguous.';
         throw new InputError([{ where: `token ${name}`, what }]);

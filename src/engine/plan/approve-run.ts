@@ -10,12 +10,13 @@ import {
   recordApproval,
 } from '../../ledger/approvals/approvals.ts';
 import { inTransaction } from '../../ledger/session.ts';
+import { listTokenMakers } from '../../ledger/tokens/tokens.ts';
 import { audited, type WriteAuditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { isSamePerson } from '../persons.ts';
+import { findSamePerson, type SamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
 
-/** @throws InputError when the run does not wait for approval, the actor planned it, or a file has changed */
+/** @throws InputError when the run does not wait for approval, the actor is a person who planned it, or a file has changed */
 export async function approveRun(context: EngineContext, run: string, reason?: string): Promise<Approval> {
   const event = { action: 'run approved', run, ...(reason && { details: { reason } }) } as const;
   return audited(context, event, (addAuditEntry) => approve(context, run, addAuditEntry));
@@ -43,21 +44,47 @@ async function approve(
 
 const noLongerWaits = 'It no longer waits for approval.';
 
-/** @throws InputError when the run does not wait for approval, or the actor planned it */
+/** @throws InputError when the run does not wait for approval, or the actor is a person who planned it */
 export async function requireApprover(context: EngineContext, run: string): Promise<Approval> {
   const { ledger, actor } = context;
   const { state } = await requireRun(context, run);
   const approval = (await findApproval(ledger.pool, run)) ?? refuse(run, 'It needs no approval.');
-  const { approvedBy, plannedBy, plannedHow } = approval;
+  const { approvedBy } = approval;
   if (approvedBy !== null) refuse(run, `It was approved by ${approvedBy} already.`, approvedBy);
   if (hasEnded(state)) refuse(run, noLongerWaits);
-  if (isSamePerson(actor, { name: plannedBy, via: plannedHow }))
-    refuse(
-      run,
-      `It was planned by ${plannedBy}, and you are ${actor.name}. Another person must approve it, with their own system user or API token.`,
-      plannedBy,
-    );
+  const same = await findSamePersonBehind(context, approval);
+  if (same) refuse(run, samePersonText(same, actor.name), same.person.name);
   return approval;
+}
+
+async function findSamePersonBehind(
+  { ledger: { pool }, actor }: EngineContext,
+  { plannedBy, plannedHow, plannedToken, scheduledBy }: Approval,
+): Promise<SamePerson | undefined> {
+  const listMakers = async (token: string | null) => (token === null ? [] : listTokenMakers(pool, token));
+  return findSamePerson(
+    {
+      planner: { name: plannedBy, via: plannedHow },
+      schedulers: scheduledBy,
+      makers: await listMakers(plannedToken),
+    },
+    { person: actor, makers: await listMakers(actor.token) },
+  );
+}
+
+function samePersonText({ kind, person: { name } }: SamePerson, approver: string): string {
+  switch (kind) {
+    case 'planned it':
+      return `It was planned by ${name}, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
+    case 'put in its schedule':
+      return `Its schedule was put in by ${name}, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
+    case "made the planner's token":
+      return `It was planned with a token that ${name} made, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
+    case "planned it and made the approver's token":
+      return `It was planned by ${name}, who also made the token of ${approver}. Approve it with a system user, or with a token that another person made.`;
+    case "put in its schedule and made the approver's token":
+      return `Its schedule was put in by ${name}, who also made the token of ${approver}. Approve it with a system user, or with a token that another person made.`;
+  }
 }
 
 function refuse(run: string, what: string, ...userNames: string[]): never {

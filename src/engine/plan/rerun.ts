@@ -92,8 +92,16 @@ async function expandRerun(
   const run = newRunId(now, context.randomBytes(5));
   const { dispatch, approval, contacts } = frozenDefinition.parse(definition);
   const first = await planFirstSlices(context, run, account, definition);
-  const { name: plannedBy, via: plannedHow } = context.actor;
-  const request = { run, plannedBy, plannedHow, folder: null, campaignFile: null, campaignSha256: null };
+  const { name: plannedBy, via: plannedHow, token: plannedToken } = context.actor;
+  const request = {
+    run,
+    plannedBy,
+    plannedHow,
+    plannedToken,
+    folder: null,
+    campaignFile: null,
+    campaignSha256: null,
+  };
   const gate = createApprovalGate(approval, request, enqueueAndStart(context, run, first.enqueue));
   const recipientColumn = 'Recipient';
   await inSession(ledger.pool, async (client) => {

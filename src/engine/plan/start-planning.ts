@@ -44,9 +44,9 @@ export async function startPlanning(
   const linesBefore = countLinesBefore(contactFiles);
   const limits = await readLimitsInForce(context, account);
   const first = await planFirstSlices(context, run, account, definition);
-  const { name: plannedBy, via: plannedHow } = context.actor;
+  const { name: plannedBy, via: plannedHow, token: plannedToken } = context.actor;
   const { workingFolder: folder, path: campaignFile, sha256: campaignSha256 } = prepared;
-  const request = { run, plannedBy, plannedHow, folder, campaignFile, campaignSha256 };
+  const request = { run, plannedBy, plannedHow, plannedToken, folder, campaignFile, campaignSha256 };
   return {
     context,
     prepared,

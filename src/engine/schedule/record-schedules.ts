@@ -1,4 +1,5 @@
 import { type Schedule, storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
+import type { Person } from '../../domain/access.ts';
 import type { TickReason } from '../../domain/reasons.ts';
 import { syncSchedules } from '../../ledger/schedules/schedules.ts';
 import {
@@ -8,6 +9,7 @@ import {
   recordTicks,
 } from '../../ledger/schedules/ticks.ts';
 import { inTransaction } from '../../ledger/session.ts';
+import { systemUser } from '../../platform/system-user.ts';
 import type { EngineContext } from '../context.ts';
 import type { ScheduleFolder } from './schedule-folder.ts';
 
@@ -19,10 +21,10 @@ export const maxTicks = 1_000;
 
 /**
  * Records the ticks since the last call, then replaces the schedules with the folder's. Concurrent calls and crashes
- * never record a tick twice.
+ * never record a tick twice. The actor and the owner of the file put in a schedule that is new or has changed.
  */
 export async function recordSchedules(
-  { ledger, now }: EngineContext,
+  { ledger, actor: { name, via }, now }: EngineContext,
   { schedules, unreadable }: ScheduleFolder,
 ): Promise<void> {
   const time = now();
@@ -37,7 +39,10 @@ export async function recordSchedules(
     );
     await syncSchedules(
       client,
-      schedules,
+      schedules.map(({ ownerId, ...schedule }) => {
+        const owner: Person = { name: systemUser(ownerId), via: 'cli' };
+        return { ...schedule, putInBy: [{ name, via }, owner] };
+      }),
       unreadable.map(({ schedule: name }) => name),
       time,
     );

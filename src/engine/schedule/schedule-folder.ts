@@ -5,12 +5,17 @@ import { freezeTargets } from '../../campaign/notify.ts';
 import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
+import { digestOf } from '../../platform/digest.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { accountsPath, maxBytes } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-type ReadSchedule = SyncedSchedule & { readonly times: Schedule };
+type ReadSchedule = Omit<SyncedSchedule, 'putInBy'> & {
+  readonly times: Schedule;
+  /** User id of the owner of the file. */
+  readonly ownerId: number;
+};
 
 type FoundSchedule = { readonly read: ReadSchedule; readonly where: string };
 
@@ -35,7 +40,8 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
   const unreadable: { schedule: string; what: string }[] = [];
   for (const schedule of await listYamlFiles(folder)) {
     try {
-      const source = await readFile(join(folder, schedule), 'utf8');
+      const path = join(folder, schedule);
+      const source = await readFile(path, 'utf8');
       if (!hasSchedule.test(source)) continue;
       if (source.length > maxBytes.campaign) {
         unreadable.push({ schedule, what: 'The file is larger than a campaign can be.' });
@@ -43,11 +49,14 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
       }
       const { value, locate } = readCampaign(source, schedule);
       const { campaign, schedule: times } = value;
-      if (times)
-        found.push({
-          read: { schedule, campaign, times, notify: freezeTargets(value) },
-          where: locate(['campaign']),
-        });
+      if (!times) continue;
+      const { uid: ownerId } = await stat(path);
+      const notify = freezeTargets(value);
+      const fileSha256 = digestOf(source);
+      found.push({
+        read: { schedule, campaign, times, notify, fileSha256, ownerId },
+        where: locate(['campaign']),
+      });
     } catch (error) {
       unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
     }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AuditInterface } from '../../domain/access.ts';
+import type { AuditInterface, Person } from '../../domain/access.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import { approvalReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
@@ -10,6 +10,7 @@ export type ApprovalRequest = {
   /** This person must not approve the run. */
   readonly plannedBy: string;
   readonly plannedHow: AuditInterface;
+  readonly plannedToken: string | null;
   /** Absolute working folder of the planning process; campaign and contact files are relative to it. */
   readonly folder: string | null;
   /** Like folder and digest, null for a rerun. */
@@ -18,24 +19,40 @@ export type ApprovalRequest = {
 };
 
 export type Approval = ApprovalRequest & {
+  /** The persons who put in the schedule of the run. */
+  readonly scheduledBy: readonly Person[];
   readonly approvedBy: string | null;
   readonly approvedAt: Date | null;
 };
 
+/** After the tick of the run has started. */
 export async function requestApproval(
   client: Transaction,
-  { run, reason, plannedBy, plannedHow, folder, campaignFile, campaignSha256 }: ApprovalRequest,
+  { run, reason, plannedBy, plannedHow, plannedToken, folder, campaignFile, campaignSha256 }: ApprovalRequest,
 ): Promise<void> {
   const waits = reasonValue({ kind: 'waits_for_approval', why: reason });
   await client.query(
     `
     WITH asked AS (
-      INSERT INTO approvals (run_id, reason, planned_by, planned_via, folder, campaign_file, campaign_sha256)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      INSERT INTO approvals (run_id, reason, planned_by, planned_via, planned_token, folder, campaign_file, campaign_sha256, scheduled_by)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce(
+        (SELECT put_in_by FROM ticks JOIN schedules USING (schedule) WHERE ticks.run_id = $1),
+        '[]'
+      ))
     )
-    UPDATE runs SET state_reason = $8 WHERE run_id = $1
+    UPDATE runs SET state_reason = $9 WHERE run_id = $1
     `,
-    [run, reasonValue(reason), plannedBy, plannedHow, folder, campaignFile, campaignSha256, waits],
+    [
+      run,
+      reasonValue(reason),
+      plannedBy,
+      plannedHow,
+      plannedToken,
+      folder,
+      campaignFile,
+      campaignSha256,
+      waits,
+    ],
   );
 }
 
@@ -43,8 +60,9 @@ export async function requestApproval(
 export async function findApproval(client: Connection, run: string): Promise<Approval | undefined> {
   const { rows } = await client.query<Stored<Approval>>(
     `
-    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_via AS "plannedHow", folder,
-           campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256", approved_by AS "approvedBy", approved_at AS "approvedAt"
+    SELECT run_id AS run, reason, planned_by AS "plannedBy", planned_via AS "plannedHow", planned_token AS "plannedToken",
+           scheduled_by AS "scheduledBy", folder, campaign_file AS "campaignFile", campaign_sha256 AS "campaignSha256",
+           approved_by AS "approvedBy", approved_at AS "approvedAt"
     FROM approvals
     WHERE run_id = $1
     `,

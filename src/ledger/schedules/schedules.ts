@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Person } from '../../domain/access.ts';
 import type { TickReason } from '../../domain/reasons.ts';
 import type { TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
@@ -85,6 +86,10 @@ export type SyncedSchedule = {
   readonly times: unknown;
   /** Unparsed targets that are notified of ticks without a run. */
   readonly notify: readonly unknown[];
+  /** Of the campaign file. */
+  readonly fileSha256: Buffer;
+  /** They must not approve its runs. */
+  readonly putInBy: readonly Person[];
 };
 
 const synced = batchOf<SyncedSchedule>({
@@ -92,11 +97,13 @@ const synced = batchOf<SyncedSchedule>({
   campaign: ['text', ({ campaign }) => campaign],
   times: ['jsonb', ({ times }) => JSON.stringify(times)],
   notify: ['jsonb', ({ notify }) => JSON.stringify(notify)],
+  file_sha256: ['bytea', ({ fileSha256 }) => fileSha256],
+  put_in_by: ['jsonb', ({ putInBy }) => JSON.stringify(putInBy)],
 });
 
 /**
  * Updates the schedules to match the campaign folder. New schedules and new times begin now; schedules without a file
- * become inactive.
+ * become inactive. An unchanged file keeps the persons who put it in.
  *
  * @param untouched schedules to leave as they are
  * @param now later ticks will be recorded
@@ -115,10 +122,10 @@ export async function syncSchedules(
     ORDER BY schedule
     ON CONFLICT (schedule) DO UPDATE
     SET campaign = excluded.campaign, times = excluded.times, notify = excluded.notify,
-        active = true,
+        file_sha256 = excluded.file_sha256, put_in_by = excluded.put_in_by, active = true,
         recorded_until = CASE WHEN s.active AND s.times = excluded.times THEN s.recorded_until ELSE $1 END
     WHERE NOT s.active OR s.times <> excluded.times OR s.campaign <> excluded.campaign
-       OR s.notify <> excluded.notify
+       OR s.notify <> excluded.notify OR s.file_sha256 IS DISTINCT FROM excluded.file_sha256
     `,
     [now, ...synced.values(schedules)],
   );

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TokenScope } from '../../domain/access.ts';
+import type { Actor, Person, TokenScope } from '../../domain/access.ts';
 import type { Transaction } from '../session.ts';
 
 /** A token of the API. Only a digest of its text is stored. */
@@ -10,6 +10,8 @@ export type Token = {
   readonly scope: TokenScope;
   /** The accounts whose runs and campaigns it can use; null: all. */
   readonly accounts: readonly string[] | null;
+  /** The person who made it; null: not known. */
+  readonly madeBy: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -19,24 +21,25 @@ export type Token = {
 
 export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'createdAt' | 'expiresAt'> & {
   readonly sha256: Buffer;
+  readonly maker: Actor;
 };
 
 /** Of `tokens t`. */
 export const tokenColumns = `
-  t.name, t.owner, t.scope, t.accounts, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
-  t.revoked_at AS "revokedAt", t.last_used_at AS "lastUsedAt"
+  t.name, t.owner, t.scope, t.accounts, t.made_by AS "madeBy", t.created_at AS "createdAt",
+  t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", t.last_used_at AS "lastUsedAt"
 `;
 
 /** @returns false if the name is taken, even by a revoked token */
 export async function addToken(client: Transaction, token: NewToken): Promise<boolean> {
-  const { name, owner, scope, accounts, sha256, createdAt, expiresAt } = token;
+  const { name, owner, scope, accounts, maker, sha256, createdAt, expiresAt } = token;
   const { rowCount } = await client.query(
     `
-    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at, accounts)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     ON CONFLICT (name) DO NOTHING
     `,
-    [name, owner, scope, sha256, createdAt, expiresAt, accounts],
+    [name, owner, scope, sha256, createdAt, expiresAt, accounts, maker.name, maker.via, maker.token],
   );
   return rowCount === 1;
 }
@@ -49,6 +52,22 @@ export async function findTokens(
   const { rows } = await pool.query<Token & { sha256: Buffer }>(
     `SELECT ${tokenColumns}, t.sha256 FROM tokens t WHERE t.sha256 = ANY ($1)`,
     [sha256s],
+  );
+  return rows;
+}
+
+/** The persons who made a token, the token with which it was made, and so on, up to the first one. */
+export async function listTokenMakers(pool: pg.Pool, name: string): Promise<Person[]> {
+  const { rows } = await pool.query<Person>(
+    `
+    WITH RECURSIVE made AS (
+      SELECT made_by, made_via, made_with FROM tokens WHERE name = $1
+      UNION ALL
+      SELECT t.made_by, t.made_via, t.made_with FROM tokens t JOIN made ON t.name = made.made_with
+    )
+    SELECT made_by AS name, made_via AS via FROM made WHERE made_by IS NOT NULL
+    `,
+    [name],
   );
   return rows;
 }

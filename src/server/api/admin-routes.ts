@@ -48,7 +48,7 @@ export function addAdminRoutes(server: Routes): void {
 }
 
 function addApprove(server: Routes): void {
-  const approving = scoped('admin', 404, 409, 413, 415);
+  const approving = scoped('approve', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/approve',
@@ -57,7 +57,7 @@ function addApprove(server: Routes): void {
       operationId: 'approveRun',
       summary: "Approves a run that waits for approval, as the token's owner.",
       description:
-        'The owner must be another person than the planner, and the campaign and its contact files must be unchanged. A run of a schedule or of the API then starts by itself.',
+        "The owner must be another person than the planner, the persons who put in the schedule, and the makers of the token with which it was planned. The makers of the caller's token must not have planned it. The campaign and its contact files must be unchanged. A run of a schedule or of the API then starts by itself.",
       security: approving.security,
       params: runParameters,
       querystring: noParameters,

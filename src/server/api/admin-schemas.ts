@@ -29,6 +29,7 @@ export const tokenList = z
         owner: z.string(),
         scope: z.enum(tokenScopes),
         accounts: z.array(z.string()).nullable().describe('The accounts of the token; null: all.'),
+        madeBy: z.string().nullable().describe('The person who made it; null: not known.'),
         createdAt: z.date(),
         expiresAt: z.date().nullable(),
         revokedAt: z.date().nullable(),

@@ -19,7 +19,7 @@ export const apiPath = '/api/v1';
 
 const description = `Starts, controls and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
 \`Authorization: Bearer volley_…\`. The scope \`read\` allows lists, status and reports. \`run\` also allows start, pause, resume
-and cancel. \`admin\` also allows approve, resolve, the audit trail and the list of tokens. Problems are answered by RFC 9457.`;
+and cancel, \`approve\` also approve, and \`admin\` also resolve, the audit trail and the list of tokens. Problems are answered by RFC 9457.`;
 
 const openapi = {
   openapi: '3.1.0',

@@ -109,9 +109,7 @@ export const runStatus = runSummary
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })
       .nullable()
-      .describe(
-        'The service refuses every request of its account; the run waits, and one request probes it at `retryAt`.',
-      ),
+      .describe('The service refuses all requests of its account. One request probes it at `retryAt`.'),
     clockStep: z
       .object({ at: z.date(), seconds: z.number() })
       .nullable()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { accountsPart } from '../../../src/dashboard/accounts/accounts-part.ts';
 import type { LiveAccount } from '../../../src/engine/live/account-list.ts';
 
-const viewer = { zone: 'UTC', mayRun: true, mayAdmin: true };
+const viewer = { zone: 'UTC', mayRun: true, mayApprove: true, mayAdmin: true };
 
 /** That the service refuses. */
 const refused = (running: number): LiveAccount => ({

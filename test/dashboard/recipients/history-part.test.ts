@@ -54,7 +54,7 @@ function historyOf(text: string, changes: Partial<RecipientHistory> = {}): Recip
   };
 }
 
-const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayAdmin: true };
+const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayApprove: true, mayAdmin: true };
 
 test('hostile text of files, people and the service is shown as text', () => {
   for (const text of hostileTexts) {

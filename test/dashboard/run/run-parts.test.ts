@@ -13,7 +13,7 @@ import type { RunWait } from '../../../src/engine/live/waits.ts';
 import { share } from '../../../src/report/html/figures.ts';
 import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
 
-const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayAdmin: true };
+const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayApprove: true, mayAdmin: true };
 
 const linksOf = (live: LiveRun, mayRun = true): string[] =>
   [

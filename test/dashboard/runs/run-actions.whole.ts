@@ -6,6 +6,7 @@ import {
   type DashboardScene,
   hiddenFields,
   openDashboardScene,
+  signIn,
   type Visitor,
 } from '../../support/dashboard-scene.ts';
 import { startOverApi } from '../../support/start-over-api.ts';
@@ -142,6 +143,34 @@ describe('a run that waits for approval', () => {
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Another person must approve it');
     expect(await stateOf(run)).toBe('planned');
+  });
+
+  test('is approved with the scope approve, which shows neither tokens nor the audit trail', async () => {
+    const run = await start('watched.yaml');
+    const approver = await scene.visitor('approve', { owner: 'bea' });
+    expect((await approver.get('/')).text).toContain(`/runs/${run}/approve`);
+    expect((await (await scene.visitor('run')).get('/')).text).not.toContain(`/runs/${run}/approve`);
+    for (const path of ['/tokens', '/audit']) expect((await approver.get(path)).status).toBe(403);
+    expect((await approver.send(`/runs/${run}/approve`, { reason: 'good' })).status).toBe(303);
+  });
+
+  test('is not approved in a session whose token the planner made', async () => {
+    const run = await start('watched.yaml');
+    const planner = await scene.visitor('admin', { owner: 'ann' });
+    const made = await planner.send('/tokens/new', {
+      name: 'of-eve',
+      owner: 'eve',
+      scope: 'approve',
+      accounts: '',
+      expires: '1d',
+    });
+    const [token = ''] = /volley_[0-9a-f]+/.exec(made.text) ?? [];
+    const eve = await signIn(scene.url, token);
+    expect((await eve.get(`/runs/${run}/approve`)).text).toContain('who also made the token of eve');
+    expect(
+      (await eve.post(`/runs/${run}/approve`, { csrf: csrfIn((await eve.get('/')).text), reason: 'x' }))
+        .status,
+    ).toBe(422);
   });
 
   test('is approved once when two people approve it at once', async () => {

@@ -231,7 +231,14 @@ describe('schedules', () => {
       found: expect.stringContaining('for 2 days; 2 times passed without a run.'),
     });
     expect(checkSchedules(recorded(ago(50), false), nothing, now).state).toBe('ok');
-    const written = { schedule: 'new.yaml', campaign: 'new', times, notify: [] };
+    const written = {
+      schedule: 'new.yaml',
+      campaign: 'new',
+      times,
+      notify: [],
+      fileSha256: Buffer.alloc(32),
+      ownerId: 0,
+    };
     expect(checkSchedules([], { schedules: [written], unreadable: [] }, now)).toMatchObject({
       state: 'warning',
       found: 'No process starts 1 schedule (new.yaml). The next time is in 14 hours.',

@@ -112,6 +112,8 @@ describe('notifications of a schedule', () => {
   const scheduled = {
     schedule: 'nightly.yaml',
     campaign: 'night',
+    fileSha256: Buffer.alloc(32),
+    ownerId: 0,
     times: { cron: '0 * * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' as const },
     notify: [
       {

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
@@ -399,6 +400,68 @@ describe('contact files by a pattern', () => {
     await named('inbox/pay (?) [new].csv');
     expect(await tick()).toMatchObject([{ kind: 'started' }]);
     expect(await recipients()).toEqual([2, 3]);
+  });
+});
+
+describe('a run of a schedule that waits for approval', () => {
+  const write = (text = ''): Promise<void> =>
+    workspace.write(
+      'campaigns/watched.yaml',
+      `${noRepeatCampaignYaml}approval: required\nschedule: { timeZone: UTC, cron: "0 * * * *" }\n${text}`,
+    );
+  const as = (name: string): EngineContext => ({
+    ...opened.context,
+    now: () => now,
+    actor: { name, via: 'cli', token: null },
+  });
+  const owner = `${userInfo().username}@desk`;
+  /** Ann puts it in, and `serve` of cron plans it. */
+  const waiting = async (): Promise<string> => {
+    await recordSchedules(as('ann@desk'), await readScheduleFolder(`${workspace.folder}/campaigns`));
+    advance(50);
+    const [end] = await checkSchedules(as('cron@desk'));
+    if (end?.kind !== 'started') throw new Error(`the tick is ${end?.kind}`);
+    return end.run;
+  };
+
+  test.each([owner, 'ann@other'])(
+    'is not approved by %s, who owns the file or put in the schedule',
+    async (approver) => {
+      await write();
+      const run = await waiting();
+      expect(await problemsRejected(() => approveRun(as(approver), run))).toEqual([
+        expect.stringContaining(`and you are ${approver}. Another person must approve it`),
+      ]);
+      expect(await approveRun(as('cron@desk'), run)).toMatchObject({ approvedBy: 'cron@desk' });
+    },
+  );
+
+  test('is not approved by the person who changed the file last', async () => {
+    await write();
+    await checkSchedules(as('bob@desk'));
+    await write('# changed\n');
+    const run = await waiting();
+    expect(await problemsRejected(() => approveRun(as('ann@desk'), run))).toEqual([
+      expect.stringContaining('Its schedule was put in by ann@desk'),
+    ]);
+    expect(await approveRun(as('bob@desk'), run)).toMatchObject({ approvedBy: 'bob@desk' });
+  });
+
+  test('is not approved with a token that the person who put in the schedule made', async () => {
+    await write();
+    const run = await waiting();
+    const token = {
+      name: 'of eve, by ann',
+      scope: 'approve',
+      owner: 'eve',
+      accounts: null,
+      expiresAt: null,
+    } as const;
+    await createToken(as('ann@desk'), token);
+    const eve: EngineContext = { ...as('eve'), actor: { name: 'eve', via: 'dashboard', token: token.name } };
+    expect(await problemsRejected(() => approveRun(eve, run))).toEqual([
+      expect.stringContaining('Its schedule was put in by ann@desk, who also made the token of eve'),
+    ]);
   });
 });
 
