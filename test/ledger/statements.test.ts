@@ -52,6 +52,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'operations/delivery-reports.ts listRunsWithMissing': ['billing_entries, runs', allRuns],
   'operations/figures.ts countSlices': ['runs, slices', fleet],
   'operations/figures.ts listOpenBreakers': ['runs', fleet],
+  'operations/figures.ts countRecipientsInDoubt': ['billing_entries', allRuns],
   'operations/figures.ts countUnknownRecipients': ['billing_entries', allRuns],
   'operations/missing-reports.ts countMissingReports': ['billing_entries, billing_slices', allRuns],
   'operations/workers.ts readWorkers': ['slices', fleet],
