@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectLedger } from '../../src/ledger/connection.ts';
+import { digestOf } from '../../src/ledger/fingerprint.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -43,3 +45,21 @@ test('reverted migrations leave nothing behind, and run again they create the sa
   expect(between).toEqual([]);
   expect(await made()).toEqual(before);
 });
+
+const releases = readdirSync(new URL('../fixtures/ledgers/', import.meta.url)).filter(
+  (name) => !name.endsWith('.ts'),
+);
+
+test.each(releases)(
+  'no migration of release %s was edited or removed: migrations are only added',
+  (release) => {
+    const digests: Readonly<Record<string, string>> = JSON.parse(
+      readFileSync(new URL(`../fixtures/ledgers/${release}/migrations.json`, import.meta.url), 'utf8'),
+    );
+    const found = Object.keys(digests).map((name) => {
+      const source = readFileSync(new URL(`../../migrations/${name}.ts`, import.meta.url), 'utf8');
+      return [name, digestOf(source)];
+    });
+    expect(Object.fromEntries(found)).toEqual(digests);
+  },
+);
