@@ -4,7 +4,6 @@ import { readArchiving, readServer, readServerTime } from '../../ledger/operatio
 import { describeSchema } from '../../ledger/schema.ts';
 import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
 import { findHome, requireHome } from '../../platform/project.ts';
-import { count } from '../../platform/sentence.ts';
 import type { Settings } from '../settings.ts';
 import {
   formatAge,
