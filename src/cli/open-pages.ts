@@ -23,7 +23,7 @@ export async function openPages(
   context: EngineContext,
   host: string,
   name: string,
-  tools: Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger' | 'link'>,
+  tools: Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'>,
 ): Promise<Pages> {
   const publicUrl = readPublicUrl(settings.environment['VOLLEY_DASHBOARD_URL'], 'VOLLEY_DASHBOARD_URL');
   const { addDashboard } = await import('../dashboard/dashboard.ts');

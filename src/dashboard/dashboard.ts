@@ -10,11 +10,14 @@ import { addAuditPage } from './audit/audit-page.ts';
 import { readAssets } from './base/assets.ts';
 import { createErrorPages } from './base/error-pages.ts';
 import { addSafeHeaders, cameFromElsewhere, createGuards } from './base/guards.ts';
+import { keepReason, keepsReason } from './base/kept-reason.ts';
 import { answerEndedStream, createLiveParts } from './base/live.ts';
+import { createNoteSignIn } from './base/note-sign-in.ts';
 import { keepNotice } from './base/notice.ts';
 import { createSessionReader } from './base/session.ts';
 import { addSignIn, sendRefresh } from './base/sign-in.ts';
 import type { DashboardOptions, Tools } from './base/tools.ts';
+import { findView } from './base/view.ts';
 import { addZonePage } from './base/zone.ts';
 import { addBillingPages } from './billing/billing-pages.ts';
 import { addCampaignPage } from './campaigns/campaign-page.ts';
@@ -27,6 +30,7 @@ import { addRecipientsPage } from './recipients/recipients-page.ts';
 import { addRunPages } from './run/run-pages.ts';
 import { addRunActions } from './runs/run-actions.ts';
 import { addRunsPage } from './runs/runs-page.ts';
+import { addSessionsPages } from './sessions/sessions-page.ts';
 import { addSuppressActions } from './suppressions/suppress-actions.ts';
 import { addSuppressionsPage } from './suppressions/suppressions-page.ts';
 import { addTokensPages } from './tokens/tokens-page.ts';
@@ -35,7 +39,7 @@ import { addTokensPages } from './tokens/tokens-page.ts';
 export async function addDashboard(
   server: FastifyInstance,
   context: EngineContext,
-  { host, publicUrl, ownName, link, ...options }: DashboardOptions,
+  { host, publicUrl, ownName, link, onSignIn, ...options }: DashboardOptions,
 ): Promise<void> {
   const guards = createGuards({ host, publicUrl, ownName });
   const readSession = createSessionReader(context, guards);
@@ -55,13 +59,21 @@ export async function addDashboard(
     return errors.notFound(request, reply);
   });
   assets.serve(server);
-  await server.register((part) => addSignIn(part, { context, guards, ownName, readSession, link }));
+  const noteSignIn = createNoteSignIn(options.logger, onSignIn);
+  await server.register((part) =>
+    addSignIn(part, { context, guards, ownName, readSession, link, noteSignIn }),
+  );
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {
       const view = await readSession(request);
-      if (!view) return refuse(request, reply);
+      if (!view) return keepsReason(request) ? undefined : refuse(request, reply);
       nameCaller(request, `token ${view.session.name}`);
       return undefined;
+    });
+    pages.addHook('preHandler', async (request, reply) => {
+      if (findView(request)) return undefined;
+      keepReason(request, reply);
+      return refuse(request, reply);
     });
     const live = createLiveParts(context, options.logger);
     pages.addHook('preClose', async () => live.close());
@@ -83,6 +95,7 @@ async function addPages(server: FastifyInstance, tools: Tools): Promise<void> {
   addHealthPage(server, tools);
   addAuditPage(server, tools);
   addTokensPages(server);
+  addSessionsPages(server);
   await addBillingPages(server, tools);
   addRecipientsPage(server, tools);
   addSuppressionsPage(server, tools);

@@ -19,6 +19,7 @@ export const auditActions = [
   'suppressions removed',
   'token created',
   'token revoked',
+  'session ended',
   'ledger restored',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

@@ -18,11 +18,15 @@ export type DeliveryReportObserver = {
 /** `operation` as in the OpenAPI document, `none` for an unknown route. */
 export type ApiObserver = (operation: string, status: number) => void;
 
+/** Of people in the dashboard. A refused sign-in has a wrong token; a throttled one has an address with too many of them. */
+export type SignInEvent = 'signed in' | 'refused' | 'throttled' | 'signed out';
+
 export type ProcessMetrics = {
   readonly registry: Registry;
   readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
   readonly deliveryReports: DeliveryReportObserver;
   readonly api: ApiObserver;
+  readonly signIns: (event: SignInEvent) => void;
   /** A call of the API or of the dashboard was cut off while its body arrived. */
   readonly apiCutOff: () => void;
 };
@@ -51,6 +55,12 @@ export function createMetrics({ includeNode }: { readonly includeNode: boolean }
     'operation',
     'status',
   );
+  const signIns = createCounter(
+    registry,
+    'volley_dashboard_sign_ins_total',
+    'People who signed in to the dashboard, were refused or throttled, or signed out.',
+    'event',
+  );
   const cutOff = createCounter(
     registry,
     'volley_calls_cut_off_total',
@@ -65,6 +75,7 @@ export function createMetrics({ includeNode }: { readonly includeNode: boolean }
       cutOff: () => cutOff.inc({ listener: 'receiver' }),
     },
     api: (operation, status) => apiCalls.inc({ operation, status }),
+    signIns: (event) => signIns.inc({ event }),
     apiCutOff: () => cutOff.inc({ listener: 'api' }),
   };
 }

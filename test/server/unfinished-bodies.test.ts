@@ -27,7 +27,7 @@ beforeAll(async () => {
       accountNamed: () => Promise.reject(new Error('no account')),
     },
     startRun: async () => ({ kind: 'under way' as const }),
-    logger: openLogger('info', 'info', { write: (line) => void logged.push(line) }),
+    logger: openLogger('warn', 'info', { write: (line) => void logged.push(line) }),
   };
   api = await startApi(opened.context, {
     host: '127.0.0.1',

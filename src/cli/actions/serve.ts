@@ -147,7 +147,9 @@ async function openApi(
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const tools = { ...shared, scheduleSource };
-  const pages = dashboard ? await openPages(shell, context, host, await nameOf(context), tools) : undefined;
+  const pages = dashboard
+    ? await openPages(shell, context, host, await nameOf(context), { ...tools, onSignIn: metrics.signIns })
+    : undefined;
   const { url, close } = await startApi(context, {
     host,
     port,

@@ -5,6 +5,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { textField } from '../parts/form-fields.ts';
 import { sendPage } from './answer.ts';
+import { maxReasonLength, takeReason } from './kept-reason.ts';
 import { csrfField, type PageContent, problemList } from './layout.ts';
 import { keepNotice } from './notice.ts';
 import type { Where } from './pages.ts';
@@ -41,8 +42,6 @@ export type Action = {
   ) => Promise<{ readonly to: string; readonly notice: string }>;
 };
 
-const maxReasonLength = 500;
-
 /** GET asks, POST of the same address acts. */
 export function addAction(
   server: FastifyInstance,
@@ -53,7 +52,9 @@ export function addAction(
     const view = viewOf(request);
     requireScope(view, scope);
     const asked = askedOf(request);
-    return sendPage(reply, view, 200, form(view, await ask(view, asked, {}), needsReason(asked), {}));
+    const needed = needsReason(asked);
+    const fields = needed ? { reason: takeReason(reply) } : {};
+    return sendPage(reply, view, 200, form(view, await ask(view, asked, {}), needed, fields));
   });
   server.post(path, async (request, reply) => {
     const view = viewOf(request);

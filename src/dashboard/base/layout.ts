@@ -93,7 +93,7 @@ function person(view: View): Html {
   const { zone, session, address } = view;
   const toUtc = html`<form method="post" action="/zone">${csrfField(view)}<input type="hidden" name="to" value="${address}"><button class="plain" name="zone" value="UTC">UTC</button></form>`;
   return html`<div class="person"><span>Times: <a href="/zone?${new URLSearchParams({ to: address }).toString()}">${zone}</a></span>${zone !== 'UTC' && toUtc}
-<form method="post" action="/sign-out">${csrfField(view)}<bdi>${session.owner}</bdi> <small>(${session.scope})</small> <button class="plain">Sign out</button></form></div>`;
+<form method="post" action="/sign-out">${csrfField(view)}<a href="/sessions"><bdi>${session.owner}</bdi></a> <small>(${session.scope})</small> <button class="plain">Sign out</button></form></div>`;
 }
 
 /** Every form that changes something has it. */

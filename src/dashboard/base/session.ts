@@ -4,6 +4,7 @@ import {
   closeSession,
   createSessionCheck,
   openSession,
+  sessionKey,
   sessionMaxAge,
 } from '../../engine/access/sessions.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -50,6 +51,7 @@ export function createSessionReader(context: EngineContext, guards: Guards): Rea
     if (id === undefined || !token) return undefined;
     sessions.set(request.raw, id);
     const view = createView(context, token, {
+      sessionKey: sessionKey(id),
       zone: zoneOf(request),
       address: request.url,
       left: request.signal,

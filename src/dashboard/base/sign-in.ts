@@ -8,6 +8,7 @@ import { requireForm } from './actions.ts';
 import { sendPage } from './answer.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
 import { problemList } from './layout.ts';
+import type { NoteSignIn } from './note-sign-in.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { ownPath } from './own-path.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
@@ -18,6 +19,7 @@ type SignIn = {
   readonly ownName: string;
   readonly readSession: ReadSession;
   readonly link: OneTimeLink | undefined;
+  readonly noteSignIn: NoteSignIn;
 };
 
 /** Links from another name of this machine to the own one; the oldest makes room. */
@@ -28,7 +30,7 @@ const form = z.object({ token: z.string().trim().max(200), to: z.string().option
 /** Paths that need no session. The guards of origin and host hold for them too. */
 export async function addSignIn(
   server: FastifyInstance,
-  { context, guards, ownName, readSession, link }: SignIn,
+  { context, guards, ownName, readSession, link, noteSignIn }: SignIn,
 ): Promise<void> {
   const links = link ? [link] : [];
   const check = createTokenCheck(context);
@@ -48,10 +50,14 @@ export async function addSignIn(
       return sendRefresh(reply, `http://${ownName}${port}${own.path}?${query.toString()}`);
     }
     if (checked.kind === 'valid') {
-      await startSession(context, reply, checked.token.name, guards);
+      const { name } = checked.token;
+      await startSession(context, reply, name, guards);
+      noteSignIn('signed in', request, { token: name });
       return reply.redirect(ownPath(to), 303);
     }
     const seconds = await countRefusal(request);
+    const named = checked.kind === 'unknown' ? {} : { token: checked.token.name };
+    noteSignIn(seconds === undefined ? 'refused' : 'throttled', request, { why: checked.kind, ...named });
     if (seconds !== undefined) reply.header('retry-after', String(seconds));
     const problem =
       seconds !== undefined
@@ -78,6 +84,7 @@ export async function addSignIn(
       return sendPage(reply, undefined, 403, signInPage('/', badLink));
     }
     await startSession(context, reply, token, guards);
+    noteSignIn('signed in', request, { token });
     return sendRefresh(reply, to);
   });
   server.post('/sign-out', async (request, reply) => {
@@ -85,6 +92,7 @@ export async function addSignIn(
     if (view) {
       requireForm(request, view);
       await endSession(context, reply, guards);
+      noteSignIn('signed out', request, { token: view.session.name });
     }
     return reply.redirect('/sign-in', 303);
   });

@@ -3,6 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
+import type { SignInEvent } from '../../server/metrics.ts';
 import type { DashboardAddress } from './guards.ts';
 import type { LiveParts } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
@@ -13,6 +14,8 @@ export type DashboardOptions = DashboardAddress & {
   readonly limits: CallLimits;
   readonly logger: Logger;
   readonly link?: OneTimeLink | undefined;
+  /** Counts. */
+  readonly onSignIn?: ((event: SignInEvent) => void) | undefined;
 };
 
 /** What pages use, besides the view of their person. */

@@ -18,6 +18,8 @@ export type Viewer = {
 /** The person who looks at a page. */
 export type View = Viewer & {
   readonly session: Pick<Token, 'name' | 'owner' | 'scope' | 'accounts'>;
+  /** Of the session in lists. */
+  readonly sessionKey: string;
   /** Its actor is the person. */
   readonly context: EngineContext;
   readonly now: Date;
@@ -34,7 +36,7 @@ export type View = Viewer & {
 export function createView(
   context: EngineContext,
   token: Token,
-  rest: Pick<View, 'zone' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'>,
+  rest: Pick<View, 'sessionKey' | 'zone' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'>,
 ): View {
   const { name, owner, scope, accounts } = token;
   return {

@@ -1,14 +1,19 @@
+import { InputError } from '../../domain/problems.ts';
+import { inTransaction } from '../../ledger/session.ts';
 import {
   addSession,
   countOpenSessions,
   findSessions,
   listOpenSessions,
+  listSessionsOf,
   recordSessionUse,
   removeSession,
+  removeSessionOf,
   type SessionLimits,
 } from '../../ledger/tokens/sessions.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { digestOf } from '../../platform/digest.ts';
+import { auditEntry } from '../audit.ts';
 import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
 import { sharedQuery } from './tokens.ts';
@@ -83,4 +88,36 @@ export async function countSessionsOf({ ledger, now }: EngineContext, token: str
 
 export async function closeSession({ ledger }: EngineContext, id: string): Promise<void> {
   if (idPattern.test(id)) await removeSession(ledger.pool, digestOf(id));
+}
+
+/** The key of a session in lists: the digest of its id, which opens nothing. */
+export function sessionKey(id: string): string {
+  return digestOf(id).toString('hex');
+}
+
+export type OwnSession = {
+  readonly key: string;
+  readonly token: string;
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+};
+
+/** Of the actor, with all their tokens; the last used first. */
+export async function listOwnSessions({ ledger, actor, now }: EngineContext): Promise<OwnSession[]> {
+  const found = await listSessionsOf(ledger.pool, actor.name, limitsAt(now()));
+  return found.map(({ sha256, ...session }) => ({ ...session, key: sha256.toString('hex') }));
+}
+
+/**
+ * @returns the name of its token
+ * @throws InputError when the actor has no such session
+ */
+export async function endOwnSession(context: EngineContext, key: string): Promise<string> {
+  const { ledger, actor } = context;
+  return inTransaction(ledger.pool, async (client) => {
+    const token = await removeSessionOf(client, actor.name, Buffer.from(key, 'hex'));
+    if (token === undefined) throw new InputError([{ where: 'session', what: 'It has ended already.' }]);
+    await auditEntry(context, { action: 'session ended', subject: token })(client);
+    return token;
+  });
 }

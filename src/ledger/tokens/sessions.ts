@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Transaction } from '../session.ts';
 import { type Token, tokenColumns } from './tokens.ts';
 
 /** Of the dashboard, opened with a token. Only a digest of its id is stored. */
@@ -85,6 +86,51 @@ export async function countOpenSessions(
 
 export async function recordSessionUse(pool: pg.Pool, sha256: Buffer, now: Date): Promise<void> {
   await pool.query('UPDATE sessions SET used_at = greatest(used_at, $2) WHERE sha256 = $1', [sha256, now]);
+}
+
+export type OwnedSession = {
+  readonly sha256: Buffer;
+  readonly token: string;
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+};
+
+/** Of all tokens of an owner, the last used first. */
+export async function listSessionsOf(
+  pool: pg.Pool,
+  owner: string,
+  { now, createdSince, usedSince }: SessionLimits,
+): Promise<OwnedSession[]> {
+  const { rows } = await pool.query<OwnedSession>(
+    `
+    SELECT s.sha256, s.token, s.created_at AS "createdAt", s.used_at AS "usedAt"
+    FROM sessions s
+    JOIN tokens t ON t.name = s.token
+    WHERE t.owner = $1 AND s.created_at >= $3 AND s.used_at >= $4
+      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
+    ORDER BY s.used_at DESC, s.created_at DESC, s.sha256
+    `,
+    [owner, now, createdSince, usedSince],
+  );
+  return rows;
+}
+
+/** @returns the name of its token; undefined if the owner has no such session */
+export async function removeSessionOf(
+  client: Transaction,
+  owner: string,
+  sha256: Buffer,
+): Promise<string | undefined> {
+  const { rows } = await client.query<{ token: string }>(
+    `
+    DELETE FROM sessions s
+    USING tokens t
+    WHERE s.sha256 = $2 AND t.name = s.token AND t.owner = $1
+    RETURNING s.token
+    `,
+    [owner, sha256],
+  );
+  return rows[0]?.token;
 }
 
 export async function removeSession(pool: pg.Pool, sha256: Buffer): Promise<void> {

@@ -11,8 +11,8 @@ import { ownAddress, ownName } from '../../support/localhost-names.ts';
 
 /** Without a session: signing in, and what its page loads. */
 const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
-/** A person who may only read may change the zone of their browser, and compare an invoice. */
-const forReaders = ['/zone', '/billing/reconcile'];
+/** A person who may only read may change the zone of their browser, end their sessions, and compare an invoice. */
+const forReaders = ['/zone', '/billing/reconcile', '/sessions/:session/end'];
 
 let opened: TestLedger;
 let api: ApiServer;

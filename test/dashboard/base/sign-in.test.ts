@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/engine/access/tokens.ts';
+import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import {
   type DashboardScene,
   hiddenFields,
@@ -129,6 +130,57 @@ test('a form that is sent after the session has ended does nothing, says so, and
   expect((await visitor.get('/sign-in')).text).not.toContain('nothing was done');
   const { rows } = await scene.opened.ledger.pool.query('SELECT FROM suppressions');
   expect(rows).toEqual([]);
+});
+
+test('the reason of such a form is still there after signing in, once, and at its own path only', async () => {
+  const visitor = await scene.visitor('admin');
+  const path = '/suppressions/add';
+  const reason = 'Ann asked for it: „nie wieder“ 😀';
+  const form = { ...hiddenFields((await visitor.get(path)).text), reason };
+  await scene.opened.ledger.pool.query('DELETE FROM sessions');
+  const sent = await visitor.post(path, form);
+  const [kept] = sent.headers.getSetCookie().filter((each) => each.startsWith('volley_reason='));
+  expect(kept).toMatch(/; Max-Age=600; Path=\/suppressions\/add; HttpOnly; SameSite=Strict$/);
+  expect((await visitor.post('/sign-in', { token: await scene.tokenOf('admin'), to: path })).status).toBe(
+    303,
+  );
+  expect((await visitor.get(path)).text).toContain(`value="${reason}"`);
+  expect((await visitor.get(path)).text).not.toContain('nie wieder');
+});
+
+describe('the sessions of a person', () => {
+  const owner = 'cyd';
+
+  test('are listed, and another one is ended, with an entry in the audit trail', async () => {
+    const [here, elsewhere] = [
+      await scene.visitor('read', { owner }),
+      await scene.visitor('admin', { owner }),
+    ];
+    const page = (await here.get('/sessions')).text;
+    expect(page).toContain('this browser');
+    const [path = '', ...others] = [...page.matchAll(/href="(\/sessions\/[0-9a-f]{64}\/end)"/g)].map(
+      ([, each]) => each,
+    );
+    expect(others).toEqual([]);
+    const ended = await here.send(path, {});
+    expect([ended.status, ended.headers.get('location')]).toEqual([303, '/sessions']);
+    expect((await elsewhere.get('/')).headers.get('location')).toBe('/sign-in');
+    expect((await here.get('/')).status).toBe(200);
+    const entries = await listAudit(scene.opened.ledger.pool, { action: 'session ended' }, 10);
+    expect(entries).toMatchObject([{ who: owner, how: 'dashboard', outcome: 'done' }]);
+    expect(entries[0]?.subject).toMatch(/^admin /);
+  });
+
+  test('are neither shown to another person nor ended by one', async () => {
+    const [cyd, other] = [await scene.visitor('read', { owner }), await scene.visitor('admin')];
+    await scene.visitor('read', { owner });
+    const [path = ''] = /\/sessions\/[0-9a-f]{64}\/end/.exec((await cyd.get('/sessions')).text) ?? [];
+    expect((await other.get('/sessions')).text).not.toContain(path);
+    expect((await other.get(path)).status).toBe(404);
+    const { csrf = '' } = hiddenFields((await other.get('/zone')).text);
+    expect((await other.post(path, { csrf })).status).toBe(422);
+    expect((await cyd.get('/sessions')).text).toContain(path);
+  });
 });
 
 describe('the name of a local dashboard', () => {

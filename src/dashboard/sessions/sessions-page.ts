@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { endOwnSession, listOwnSessions, type OwnSession } from '../../engine/access/sessions.ts';
+import { html } from '../../report/html/html.ts';
+import { addAction } from '../base/actions.ts';
+import { addPage } from '../base/pages.ts';
+import { notFound, type View } from '../base/view.ts';
+import { table, time } from '../parts/parts.ts';
+
+const within = { href: '/sessions', text: 'Your sessions' };
+
+/** The sessions of the person who looks at them, in all their browsers. */
+export function addSessionsPages(server: FastifyInstance): void {
+  addPage(server, { path: '/sessions', scope: 'read' }, async (view) => ({
+    title: 'Your sessions',
+    body: html`<p>You are signed in with these sessions. End one that you do not know, and revoke its token.</p>
+${table<OwnSession>(
+  `Sessions (${view.zone})`,
+  [
+    { title: 'Token', cell: ({ token }) => token },
+    { title: 'Signed in', cell: ({ createdAt }) => time(createdAt, view.zone) },
+    { title: 'Last used', cell: ({ usedAt }) => time(usedAt, view.zone) },
+    {
+      title: 'End',
+      cell: (session) =>
+        isCurrent(view, session)
+          ? 'this browser'
+          : html`<a href="/sessions/${session.key}/end" aria-label="End the session of ${session.token}">End</a>`,
+    },
+  ],
+  await listOwnSessions(view.context),
+  'sessions',
+)}`,
+  }));
+  addAction(
+    server,
+    { path: '/sessions/:session/end', scope: 'read' },
+    {
+      needsReason: () => false,
+      ask: async (view, { params }) => {
+        const session = (await listOwnSessions(view.context)).find(({ key }) => key === params['session']);
+        if (!session) return notFound('There is no such session of yours. It may have ended.');
+        return {
+          title: 'End this session?',
+          body: html`<p>It was opened with the token ${session.token} at ${time(session.createdAt, view.zone)}, and last used at ${time(session.usedAt, view.zone)}.${isCurrent(view, session) && html` <strong>It is the session of this browser: you are signed out.</strong>`} Runs that were started in it go on.</p>`,
+          button: 'End the session',
+          within,
+        };
+      },
+      act: async (view, { params }) => {
+        const token = await endOwnSession(view.context, params['session'] ?? '');
+        return { to: within.href, notice: `The session of ${token} is ended.` };
+      },
+    },
+  );
+}
+
+function isCurrent({ sessionKey }: View, { key }: OwnSession): boolean {
+  return key === sessionKey;
+}
