@@ -33,20 +33,6 @@ async function start(): Promise<StartedInProcess & { readonly link: string }> {
 
 const cookieOf = (answer: Response): string => answer.headers.getSetCookie()[0]?.replace(/;.*/, '') ?? '';
 
-test('each dashboard has a name of its own, under which alone its link signs in', async () => {
-  const [one, other] = [await start(), await start()];
-  expect(new URL(one.link).hostname).toMatch(/^[0-9a-f]{32}\.localhost$/);
-  expect(new URL(other.link).hostname).not.toBe(new URL(one.link).hostname);
-  const { port, pathname } = new URL(one.link);
-  const elsewhere = await fetch(`http://127.0.0.1:${port}${pathname}`);
-  expect([elsewhere.status, cookieOf(elsewhere)]).toEqual([403, '']);
-  expect(cookieOf(await fetch(one.link))).not.toBe('');
-  for (const { stop, ended } of [one, other]) {
-    stop();
-    await ended;
-  }
-});
-
 test('the printed address signs the person in once, and its token ends with the command', async () => {
   const { link, stop, ended } = await start();
   const first = await fetch(link);
@@ -123,4 +109,18 @@ test('the browser gets a file that only the user can read, because others see th
   started.process.kill('SIGINT');
   expect((await started.ended).code).toBe(0);
   await expect(stat(file)).rejects.toThrow('ENOENT');
+});
+
+test('each dashboard has a name of its own, under which alone its link signs in', async () => {
+  const [one, other] = [await start(), await start()];
+  expect(new URL(one.link).hostname).toMatch(/^[0-9a-f]{32}\.localhost$/);
+  expect(new URL(other.link).hostname).not.toBe(new URL(one.link).hostname);
+  const { port, pathname } = new URL(one.link);
+  const elsewhere = await fetch(`http://127.0.0.1:${port}${pathname}`);
+  expect([elsewhere.status, cookieOf(elsewhere)]).toEqual([403, '']);
+  expect(cookieOf(await fetch(one.link))).not.toBe('');
+  for (const { stop, ended } of [one, other]) {
+    stop();
+    await ended;
+  }
 });
