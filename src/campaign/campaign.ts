@@ -2,6 +2,7 @@ import { destinationFields, type InterfaceName } from '../domain/message.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
+import { isAllowed } from '../wire/allowed-values.ts';
 import { destinationFieldsOf, unsupportedDestinationFields } from '../wire/destination-fields.ts';
 import {
   channelsOf,
@@ -48,6 +49,7 @@ export function checkCampaign({ value: definition, locate }: Campaign, target: C
         ...columnFaults(definition, target),
         ...messageFaults(definition, target),
         ...contentFaults(definition, target),
+        ...expectedFaults(definition, target),
         ...keypadFaults(definition, target),
         ...fileFaults(definition, target),
         ...windowFaults(definition, target),
@@ -150,6 +152,20 @@ function contentFaults(definition: Definition, target: CampaignTarget): Fault[] 
   const files = definition.channel === 'fax' ? ' or "files"' : '';
   const what = `The ${definition.channel} has no content; expected ${oneOf(names)}${files}.`;
   return [{ path: ['message'], what }];
+}
+
+function expectedFaults(definition: Definition, target: CampaignTarget): Fault[] {
+  const written = new Set(
+    fieldsOf(definition, target.interface).flatMap(({ definition: { name }, source }) =>
+      isBlank(source) ? [] : [name],
+    ),
+  );
+  return messageFields(target.interface, definition.channel)
+    .filter((field) => field.expected && !written.has(field.name) && !isAllowed(target.allow, field, ''))
+    .map(({ name }) => ({
+      path: ['message'],
+      what: `The ${definition.channel} has no ${name}. If your service accepts it without, allow it in the account: allow: { ${name}: [""] }.`,
+    }));
 }
 
 function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {

@@ -5,7 +5,7 @@ import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isLoopbackHttp } from '../wire/loopback.ts';
-import { wireValueError } from '../wire/wire-values.ts';
+import { countCharacters, formError, isLongerThan, wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { CampaignTarget } from './target.ts';
 
@@ -31,6 +31,7 @@ export function valueError(
     (field.multiline ? undefined : lineBreakError(value)) ??
     lengthError(field, value) ??
     wireValueError(target.interface, field, value) ??
+    formError(field, value) ??
     (field.type === 'url' ? urlError(target, value) : undefined) ??
     notAllowedError(target, field, value)
   );
@@ -72,9 +73,9 @@ export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function lengthError({ limit, source }: FieldDefinition, { length }: string): string | undefined {
-  if (limit === undefined || source === 'observed' || length <= limit) return undefined;
-  return `expected at most ${limit} characters, got ${length}.`;
+function lengthError({ limit, source }: FieldDefinition, value: string): string | undefined {
+  if (limit === undefined || source === 'observed' || !isLongerThan(value, limit)) return undefined;
+  return `expected at most ${limit} characters, got ${countCharacters(value)}.`;
 }
 
 /** Observed values and ranges can differ at this account's service; its operator can allow more. */

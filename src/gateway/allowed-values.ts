@@ -6,10 +6,10 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { type AllowedValues, allowedValueError, extendableFields } from '../wire/allowed-values.ts';
 
 export const allowSchema = z
-  .record(z.string(), z.array(text).min(1, 'expected at least one value'))
+  .record(z.string(), z.array(z.union([text, z.literal('')])).min(1, 'expected at least one value'))
   .optional()
   .describe(
-    'Values of message fields that this service accepts beyond the observed ones, by field name, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. Volley refuses all other values in campaigns.',
+    'Values of message fields that this service accepts beyond the observed ones, by field name, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. { EmailSubject: [""] } allows emails without a subject. Volley refuses all other values in campaigns.',
   );
 
 /** Reports unknown fields, fields that an account cannot extend, and invalid entries. */

@@ -7,9 +7,9 @@ import { channelsOf, type FieldDefinition, messageFields } from './fields.ts';
  */
 export type AllowedValues = Readonly<Record<string, readonly string[]>>;
 
-/** Whether the field's values were only observed, so that an account may extend them. */
-export function isExtendable({ values, range, source }: FieldDefinition): boolean {
-  return source === 'observed' && (values !== undefined || range !== undefined);
+/** Whether the field's values were only observed, so that an account may extend them, or it may allow none. */
+export function isExtendable({ values, range, source, expected }: FieldDefinition): boolean {
+  return expected === true || (source === 'observed' && (values !== undefined || range !== undefined));
 }
 
 export function extendableFields(interfaceName: InterfaceName): readonly FieldDefinition[] {

@@ -17,6 +17,9 @@ export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url'
  */
 export type Source = 'interface' | 'observed';
 
+/** `sender`: a telephone number or short code, with or without a plus sign. */
+export type TextForm = 'email address' | 'E.164' | 'sender';
+
 export type FieldDefinition = {
   /** The name in campaigns, the ledger and journals (interface.md, 2.1–2.7). */
   readonly name: string;
@@ -26,6 +29,10 @@ export type FieldDefinition = {
   readonly channels: readonly Channel[];
   /** `one of`: at least one such field (or, for a fax, a file) must be present. */
   readonly required: 'yes' | 'one of' | 'no';
+  /** The form of a text. */
+  readonly form?: TextForm;
+  /** Section 2.4 lists it as required, and its samples leave such fields out: an account can allow none. */
+  readonly expected?: true;
   /** In other fields a line break could forge a mail header. */
   readonly multiline?: true;
   readonly limit?: number;
@@ -64,15 +71,16 @@ const reference: Traits = { limit: 80 };
 const account: Traits = { limit: maxSubAccountLength, source: 'observed' };
 const wholeNumber: Traits = { type: 'integer', source: 'observed' };
 const text: Traits = { multiline: true };
+const emailAddress: Traits = { form: 'email address' };
 const sendTime: Traits = { type: 'time' };
 
 const emailFields: readonly FieldDefinition[] = [
-  field('EmailSubject', email, { limit: 1024, source: 'observed' }),
-  field('SMTPFrom', email),
+  field('EmailSubject', email, { expected: true, limit: 1024, source: 'observed' }),
+  field('SMTPFrom', email, emailAddress),
   field('From', email, { limit: 30, source: 'observed' }),
-  field('FromEmail', email, { limit: 100, source: 'observed' }),
-  field('CCEmail', email),
-  field('ReplyTo', email),
+  field('FromEmail', email, { ...emailAddress, limit: 100, source: 'observed' }),
+  field('CCEmail', email, emailAddress),
+  field('ReplyTo', email, emailAddress),
   field('MessagePlain', email, { ...text, required: 'one of', limit: 10_000, source: 'observed' }),
   field('MessageHTML', email, {
     ...text,
@@ -87,8 +95,8 @@ const emailFields: readonly FieldDefinition[] = [
 
 const smsFields: readonly FieldDefinition[] = [
   field('Message', sms, { ...text, required: 'yes', limit: 1000, source: 'observed' }),
-  field('FromNumber', sms),
-  field('SMSEmailReply', sms),
+  field('FromNumber', sms, { form: 'sender' }),
+  field('SMSEmailReply', sms, emailAddress),
 ];
 
 const characterConversion: Traits = { type: 'boolean' };
@@ -117,7 +125,7 @@ const callFields: readonly FieldDefinition[] = [
   field('NumberOfOperators', callChannels, operators),
   field('RetryAttempts', callChannels, wholeNumber),
   field('RetryPeriod', callChannels, wholeNumber),
-  field('CallerID', callChannels),
+  field('CallerID', callChannels, { form: 'E.164' }),
   field('Voice', tts),
   field('Options', callChannels),
 ];

@@ -7,7 +7,7 @@ import type { MessageOrigin, ReceivedMessage } from './message.ts';
 import type { Rest2Version } from './rest-2-paths.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
 import type { WireCredentials } from './wire-interface.ts';
-import { internationalNumber, isTime } from './wire-values.ts';
+import { internationalNumber, isLongerThan, isTime } from './wire-values.ts';
 import { wrongTypes } from './wrong-types.ts';
 
 /**
@@ -101,7 +101,8 @@ function fieldFault(
   if (senderFields.includes(name) && !isEmailAddress(text)) return invalidSender;
   if (name === 'CallerID' && !isPhoneNumber(text)) return `Invalid ${wireName} format`;
   if (source === 'interface') {
-    if (limit !== undefined && text.length > limit) return `${wireName} must be at most ${limit} characters`;
+    if (limit !== undefined && isLongerThan(text, limit))
+      return `${wireName} must be at most ${limit} characters`;
     // Clients of later versions write any case.
     const written = isLater(version) ? text.toUpperCase() : text;
     if (values && !values.includes(written)) return `${wireName} must be ${values.join(' or ')}`;

@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../domain/message.ts';
 import { didYouMeanZone } from '../platform/time-zone-names.ts';
-import type { FieldDefinition } from './fields.ts';
+import type { FieldDefinition, TextForm } from './fields.ts';
 import { isTimeZone, regionOf, windowsZone } from './time-zone.ts';
 
 /**
@@ -30,6 +30,30 @@ export function wireValueError(
     case 'audio':
       return undefined;
   }
+}
+
+const forms: Readonly<Record<TextForm, { readonly pattern: RegExp; readonly what: string }>> = {
+  'email address': { pattern: /^[^\s@]+@[^\s@]+$/, what: 'an e-mail address such as info@example.com' },
+  'E.164': { pattern: /^\+?[1-9]\d{6,14}$/, what: 'a number in E.164 such as +6493012345' },
+  sender: { pattern: /^\+?\d{3,15}$/, what: 'the digits of a number or short code such as +6421345678' },
+};
+
+/** As `wireValueError`. An empty value counts as an absent field. */
+export function formError({ form }: FieldDefinition, value: string): string | undefined {
+  if (form === undefined) return undefined;
+  const { pattern, what } = forms[form];
+  return value.trim() === '' || pattern.test(value) ? undefined : `expected ${what}, got "${value}".`;
+}
+
+/** Characters as people count them in a text, and not the halves of which an emoji consists in memory. */
+export function isLongerThan(text: string, limit: number): boolean {
+  return text.length > limit && countCharacters(text) > limit;
+}
+
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }
 
 function timeError(interfaceName: InterfaceName, value: string): string | undefined {

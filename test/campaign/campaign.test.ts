@@ -13,7 +13,7 @@ message:
 `;
 
 const sms = `${head('sms')}  Message: Hello\n`;
-const email = `${head('email')}  MessagePlain: Hello\n`;
+const email = `${head('email')}  EmailSubject: Hi\n  MessagePlain: Hello\n`;
 const fax = `${head('fax')}  Message: Hello\n`;
 const voice = `${head('voice')}  MessageToPeople: hello.wav\n`;
 const tts = `${head('tts')}  MessageToPeople: Hello\n`;
@@ -266,10 +266,12 @@ describe('message fields', () => {
   });
 
   test('fields other than the text must be one line, because a line break would forge a mail header', () => {
-    expect(problems(`${email}  EmailSubject: "Hi\\r\\nBcc: x@example.com"\n`)).toEqual([
-      'c.yaml:9:17: "message.EmailSubject": expected one line, got a line break in it.',
-    ]);
-    expect(() => check(`${head('email')}  MessagePlain: |\n    two\n    lines\n`)).not.toThrow();
+    expect(
+      problems(`${head('email')}  MessagePlain: Hello\n  EmailSubject: "Hi\\r\\nBcc: x@example.com"\n`),
+    ).toEqual(['c.yaml:9:17: "message.EmailSubject": expected one line, got a line break in it.']);
+    expect(() =>
+      check(`${head('email')}  EmailSubject: Hi\n  MessagePlain: |\n    two\n    lines\n`),
+    ).not.toThrow();
   });
 
   test('a field with placeholders is checked when they are filled', () => {
@@ -283,7 +285,16 @@ describe('the content of a message', () => {
     ['email', 'The email has no content; expected MessagePlain, MessageHTML or Template.'],
     ['fax', 'The fax has no content; expected Message or "files".'],
   ])('a message without content is refused: %s', (channel, what) => {
-    expect(problems(`${head(channel)}  Reference: R\n`)).toEqual([`c.yaml:8:3: ${what}`]);
+    const subject = channel === 'email' ? '  EmailSubject: Hi\n' : '';
+    expect(problems(`${head(channel)}  Reference: R\n${subject}`)).toEqual([`c.yaml:8:3: ${what}`]);
+  });
+
+  test('an email has a subject, unless the account allows none', () => {
+    const without = `${head('email')}  MessagePlain: Hello\n`;
+    expect(problems(without)).toEqual([
+      'c.yaml:8:3: The email has no EmailSubject. If your service accepts it without, allow it in the account: allow: { EmailSubject: [""] }.',
+    ]);
+    expect(() => check(without, { allow: { EmailSubject: [''] } })).not.toThrow();
   });
 
   test.each(['voice', 'tts'])('a call without content is refused: %s', (channel) => {
@@ -299,12 +310,52 @@ describe('the content of a message', () => {
   });
 
   test('an email can have HTML alone, or a template', () => {
-    expect(() => check(`${head('email')}  MessageHTML: <p>Hi</p>\n`)).not.toThrow();
-    expect(() => check(`${head('email')}  Template: welcome\n`)).not.toThrow();
+    expect(() => check(`${head('email')}  EmailSubject: Hi\n  MessageHTML: <p>Hi</p>\n`)).not.toThrow();
+    expect(() => check(`${head('email')}  EmailSubject: Hi\n  Template: welcome\n`)).not.toThrow();
   });
 
   test('a fax can have files alone', () => {
     expect(() => check(`${head('fax')}  Reference: R\nfiles:\n  - file: a.pdf\n`)).not.toThrow();
+  });
+});
+
+describe('addresses and numbers in a message', () => {
+  test.each(['FromEmail', 'SMTPFrom', 'CCEmail', 'ReplyTo'])('%s is an e-mail address', (field) => {
+    expect(problems(`${email}  ${field}: "not an address"\n`)).toEqual([
+      expect.stringContaining(
+        `"message.${field}": expected an e-mail address such as info@example.com, got "not an address".`,
+      ),
+    ]);
+    expect(() => check(`${email}  ${field}: info@example.com\n`)).not.toThrow();
+    expect(() => check(`${email}  ${field}: "[[address]]"\n`)).not.toThrow();
+  });
+
+  test('SMSEmailReply is an e-mail address, and FromNumber a number or a short code', () => {
+    expect(problems(`${sms}  SMSEmailReply: ops\n  FromNumber: Volley\n`)).toEqual([
+      expect.stringContaining('"message.FromNumber": expected the digits of a number or short code'),
+      expect.stringContaining('"message.SMSEmailReply": expected an e-mail address'),
+    ]);
+    for (const number of ['"4500"', '"+6421345678"', '"6421345678"'])
+      expect(() => check(`${sms}  SMSEmailReply: ops@example.com\n  FromNumber: ${number}\n`)).not.toThrow();
+  });
+
+  test.each(['anonymous', '"021 345 678"', '"+0213456"'])(
+    'CallerID is a number in E.164, and not %s',
+    (number) => {
+      const target = { interface: 'rest-1.04' } as const;
+      expect(problems(`${tts}  CallerID: ${number}\n`, target)).toEqual([
+        expect.stringContaining('"message.CallerID": expected a number in E.164 such as +6493012345'),
+      ]);
+      expect(() => check(`${tts}  CallerID: "+6493012345"\n`, target)).not.toThrow();
+    },
+  );
+
+  test('a limit counts characters, not their halves in memory', () => {
+    const reference = (text: string) => `${sms}  Reference: "${text}"\n`;
+    expect(() => check(reference('😀'.repeat(80)))).not.toThrow();
+    expect(problems(reference('😀'.repeat(81)))).toEqual([
+      expect.stringContaining('expected at most 80 characters, got 81.'),
+    ]);
   });
 });
 

@@ -187,7 +187,10 @@ describe('prepareCampaign reports before reading on', () => {
     await workspace.write('night/lists/contacts.csv', 'phone,name\na@example.com,Ann\n');
     await workspace.write(
       'night/campaign.yaml',
-      campaign.replace('sms', 'email').replace('Message:', 'MessagePlain:').replace('AU', 'ZZ'),
+      campaign
+        .replace('sms', 'email')
+        .replace('Message:', 'EmailSubject: Hi\n  MessagePlain:')
+        .replace('AU', 'ZZ'),
     );
     expect(await collectBatches((await prepare()).contacts)).toMatchObject([
       { kind: 'contact', address: 'a@example.com' },

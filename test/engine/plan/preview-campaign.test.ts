@@ -173,7 +173,7 @@ describe('rejected contacts in a preview', () => {
     const rows = ['ana@bücher.example,A,C', 'ana@BÜCHER.example,B,C', 'ana@xn--bcher-kva.example,C,C'];
     const { rejected, messages } = await preview(rows, {
       channel: 'email',
-      message: '{ MessagePlain: Hello }',
+      message: '{ EmailSubject: Hi, MessagePlain: Hello }',
     });
     expect(messages.map(({ destination }) => destination.Recipient)).toEqual(['ana@xn--bcher-kva.example']);
     expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
@@ -313,10 +313,10 @@ describe('messages in a preview', () => {
   test('messages have no merged text in channels where the service does not merge', async () => {
     const { messages, smsParts } = await preview(['a@example.com,Ann,C'], {
       channel: 'email',
-      message: '{ MessagePlain: "Hi [[name]]" }',
+      message: '{ EmailSubject: Hi, MessagePlain: "Hi [[name]]" }',
     });
     expect(smsParts).toBeNull();
-    expect(messages).toMatchObject([{ fields: { MessagePlain: 'Hi Ann' }, text: null }]);
+    expect(messages).toMatchObject([{ fields: { EmailSubject: 'Hi', MessagePlain: 'Hi Ann' }, text: null }]);
   });
 });
 
@@ -430,7 +430,10 @@ test('without a rate the cost is unknown, and a budget cannot be checked', async
 });
 
 test('memory does not grow with the length of the messages', async () => {
-  const prepared = await prepare([], { channel: 'email', message: '{ MessagePlain: "[[name]]" }' });
+  const prepared = await prepare([], {
+    channel: 'email',
+    message: '{ EmailSubject: Hi, MessagePlain: "[[name]]" }',
+  });
   const before = liveHeap();
   let atTheEnd = 0;
   const contacts: PreparedCampaign['contacts'] = (async function* (): AsyncGenerator<readonly Contact[]> {
