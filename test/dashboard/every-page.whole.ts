@@ -40,6 +40,7 @@ const pages = [
   '/audit',
   '/tokens',
   '/tokens/new',
+  '/sessions',
   '/health',
   '/zone',
   '/nowhere',
