@@ -51,6 +51,14 @@ describe('volley resolve without a resolution', () => {
     expect(stderr).toContain(`volley resolve ${run} --look-up`);
   });
 
+  test('volley resolve offers the look-up only where the account has it', async () => {
+    const run = await planRunInDoubt(scene.ledger, { requests: 1 });
+    await scene.write('accounts.yaml', accountsYaml);
+    const { stderr } = await command('resolve', run);
+    expect(stderr).not.toContain('--look-up');
+    expect(stderr).toContain('--accepted, --resend or --abandon with --reason "…" resolves them.');
+  });
+
   test('volley resolve --json prints one object a line, for the named requests only', async () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 3 });
     const id = await messageIdOf(run, 3);

@@ -1,6 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { requireRun } from '../../engine/runs/find-run.ts';
 import { listNamedDoubts, type NamedRequests, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { doubtTable, formatResolved } from '../../report/doubts.ts';
 import { formatReasonOf } from '../../report/reason-text-of.ts';
@@ -73,8 +74,20 @@ async function listRequests(
   }
   if (doubts > maxTableRows)
     shell.note(`The table has the first ${maxTableRows} of ${doubts} requests; --json lists all.`);
-  shell.note(
-    `volley resolve ${requests.run} --look-up asks the service. --accepted, --resend or --abandon with --reason "…" resolves them.`,
+  const ask = (await hasLookUp(shell, context, requests.run))
+    ? `\`volley resolve ${requests.run} --look-up\` asks the service. `
+    : '';
+  shell.note(`${ask}--accepted, --resend or --abandon with --reason "…" resolves them.`);
+}
+
+/** False for an account that cannot be read: the command that asks says why. */
+async function hasLookUp(shell: Shell, context: EngineContext, run: string): Promise<boolean> {
+  const { account } = await requireRun(context, run);
+  // Commands that resolve load no accounts.
+  const { loadAccount } = await import('../../engine/load-account.ts');
+  return loadAccount(account, shell.settings).then(
+    ({ statusLookUp }) => statusLookUp,
+    () => false,
   );
 }
 
