@@ -84,7 +84,7 @@ files:
       'c.yaml:10:24: "dispatch.chunkSize": expected a whole number from 1 to 10000, got "0".',
       'c.yaml:10:27: Unknown key "concurency" in "dispatch". Did you mean "concurrency"? Known here: chunkSize, concurrency, priority, retries, giveUpAfter, onUnknown, resends, onRejected, failFast, repeat.',
       'c.yaml:10:51: "dispatch.retries": expected a whole number from 0 to 20, got "21".',
-      'c.yaml:12:5: "files.0.file" is missing; expected a file to send, in the campaign\'s folder.',
+      'c.yaml:12:5: "files.0.file" is missing; expected a file to send, in a folder of `attachments`.',
     ]);
   });
 

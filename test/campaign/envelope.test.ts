@@ -215,7 +215,11 @@ describe('staticFiles', () => {
   test('staticFiles returns recordings with their positions', () => {
     const parts: Parts = {
       channel: 'voice',
-      message: { MessageToPeople: 'a.wav', MessageToAnswerphones: 'audio/[[n]].wav', CallerID: '+6491' },
+      message: {
+        MessageToPeople: 'a.wav',
+        MessageToAnswerphones: 'audio/[[n]].wav',
+        CallerID: '+6493090000',
+      },
     };
     const campaign = readCampaign(yaml(parts), 'c.yaml');
     expect(() => checkCampaign(campaign, earlier)).not.toThrow();

@@ -23,7 +23,8 @@ function mapped({
   header = names,
   target = current,
 }: Asked): Composition {
-  const text = message ?? (channel === 'email' ? { MessagePlain: 'Hi' } : { Message: 'Hi' });
+  const text =
+    message ?? (channel === 'email' ? { EmailSubject: 'Hi', MessagePlain: 'Hi' } : { Message: 'Hi' });
   const source = [
     'campaign: test',
     'account: main',
@@ -53,7 +54,7 @@ describe('mapColumns without "columns"', () => {
       guessed('Recipient', 'mobile'),
       ...others,
     ]);
-    const email = { channel: 'email', message: { MessagePlain: all } } as const;
+    const email = { channel: 'email', message: { EmailSubject: 'Hi', MessagePlain: all } } as const;
     expect(mapped(email).mapping).toEqual([guessed('Recipient', 'email'), ...others]);
   });
 
@@ -62,7 +63,7 @@ describe('mapColumns without "columns"', () => {
     expect(used.mapping).toEqual([guessed('Recipient', 'mobile'), guessed('First Name', 'first_name')]);
     expect(used.bindings.map(({ field }) => field)).toEqual(['First Name']);
     expect(mapped({}).bindings).toEqual([]);
-    const rendered = mapped({ channel: 'email', message: { MessagePlain: all } });
+    const rendered = mapped({ channel: 'email', message: { EmailSubject: 'Hi', MessagePlain: all } });
     expect([rendered.bindings, rendered.mapping.length]).toEqual([[], 4]);
   });
 

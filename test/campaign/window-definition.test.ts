@@ -123,7 +123,9 @@ ${more}`;
   });
 
   test('a window cannot use the zone of e-mail addresses', () => {
-    expect(problems(source('email', window(', timeZone: recipient'), 'MessagePlain: Hi'))).toEqual([
+    expect(
+      problems(source('email', window(', timeZone: recipient'), 'EmailSubject: Hi, MessagePlain: Hi')),
+    ).toEqual([
       'c.yaml:6:49: "window.timeZone": an e-mail address has no time zone; expected a time zone, or { column: … }.',
     ]);
   });

@@ -107,12 +107,12 @@ test('names that a shell would act on are not suggested, and a summary stays on 
   expect(stdout).toBe('main\trest\\x0arm -r\n');
 });
 
-test('without a ledger, suggestions for a run are empty, and nothing is made', async () => {
+test('without a running ledger, only latest is suggested for a run, and nothing is made', async () => {
   await using workspace = await makeWorkspace();
   const ended = await volleyInProcess(['completion', 'suggest', '--', 'status', ''], {
     cwd: workspace.folder,
   });
-  expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(ended).toEqual({ code: 0, stdout: 'latest\tthe newest run\n', stderr: '' });
 });
 
 test('the script makes bash complete a command line', async () => {

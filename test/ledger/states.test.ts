@@ -47,7 +47,8 @@ test.each([
     [tableName, column],
   );
   const kept = [...(rows[0]?.definition ?? '').matchAll(/'([a-z_]+)'/g)].map(([, word]) => word);
-  expect(kept).toEqual([...words]);
+  // A migration adds a word at the end.
+  expect(kept.toSorted()).toEqual([...words].toSorted());
 });
 
 test('a request is sending exactly when it has an owner', async () => {

@@ -16,6 +16,8 @@ const allowedPhrases: Readonly<Record<string, string>> = {
   'YYYY-MM-DD HH24:MI': 'a format',
   'repeatable read': 'a level of isolation',
   'client backend': 'a kind of session, as Postgres names it',
+  '^(HTTP [0-9]{3}, ([^ :]+/[^ :]+|no media type)): .*$':
+    'the beginning of a stored reason, by which doubts are grouped',
   'hash ': 'shown instead of an address, in a list that can be imported',
 };
 

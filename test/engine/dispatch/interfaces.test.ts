@@ -97,10 +97,10 @@ describe('executeRun with an answer that has a job number instead of the Message
   });
 
   test('an answer with a job number accepts the request in SOAP, at the base URL itself', async () => {
-    const body = soap('<ttsResponse><ttsReturn>Job 12AB34CD</ttsReturn></ttsResponse>');
+    const body = soap('<ttsResponse><ttsReturn>Job 12AB34CE</ttsReturn></ttsResponse>');
     const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', call, [{ status: 200, body }]);
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
-    expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CD' }]);
+    expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CE' }]);
     expect(urls).toEqual(['/base/']);
   });
 });
@@ -173,7 +173,7 @@ describe('executeRun with files', () => {
     let calls = 0;
     await using peer = await textPeer((_body, response) => {
       calls++;
-      response.end('Job 1');
+      response.end('Job 2');
     });
     const account = accountFor('rest-1.02', 'json', peer.url);
 

@@ -312,14 +312,14 @@ describe('the result file', () => {
     const [first, second, third] = rows.map(({ message_id }) => message_id);
     expect(await resultOf(run)).toBe(
       [
-        'Mobile,name,code,Volley Run,Volley File,Volley Line,Volley State,Volley Column,Volley Reason,Volley Address,Volley MessageID,Volley Units,Volley Price,Volley Row',
-        `0412 000 001,Ann; A,A,${run},one.csv,2,accepted,,,+61412000001,${first},1,,`,
-        `12,Bad,A,${run},one.csv,3,invalid,Mobile,"""12"" is not a number in use in AU",,,,,`,
-        `0412000003,Cy,C,${run},one.csv,4,filtered,,,,,,,`,
-        `0412000001,Ann,A,${run},one.csv,5,duplicate,Mobile,"same address as one.csv:2, but its message differs",,,,,`,
-        `,,,${run},one.csv,6,invalid,,"value 1: a quote ("") opens and is never closed",,,,,"""x"`,
-        `0412000002,"two\nlines",A,${run},two.csv,2,pending,,,+61412000002,${second},1,,`,
-        `0412000004,Di,A,${run},two.csv,4,pending,,,+61412000004,${third},1,,`,
+        'Mobile;name;code;Volley Run;Volley File;Volley Line;Volley State;Volley Column;Volley Reason;Volley Address;Volley MessageID;Volley Units;Volley Price;Volley Row',
+        `0412 000 001;"Ann; A";A;${run};one.csv;2;accepted;;;+61412000001;${first};1;;`,
+        `12;Bad;A;${run};one.csv;3;invalid;Mobile;"""12"" is not a number in use in AU";;;;;`,
+        `0412000003;Cy;C;${run};one.csv;4;filtered;;;;;;;`,
+        `0412000001;Ann;A;${run};one.csv;5;duplicate;Mobile;same address as one.csv:2, but its message differs;;;;;`,
+        `;;;${run};one.csv;6;invalid;;"value 1: a quote ("") opens and is never closed";;;;;"""x"`,
+        `0412000002;"two\nlines";A;${run};two.csv;2;pending;;;+61412000002;${second};1;;`,
+        `0412000004;Di;A;${run};two.csv;4;pending;;;+61412000004;${third};1;;`,
         '',
       ].join('\n'),
     );
@@ -328,21 +328,21 @@ describe('the result file', () => {
   test('rejected contacts can be fixed in the result file and run again', async () => {
     const run = await planned();
     const rejected = await resultOf(run, ['invalid', 'duplicate', 'suppressed']);
-    expect(rejected.split('\n').map((line) => line.split(',')[0])).toEqual([
+    expect(rejected.split('\n').map((line) => line.split(';')[0])).toEqual([
       'Mobile',
       '12',
       '0412000001',
       '',
       '',
     ]);
-    await workspace.write('fixed.csv', rejected.replace('12,Bad', '0412000012,Good'));
+    await workspace.write('fixed.csv', rejected.replace('12;Bad', '0412000012;Good'));
     const kept = createKeptContactFiles();
     const options = { kept, contactFiles: ['fixed.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
     const again = await planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
     const result = await resultOf(again);
-    expect(result).toContain(`0412000012,Good,A,${again},2,pending,`);
+    expect(result).toContain(`0412000012;Good;A;${again};2;pending;`);
     expect(result).toContain(`to be reached by run ${run}`);
   });
 
@@ -365,7 +365,7 @@ describe('the result file', () => {
     const lines = (text: string) => text.split('\n').filter((line) => line.includes('two.csv'));
     expect(lines(await resultOf(again)).length).toBe(2);
     expect((await resultOf(again)).split('\n').length).toBe(5);
-    expect(await resultOf(twice)).toContain('two.csv,2,pending');
+    expect(await resultOf(twice)).toContain('two.csv;2;pending');
   });
 
   test('a run without kept files is refused with an alternative', async () => {
