@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOneTimeLink } from '../dashboard/base/one-time-link.ts';
 import type { DashboardOptions } from '../dashboard/base/tools.ts';
-import { createToken, revokeToken } from '../engine/access/tokens.ts';
+import { openRenewedToken } from '../engine/access/renewed-token.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Defer } from '../platform/close-after.ts';
 import { loggableReason } from '../platform/database-failures.ts';
+import { makeProcessFolder, removeLeftFolders } from '../platform/process-folder.ts';
 import { runAtExit } from '../platform/run-at-exit.ts';
 import { html } from '../report/html/html.ts';
 import { startApi } from '../server/api/api.ts';
@@ -20,8 +20,6 @@ export type OwnDashboard = Pick<DashboardOptions, 'scheduleSource' | 'startRun' 
 };
 
 const host = '127.0.0.1';
-/** Milliseconds; the token is also revoked when the command ends. */
-const tokenAge = 12 * 3_600_000;
 
 /**
  * Shows the dashboard to the person who types the command.
@@ -35,12 +33,20 @@ export async function showOwnDashboard(
   defer: Defer,
 ): Promise<string> {
   const name = `dashboard-${context.randomBytes(6).toString('hex')}`;
-  const expiresAt = new Date(context.now().getTime() + tokenAge);
-  await createToken(context, { name, owner: context.actor.name, scope: 'admin', accounts: null, expiresAt });
+  const token = await openRenewedToken(context, {
+    name,
+    owner: context.actor.name,
+    scope: 'admin',
+    accounts: null,
+  });
   defer(() =>
-    revokeToken(context, name).catch((error: unknown) =>
-      shell.note(`The token ${name} was not revoked, and expires in 12 hours: ${loggableReason(error)}`),
-    ),
+    token
+      .revoke()
+      .catch((error: unknown) =>
+        shell.note(
+          `The token ${name} was not revoked, and expires within two minutes: ${loggableReason(error)}`,
+        ),
+      ),
   );
   const link = createOneTimeLink(context, name);
   const ownName = context.randomBytes(16).toString('hex');
@@ -56,7 +62,8 @@ export async function showOwnDashboard(
  * @param onFailure when there is no browser to open
  */
 export function openInBrowser(address: string, onFailure: () => void, defer: Defer): void {
-  const folder = mkdtempSync(join(tmpdir(), 'volley-dashboard-'));
+  removeLeftFolders('volley-dashboard');
+  const folder = makeProcessFolder('volley-dashboard');
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const keep = runAtExit(remove);
   defer(async () => {

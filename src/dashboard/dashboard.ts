@@ -48,7 +48,7 @@ export async function addDashboard(
   await server.register(cookie);
   await server.register(formbody, { bodyLimit: 64 * 1024 });
   server.addHook('onRequest', async (request, reply) => {
-    addSafeHeaders(reply);
+    addSafeHeaders(reply, guards);
     guards.check(request);
   });
   const errors = createErrorPages(options.logger);

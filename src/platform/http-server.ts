@@ -13,7 +13,8 @@ export type ListenAddress = {
 export type HttpServerOptions = Omit<FastifyHttpOptions<Server>, 'bodyLimit'>;
 
 /**
- * A server that reads the body of any content type as bytes. By default, `close` also ends connections.
+ * A server that reads the body of any content type as bytes. By default, `close` also ends connections. A call with two
+ * `Host` headers is answered 400 (RFC 9112, section 3.2): a proxy may have checked the other one.
  *
  * @param bodyLimit in bytes; answers 413 to larger bodies
  */
@@ -21,6 +22,10 @@ export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {
   const server = fastify({ forceCloseConnections: true, ...options, bodyLimit });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addHook('onRequest', async ({ raw }, reply) => {
+    if ((raw.headersDistinct['host']?.length ?? 0) < 2) return undefined;
+    return reply.code(400).header('connection', 'close').send({ error: 'the call has several Host headers' });
+  });
   return server;
 }
 

@@ -4,6 +4,11 @@ export function isLoopbackHttp(address: string | undefined): boolean {
   return url !== null && url.protocol === 'http:' && isLoopbackHost(url.hostname);
 }
 
+/** Whether what is sent to an address crosses the network unencrypted. */
+export function isPlainHttp({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !isLoopbackHost(hostname) && !hostname.endsWith('.localhost');
+}
+
 /** @param hostname as `URL` has it: lower case, an IPv6 address in brackets */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);

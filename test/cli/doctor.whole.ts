@@ -245,6 +245,13 @@ test('doctor finds a public address where nothing listens', async () => {
   });
 });
 
+test('doctor warns of pages that cross the network unencrypted', async () => {
+  const { found } = await diagnose({ VOLLEY_DASHBOARD_URL: 'http://volley.example' });
+  expect(found['dashboard']).toMatch(/^warning: VOLLEY_DASHBOARD_URL is http:.+Next: Put a proxy with TLS/);
+  const { checks } = await diagnose({ VOLLEY_DASHBOARD_URL: 'https://volley.example' });
+  expect(checks.find(({ name }) => name === 'dashboard')?.state).toBe('ok');
+});
+
 test('doctor finds a schedule that no process starts, and how many of its times have passed', async () => {
   await statement("UPDATE schedules SET recorded_until = clock_timestamp() - interval '50 hours'");
   const { code, found } = await diagnose();

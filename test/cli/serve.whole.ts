@@ -73,6 +73,34 @@ test('serve prints the public webhook address of each account, without token or 
   expect(stderr).not.toContain('hunter2');
 });
 
+test('serve warns of an API that other machines reach without TLS, and not behind a proxy that has it', async () => {
+  const start = async (host: string, address?: string): Promise<string> => {
+    const words = [
+      'serve',
+      '--no-receiver',
+      '--no-worker',
+      '--no-schedules',
+      '--port',
+      '0',
+      '--api-port',
+      '0',
+    ];
+    const more = { LOG_LEVEL: 'silent', ...(address !== undefined && { VOLLEY_DASHBOARD_URL: address }) };
+    const server = startInProcess([...words, '--api-host', host], surroundings(more));
+    await Promise.race([server.waitForText('Dashboard: '), server.ended]);
+    server.stop();
+    return (await server.ended).stderr;
+  };
+  expect(await start('0.0.0.0')).toMatch(
+    /^Warning: Other machines reach the API at 0\.0\.0\.0 without TLS, .*VOLLEY_DASHBOARD_URL/m,
+  );
+  expect(await start('127.0.0.1', 'http://volley.example')).toMatch(
+    /^Warning: VOLLEY_DASHBOARD_URL is http:, /m,
+  );
+  expect(await start('0.0.0.0', 'https://volley.example')).not.toContain('Warning:');
+  expect(await start('127.0.0.1', 'http://127.0.0.1:8027')).not.toContain('Warning:');
+});
+
 test.each([
   'hooks.example',
   'ftp://hooks.example',

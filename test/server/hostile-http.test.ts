@@ -2,6 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startApi } from '../../src/server/api/api.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createOperations, startOperations } from '../../src/server/operations.ts';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../support/raw-http.ts';
@@ -257,4 +261,20 @@ test('a delivery report that cannot be stored in time is answered 503', async ()
   await hanging.close();
   expect(answer.statusCode).toBe(503);
   expect(answer.headers['retry-after']).toBe('30');
+});
+
+test('every listener refuses a call with two Host headers, and ends its connection', async () => {
+  await using listeners = new AsyncDisposableStack();
+  const sandbox = listeners.adopt(await startSandbox({}), (it) => it.close());
+  const here = { host: '127.0.0.1', port: 0 };
+  const api = listeners.adopt(await startApi(opened.context, { ...here, api: undefined }), (it) =>
+    it.close(),
+  );
+  const operations = createOperations(opened.context, createMetrics({ includeNode: false }), () => false);
+  const monitoring = listeners.adopt(await startOperations(operations, here, []), (it) => it.close());
+  for (const { url } of [receiver, sandbox, api, monitoring]) {
+    const call = `POST ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nHost: other.example\r\nContent-Length: 2\r\n\r\n{}`;
+    expect(statusesOf(await sendRaw(url, call))).toEqual([400]);
+  }
+  expect(await inboxOf(opened)).toEqual([]);
 });

@@ -8,8 +8,10 @@ import { readLocation } from '../../ledger/location/location.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
 import { digestOf } from '../../platform/digest.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
+import { namesThisMachine } from '../../server/known-hosts.ts';
 import { createMetrics, type ProcessMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
+import { isPlainHttp } from '../../wire/loopback.ts';
 import { accountLoader } from '../account-loader.ts';
 import { drainText } from '../dispatch-and-print.ts';
 import { leaveAfter } from '../leave-after.ts';
@@ -158,9 +160,23 @@ async function openApi(
     onCutOff: metrics.apiCutOff,
     addPages: pages?.add,
   });
+  const publicUrl = readPublicUrl(shell.settings.environment['VOLLEY_DASHBOARD_URL'], 'VOLLEY_DASHBOARD_URL');
+  const risk = unencryptedRisk(host, publicUrl);
+  if (risk !== undefined) {
+    shell.note(`Warning: ${risk}`);
+    shared.logger.warn({ host }, risk);
+  }
   shell.note(`API: ${url}${apiPath}`);
   if (pages) shell.note(`Dashboard: ${pages.publicUrl ?? pages.addressAt(url)}/`);
   return () => close(cutOff);
+}
+
+/** In a sentence: how tokens and sessions may cross the network unencrypted; undefined when a proxy adds TLS. */
+function unencryptedRisk(host: string, publicUrl: string | undefined): string | undefined {
+  if (publicUrl !== undefined && isPlainHttp(new URL(publicUrl)))
+    return 'VOLLEY_DASHBOARD_URL is http:, so tokens and pages cross the network unencrypted. Put a proxy with TLS in front, and set its https: address.';
+  if (namesThisMachine(host.toLowerCase()) || publicUrl?.startsWith('https:')) return undefined;
+  return `Other machines reach the API at ${host} without TLS, so tokens and pages cross the network unencrypted. Put a proxy with TLS in front, and set VOLLEY_DASHBOARD_URL to its https: address; or omit --api-host.`;
 }
 
 /** The same after each start, so that it can be kept as a bookmark. */

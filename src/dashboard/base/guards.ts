@@ -92,6 +92,10 @@ export function cameFromElsewhere({ method, headers }: FastifyRequest): boolean 
   );
 }
 
-export function addSafeHeaders(reply: FastifyReply): void {
+/** A year, as browsers ask of a site that is always reached over https. */
+const onlyHttps = 'max-age=31536000';
+
+export function addSafeHeaders(reply: FastifyReply, { isSecure }: Guards): void {
   reply.headers(safeHeaders);
+  if (isSecure(reply.request)) reply.header('strict-transport-security', onlyHttps);
 }

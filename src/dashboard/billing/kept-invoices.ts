@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../domain/problems.ts';
+import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
 
 /** An invoice that a person has sent to this process, until it is compared and downloaded. */
 export type KeptInvoice = {
@@ -38,10 +38,13 @@ type Kept = KeptInvoice & {
   readonly writing: AbortController;
 };
 
-/** Keeps files in a folder that only this user can read. */
+const purpose = 'volley-invoices';
+
+/** Keeps files in a folder that only this user can read. Removes those that killed processes left. */
 export function createKeptInvoices(now: () => Date): KeptInvoices {
   const kept = new Map<string, Kept>();
-  let folder: Promise<string> | undefined;
+  let folder: string | undefined;
+  removeLeftFolders(purpose);
 
   const drop = async (id: string): Promise<void> => {
     const invoice = kept.get(id);
@@ -65,9 +68,9 @@ export function createKeptInvoices(now: () => Date): KeptInvoices {
 
   return {
     async keep(owner, name, bytes) {
-      folder ??= mkdtemp(join(tmpdir(), 'volley-invoices-'));
+      folder ??= makeProcessFolder(purpose);
       const id = randomUUID();
-      const path = join(await folder, id);
+      const path = join(folder, id);
       const writing = new AbortController();
       const invoice = { id, name, path, owner, until: now().getTime() + maxAge, writing };
       await add(invoice);
@@ -90,7 +93,7 @@ export function createKeptInvoices(now: () => Date): KeptInvoices {
     drop,
     async close() {
       kept.clear();
-      if (folder) await rm(await folder, { recursive: true, force: true });
+      if (folder) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -18,6 +18,8 @@ const prefix = 'volley_';
 const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
+export type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
+
 /**
  * The ledger keeps only its SHA-256, and the actor as its maker.
  *
@@ -25,16 +27,7 @@ const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
  * @param accounts it may use; null for all
  * @throws InputError when the name was used before
  */
-export async function createToken(
-  context: EngineContext,
-  request: {
-    readonly name: string;
-    readonly owner: string;
-    readonly scope: TokenScope;
-    readonly accounts: readonly string[] | null;
-    readonly expiresAt: Date | null;
-  },
-): Promise<string> {
+export async function createToken(context: EngineContext, request: NewTokenRequest): Promise<string> {
   const token = prefix + context.randomBytes(size).toString('hex');
   const { name, owner, scope, accounts, expiresAt } = request;
   const entry = {

@@ -5,7 +5,7 @@ import { askHealth } from '../../gateway/health.ts';
 import { checkReachable } from '../../gateway/reachable.ts';
 import { createAddressList } from '../../platform/address-list.ts';
 import { count } from '../../platform/sentence.ts';
-import { isLoopbackHost } from '../../wire/loopback.ts';
+import { isLoopbackHost, isPlainHttp } from '../../wire/loopback.ts';
 import { loadReceiverAccounts } from '../delivery-reports/receiver-accounts.ts';
 import type { Settings } from '../settings.ts';
 import { checkReachability, type LoadedAccounts, type Tools } from './accounts.ts';
@@ -26,7 +26,22 @@ export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings
   return [
     { name: 'webhook tokens', ask: () => checkTokens(settings, hasFile) },
     { name: 'receiver', ask },
+    ...dashboardProbes(settings.environment['VOLLEY_DASHBOARD_URL']),
   ];
+}
+
+/** Only where an address is set. */
+function dashboardProbes(address: string | undefined): Probe[] {
+  const url = address ? URL.parse(address) : null;
+  if (url === null) return [];
+  const ask = (): Finding =>
+    isPlainHttp(url)
+      ? warning(
+          'VOLLEY_DASHBOARD_URL is http:, so tokens and pages cross the network unencrypted.',
+          'Put a proxy with TLS in front of the dashboard, and set VOLLEY_DASHBOARD_URL to its https: address.',
+        )
+      : ok(`Browsers reach it at ${url.origin}.`);
+  return [{ name: 'dashboard', ask }];
 }
 
 async function checkTokens(settings: Settings, hasFile: boolean): Promise<Finding> {

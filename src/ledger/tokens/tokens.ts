@@ -98,6 +98,14 @@ export async function revokeToken(
   return row && (row.first ? 'revoked' : 'revoked before');
 }
 
+/** Of a token that is not revoked. */
+export async function setTokenExpiry(pool: pg.Pool, name: string, expiresAt: Date): Promise<void> {
+  await pool.query('UPDATE tokens SET expires_at = $2 WHERE name = $1 AND revoked_at IS NULL', [
+    name,
+    expiresAt,
+  ]);
+}
+
 /** Unless a use after `unlessUsedSince` is recorded. */
 export async function recordTokenUse(
   pool: pg.Pool,

@@ -93,6 +93,13 @@ describe('behind a proxy with TLS', () => {
       /set-cookie: __Host-volley_session=[0-9a-f]{64}; .*; HttpOnly; Secure; SameSite/i,
     );
   });
+
+  test('every answer at the address of the proxy says that browsers use https from then on, and no other answer does', async () => {
+    const ask = (asked: string) =>
+      sendRaw(api.url, `GET /sign-in HTTP/1.1\r\nHost: ${asked}\r\nConnection: close\r\n\r\n`);
+    expect(await ask('volley.example')).toMatch(/^strict-transport-security: max-age=31536000\r$/im);
+    expect(await ask(host)).not.toMatch(/strict-transport-security/i);
+  });
 });
 
 describe('forms that arrive byte by byte', () => {

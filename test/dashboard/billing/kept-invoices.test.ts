@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKeptInvoices, type KeptInvoices } from '../../../src/dashboard/billing/kept-invoices.ts';
@@ -75,4 +76,18 @@ test('nothing is kept of a file that breaks off', async () => {
   await expect(invoices.keep('ann', 'x', Readable.from(broken()))).rejects.toThrow('disconnected');
   await invoices.close();
   expect(existsSync(dirname(path))).toBe(false);
+});
+
+test('the invoices of a killed process are removed at the next start, and those of a running one are not', async () => {
+  const { path } = await keep('ann', 'of this process');
+  // No process has such a number.
+  const left = join(tmpdir(), 'volley-invoices-4999999.12345-a1B2c3');
+  const other = join(tmpdir(), 'volley-invoices-of-a-person');
+  for (const folder of [left, other]) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'invoice'), 'left');
+  }
+  await createKeptInvoices(() => new Date(now)).close();
+  expect([left, other, path].map((each) => existsSync(each))).toEqual([false, true, true]);
+  rmSync(other, { recursive: true });
 });
