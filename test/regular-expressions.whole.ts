@@ -90,5 +90,6 @@ test('every file that puts an expression together was looked at: each is anchore
     'src/platform/server-user.ts',
     'src/report/html/preview-sms.ts',
     'src/wire/characters.ts',
+    'src/wire/tts-return.ts',
   ]);
 });

@@ -1,6 +1,7 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
 import type { Rate } from '../domain/rates.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
+import type { TtsReturnForm } from '../wire/tts-return.ts';
 
 /** What identifies the caller (interface.md, section 5). */
 export type Credentials =
@@ -26,6 +27,8 @@ export type Account = {
   readonly allow?: AllowedValues;
   /** Folders of attachments, relative to a campaign that names none. */
   readonly attachments?: readonly string[];
+  /** `soap-tts`: how the service says that it accepted a message, beside the known forms. */
+  readonly ttsReturn?: TtsReturnForm;
   /** Whether the service has the status look-up. */
   readonly statusLookUp: boolean;
   /** Estimated cost: at any time, at most one rate per channel and destination. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
 import { duration, rateLimit, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
+import { maxPatternLength, ttsReturnProblem } from '../wire/tts-return.ts';
 import { allowSchema } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
@@ -34,6 +35,26 @@ const limits = z
   })
   .prefault({})
   .describe('How much may be sent through the account. Campaigns can set less.');
+
+const ttsReturn = z
+  .strictObject({
+    pattern: z
+      .string()
+      .min(1)
+      .max(maxPatternLength)
+      .describe(
+        'A regular expression, in any case, for the whole text, such as `Accepted as ([0-9A-Z]+)`. It repeats no group, and has at most four of * + ? { and |.',
+      ),
+    number: wholeNumber(1, 20, 1).describe('Which ( ) of the pattern is the job number.'),
+  })
+  .superRefine(({ pattern, number }, issues) => {
+    const message = ttsReturnProblem(pattern, number);
+    if (message !== undefined) issues.addIssue({ code: 'custom', message, path: ['pattern'] });
+  })
+  .optional()
+  .describe(
+    'soap-tts: the text of `ttsReturn` with which the service accepts a message, beside `Job <number>`. The document of the service does not show it. Other texts leave the request in doubt.',
+  );
 
 const account = z.strictObject({
   interface: z.enum(interfaceNames).describe('The interface of the service that this account uses.'),
@@ -85,6 +106,7 @@ const account = z.strictObject({
     .describe(
       'rest-2.02: whether the service has the status look-up, which not every version has. Volley uses it to settle requests in doubt.',
     ),
+  ttsReturn,
   allow: allowSchema,
   attachments: z
     .array(text)

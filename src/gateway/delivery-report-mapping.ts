@@ -22,6 +22,21 @@ function textListSchema(byDefault: readonly string[], description: string) {
     .describe(`${description} Replaces the default: ${byDefault.join(', ')}. An empty list means none.`);
 }
 
+const withoutType = z
+  .strictObject({
+    type: z
+      .enum(['SMS', 'Email', 'Voice', 'Fax'])
+      .optional()
+      .describe('The Type that reports without it have. It says what the invoice counts, such as SMS parts.'),
+    report: text
+      .optional()
+      .describe('The field that only reports have, such as Status. Without it, all but replies are reports.'),
+    reply: text.optional().describe('The field that only replies have, such as ReceivedID.'),
+  })
+  .refine(({ type, report }) => type !== undefined || report !== undefined, 'expected "type" or "report"')
+  .optional()
+  .describe('How delivery reports without a Type are recognised. By default Volley does not read them.');
+
 export const deliveryReportMappingShape = {
   fields: z
     .partialRecord(z.enum(deliveryReportFields), z.array(text).min(1, 'expected at least one name'))
@@ -49,13 +64,17 @@ export const deliveryReportMappingShape = {
     .describe(
       'Whether a negative Price counts, because the service gives money back. Otherwise Volley applies the report without its price, and `volley delivery-reports list` shows it.',
     ),
+  withoutType,
+  reportsIn: z
+    .array(text)
+    .max(5)
+    .optional()
+    .describe(
+      'Where reports stand in a call, as one or as a list of up to 1,000: the names from the outside, such as [Reports] or [Batch, Report]. The root element of XML is not named. An empty list: the JSON of a call is a list itself. By default a call is one report.',
+    ),
 };
 
-type MappingDefinition = {
-  readonly [Key in keyof typeof deliveryReportMappingShape]: z.output<
-    (typeof deliveryReportMappingShape)[Key]
-  >;
-};
+type MappingDefinition = z.output<z.ZodObject<typeof deliveryReportMappingShape>>;
 
 export function toDeliveryReportMapping(written: MappingDefinition): DeliveryReportMapping {
   const fields = { ...observedMapping.fields };
@@ -67,6 +86,8 @@ export function toDeliveryReportMapping(written: MappingDefinition): DeliveryRep
     optOutResults: written.optOutResults.map(toWord),
     stopWords: written.stopWords,
     credits: written.credits,
+    ...(written.withoutType && { withoutType: written.withoutType }),
+    ...(written.reportsIn && { reportsIn: written.reportsIn }),
   };
 }
 

@@ -55,7 +55,7 @@ export function openGateway(account: Account): Gateway {
   const redact = createRedactor(credentials);
   const url = new URL(account.baseUrl);
   const pathTo = (path: string): string => joinPath(url.pathname, path);
-  const decode = memoizeDecode(wire.decodeSendAnswer);
+  const decode = memoizeDecode((body) => wire.decodeSendAnswer(body, account.ttsReturn));
   // A SOAP service answers its plain address with a fault.
   const probePath = wire.name === 'soap-tts' ? `${url.pathname}?wsdl` : url.pathname;
   const connections = openConnections(

@@ -6,6 +6,7 @@ import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml } from '../platform/yaml.ts';
 import { isLoopbackHost } from '../wire/loopback.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
+import { toTtsReturnForm } from '../wire/tts-return.ts';
 import type { Account, Credentials } from './account.ts';
 import { accountsSchema } from './accounts-schema.ts';
 import { allowProblems } from './allowed-values.ts';
@@ -70,6 +71,7 @@ function toAccount(reading: Reading, suppressionsOf: string): Account {
   checkFormat(reading);
   const baseUrl = readBaseUrl(reading);
   checkStatusLookUp(reading);
+  checkTtsReturn(reading);
   reading.problems.push(...allowProblems(definition.allow, definition.interface, reading.locate));
   const credentials = readCredentials(reading);
   if (reading.problems.length > 0) throw new InputError(reading.problems);
@@ -84,6 +86,9 @@ function toAccount(reading: Reading, suppressionsOf: string): Account {
     concurrency: definition.limits.concurrency,
     ...rateLimitsOf(definition.limits),
     statusLookUp: definition.statusLookUp === 'on',
+    ...(definition.ttsReturn && {
+      ttsReturn: toTtsReturnForm(definition.ttsReturn.pattern, definition.ttsReturn.number),
+    }),
     ...(definition.allow && { allow: definition.allow }),
     ...(definition.attachments && { attachments: definition.attachments }),
     rates: definition.rates,
@@ -113,6 +118,12 @@ function unknownAccount(
 function checkFormat({ definition, locate, problems }: Reading): void {
   if (definition.interface !== 'soap-tts' || definition.format !== 'json') return;
   problems.push({ where: locate(['format']), what: '"format": soap-tts is always xml; leave the line out.' });
+}
+
+function checkTtsReturn({ definition, locate, problems }: Reading): void {
+  if (definition.ttsReturn === undefined || definition.interface === 'soap-tts') return;
+  const what = `"ttsReturn": only soap-tts answers so, and this account uses ${definition.interface}; leave it out.`;
+  problems.push({ where: locate(['ttsReturn']), what });
 }
 
 function readBaseUrl(reading: Reading): string {

@@ -24,6 +24,11 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
     'Delivery reports in the inbox: due, to be matched again later, or refused by Postgres.',
     ['state'],
   );
+  const undecided = gauge(
+    'volley_delivery_reports_undecided',
+    'Calls of the last 30 days that were answered 200 and decided nothing, because they cannot be read or match no request; each up to 10,000.',
+    ['state'],
+  );
   const unknown = gauge(
     'volley_recipients_unknown',
     'Recipients of requests in doubt or abandoned, as far as billing is booked.',
@@ -37,7 +42,7 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
     ['state'],
   );
   const next = gauge('volley_schedule_next_timestamp_seconds', 'The next tick of any schedule; 0: none.');
-  const all = [slices, refused, lag, inbox, unknown, ticks, notifications, next];
+  const all = [slices, refused, lag, inbox, undecided, unknown, ticks, notifications, next];
 
   return (figures) => {
     // An account without slices would keep its old line.
@@ -53,6 +58,8 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
     inbox.set({ state: 'due' }, figures.inbox.due);
     inbox.set({ state: 'later' }, figures.inbox.later);
     inbox.set({ state: 'failed' }, figures.inbox.failed);
+    undecided.set({ state: 'unreadable' }, figures.undecided.unreadable);
+    undecided.set({ state: 'unmatched' }, figures.undecided.unmatched);
     unknown.set(figures.unknownRecipients);
     ticks.set({ state: 'missed' }, figures.ticks.missed);
     ticks.set({ state: 'failed' }, figures.ticks.failed);

@@ -6,7 +6,8 @@ import {
   occursMoreThan,
   tooManyMembers,
 } from './delivery-report-limits.ts';
-import { isObject, parseJson } from './json.ts';
+import { hasDuplicateKey, isObject, parseJson } from './json.ts';
+import { type DividedCall, divideCall, maxReports } from './several-reports.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
 export type DeliveryReportCall = {
@@ -20,15 +21,19 @@ export type DeliveryReportCall = {
 /** All values of each lower-case name; names can repeat. */
 export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
-export type ParsedCall =
-  | { readonly kind: 'members'; readonly members: DeliveryReportMembers }
-  | { readonly kind: 'unreadable'; readonly why: string };
+/** `several` comes only with `reportsIn`. */
+export type ParsedCall = DividedCall;
 
 /**
  * Reads the query string of a GET. The first byte of a POST decides between JSON, XML (any root element) and
  * form fields. Never throws; time is linear in the size of the body.
+ *
+ * @param reportsIn as in `DeliveryReportMapping`; form fields are always one report
  */
-export function parseCall({ method, contentType, body }: DeliveryReportCall): ParsedCall {
+export function parseCall(
+  { method, contentType, body }: DeliveryReportCall,
+  reportsIn?: readonly string[],
+): ParsedCall {
   if (method === 'GET') return parseFormBody(body, 'query string');
   const content = body.subarray(contentStart(body));
   switch (content[0]) {
@@ -36,9 +41,9 @@ export function parseCall({ method, contentType, body }: DeliveryReportCall): Pa
       return unreadable('the body is empty');
     case 0x7b: // {
     case 0x5b: // [
-      return parseJsonBody(content);
+      return parseJsonBody(content, reportsIn);
     case 0x3c: // <
-      return parseXmlBody(content);
+      return parseXmlBody(content, reportsIn);
   }
   const isMultipart = /^\s*multipart\//i.test(contentType) || (content[0] === 0x2d && content[1] === 0x2d);
   if (isMultipart) return unreadable('the body is multipart, which delivery reports never are');
@@ -60,12 +65,16 @@ function contentStart(body: Uint8Array): number {
   }
 }
 
-function parseJsonBody(body: Uint8Array): ParsedCall {
+function parseJsonBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedCall {
   if (!isUtf8(body)) return unreadable('the JSON is not UTF-8');
-  const { problem, topLevelNames } = checkJsonLimits(body);
+  const { problem, topLevelNames } = checkJsonLimits(body, reportsIn ? maxReports : 1);
   if (problem !== undefined) return unreadable(problem);
   const content = parseJson(body);
   if (content === undefined) return unreadable('the JSON is not well-formed');
+  if (reportsIn) {
+    if (hasDuplicateKey(body, content)) return unreadable('the JSON repeats a name');
+    return divideCall(content, reportsIn);
+  }
   if (!isObject(content)) return unreadable('the JSON is not an object');
   const entries = Object.entries(content);
   // The parser silently keeps the last of equal names.
@@ -73,14 +82,15 @@ function parseJsonBody(body: Uint8Array): ParsedCall {
   return toMembers(entries);
 }
 
-function parseXmlBody(body: Uint8Array): ParsedCall {
+function parseXmlBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedCall {
   const text = decodeXml(body);
   if (text === undefined) return unreadable('the XML is not in its declared encoding, or else not UTF-8');
-  const { problem } = checkXmlLimits(text);
+  const { problem } = checkXmlLimits(text, reportsIn ? maxReports : 1);
   if (problem !== undefined) return unreadable(problem);
   const content = parseXmlText(text);
   if (content === undefined) return unreadable('the XML is not well-formed');
   if (!isObject(content)) return unreadable('the XML root contains no elements');
+  if (reportsIn) return divideCall(content, reportsIn);
   return toMembers(
     Object.entries(content).flatMap(([name, value]) =>
       Array.isArray(value) ? value.map((one): [string, unknown] => [name, one]) : [[name, value]],

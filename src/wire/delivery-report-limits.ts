@@ -4,8 +4,10 @@
  * docs/reference/interfaces.md). A real one has about 20 members in two levels.
  */
 
-/** Members, list items and elements, over all levels. */
+/** Members, list items and elements of a report, over all levels. */
 export const maxMembers = 500;
+/** The same of a call that may have several reports. */
+const maxMembersOfSeveral = 20_000;
 export const maxDepth = 32;
 /** Characters of one tag, comment or processing instruction. Parsing time grows with their square. */
 export const maxTagLength = 1024;
@@ -19,7 +21,9 @@ export type LimitCheck = {
   readonly problem?: string;
 };
 
-export const tooManyMembers = `it has more than ${maxMembers} members`;
+const tooMany = (most: number): string => `it has more than ${most} members`;
+export const tooManyMembers = tooMany(maxMembers);
+const maxMembersOf = (reports: number): number => (reports > 1 ? maxMembersOfSeveral : maxMembers);
 const tooDeep = `it is nested deeper than ${maxDepth} levels`;
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -29,8 +33,15 @@ const comma = code(',');
 const colon = code(':');
 const [openObject, closeObject, openList, closeList] = [code('{'), code('}'), code('['), code(']')];
 
-/** @returns also the number of names in the outermost object, including repeated ones */
-export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLevelNames: number } {
+/**
+ * @param reports that the call may have
+ * @returns also the number of names in the outermost object, including repeated ones
+ */
+export function checkJsonLimits(
+  body: Uint8Array,
+  reports = 1,
+): LimitCheck & { readonly topLevelNames: number } {
+  const most = maxMembersOf(reports);
   let members = 0;
   let depth = 0;
   let topLevelNames = 0;
@@ -47,7 +58,7 @@ export function checkJsonLimits(body: Uint8Array): LimitCheck & { readonly topLe
     } else if (byte === closeObject || byte === closeList) {
       depth--;
     }
-    if (members > maxMembers) return { problem: tooManyMembers, topLevelNames };
+    if (members > most) return { problem: tooMany(most), topLevelNames };
   }
   return { topLevelNames };
 }
@@ -58,7 +69,10 @@ function endOfString(body: Uint8Array, start: number): number {
   return index;
 }
 
-export function checkXmlLimits(text: string): LimitCheck {
+/** @param reports that the call may have */
+export function checkXmlLimits(text: string, reports = 1): LimitCheck {
+  const most = maxMembersOf(reports);
+  const mostMarkup = (maxMarkup * most) / maxMembers;
   let elements = 0;
   let depth = 0;
   let markup = 0;
@@ -71,8 +85,8 @@ export function checkXmlLimits(text: string): LimitCheck {
     } else if (text[index + 1] !== '?' && text[index + 1] !== '!') {
       if (text[end - 2] !== '/' && ++depth > maxDepth) return { problem: tooDeep };
     }
-    if (++elements > 2 * maxMembers) return { problem: tooManyMembers };
-    if (markup > maxMarkup) return { problem: `it has more than ${maxMarkup} characters of markup` };
+    if (++elements > 2 * most) return { problem: tooMany(most) };
+    if (markup > mostMarkup) return { problem: `it has more than ${mostMarkup} characters of markup` };
     index = text.indexOf('<', end);
   }
   return occursMoreThan(text, '&', maxReferences)

@@ -46,6 +46,20 @@ export type DeliveryReportMapping = {
   readonly stopWords: readonly string[];
   /** Whether a negative price is accepted. */
   readonly credits: 'refused' | 'allowed';
+  /** How a call without `Type` is recognised; absent: it is unreadable. */
+  readonly withoutType?: WithoutType;
+  /** Where reports stand in a call: names from the outside, empty for a list; absent: the call is the report. */
+  readonly reportsIn?: readonly string[];
+};
+
+/** Names of fields in any case, which count when they have a text. */
+export type WithoutType = {
+  /** Of a report; absent: every call that is no reply is one. */
+  readonly report?: string | undefined;
+  /** Of a reply; absent: no call is one. */
+  readonly reply?: string | undefined;
+  /** The `Type` that such reports then have, which says what the invoice counts. */
+  readonly type?: string | undefined;
 };
 
 /** Source: docs/reference/interfaces.md, "Delivery report calls". */

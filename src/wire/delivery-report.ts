@@ -1,5 +1,5 @@
 import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
-import { type DeliveryReportCall, parseCall } from './delivery-report-call.ts';
+import { type DeliveryReportCall, type DeliveryReportMembers, parseCall } from './delivery-report-call.ts';
 import {
   type DeliveryReportField,
   type DeliveryReportMapping,
@@ -17,7 +17,7 @@ import {
   type Units,
   unitsOf,
 } from './delivery-report-values.ts';
-import { asText, isObject } from './json.ts';
+import { asText, isBlank, isObject } from './json.ts';
 import { internationalNumber } from './wire-values.ts';
 
 /**
@@ -70,6 +70,8 @@ export type InboundMessage = DeliveryReportOrigin & {
 export type DecodedDeliveryReport =
   | { readonly kind: 'report'; readonly report: DeliveryReport }
   | { readonly kind: 'inbound'; readonly message: InboundMessage }
+  /** JSON bodies of calls with one report each. */
+  | { readonly kind: 'several'; readonly bodies: readonly Buffer[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
@@ -82,8 +84,8 @@ export function decodeDeliveryReport(
   call: DeliveryReportCall,
   mapping: DeliveryReportMapping = observedMapping,
 ): DecodedDeliveryReport {
-  const read = parseCall(call);
-  if (read.kind === 'unreadable') return read;
+  const read = parseCall(call, mapping.reportsIn);
+  if (read.kind !== 'members') return read;
   const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return unreadable(`it has several values of ${values.ambiguous}`);
   if (values.tooLong !== undefined) return unreadable(`its ${values.tooLong} is too long`);
@@ -93,7 +95,8 @@ export function decodeDeliveryReport(
       `its SentTimeUTC is not between the years ${deliveryReportYears.first} and ${deliveryReportYears.last}`,
     );
 
-  const type = values.shortText('Type');
+  const type =
+    values.text('Type') === undefined ? typeWithout(read.members, mapping) : values.shortText('Type');
   if (type === undefined) return missingField(values, 'Type');
   const destination = values.shortText('Destination');
   if (destination === undefined) return missingField(values, 'Destination');
@@ -116,13 +119,38 @@ export function decodeDeliveryReport(
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
 
+/** Of a call that says none; undefined if the account does not say how to recognise it, or it could be either. */
+function typeWithout(
+  members: DeliveryReportMembers,
+  { withoutType }: DeliveryReportMapping,
+): string | undefined {
+  if (!withoutType) return undefined;
+  const has = (name: string): boolean =>
+    (members.get(name.toLowerCase()) ?? []).some((value) => !isBlank(asText(value)));
+  const isReply = withoutType.reply !== undefined && has(withoutType.reply);
+  const isReport = withoutType.report === undefined ? !isReply : has(withoutType.report);
+  if (isReply === isReport) return undefined;
+  return isReply ? 'SMSReply' : (withoutType.type ?? '');
+}
+
+type DeliveryReportCredentials = { readonly sender?: string; readonly apiKey?: string };
+
 /** The credential pair in a call, as far as it is present and unambiguous. */
 export function deliveryReportCredentials(
   call: DeliveryReportCall,
   mapping: DeliveryReportMapping = observedMapping,
-): { readonly sender?: string; readonly apiKey?: string } {
-  const read = parseCall(call);
+): DeliveryReportCredentials {
+  const read = parseCall(call, mapping.reportsIn);
   if (read.kind === 'unreadable') return {};
+  if (read.kind === 'several') {
+    // Each report must have the same, or what stands around them all.
+    const [first = {}, ...others] = read.bodies.map((body) =>
+      deliveryReportCredentials({ method: 'POST', contentType: 'application/json', body }, mapping),
+    );
+    return others.every(({ sender, apiKey }) => sender === first.sender && apiKey === first.apiKey)
+      ? first
+      : {};
+  }
   const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return {};
   return {

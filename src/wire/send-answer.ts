@@ -1,4 +1,5 @@
 import { asText, hasDuplicateKey, isObject, type JsonObject, member, parseJson } from './json.ts';
+import { readTaughtJobNumber, type TtsReturnForm } from './tts-return.ts';
 import type { SendAnswer } from './wire-interface.ts';
 import { looksLikeXml, parseXmlTrimmed } from './xml.ts';
 
@@ -26,8 +27,10 @@ export function decodeRest1SendAnswer(body: Uint8Array): SendAnswer {
  * Reads `ttsReturn`, or a fault of SOAP 1.1 or 1.2. The format of `ttsReturn` is not shown (4.3): accepted
  * are the forms of earlier REST versions, `Success`, and what is missing or invalid. An answer without SOAP
  * is read as REST.
+ *
+ * @param taught the account's own form of an acceptance; it decides only what is unreadable otherwise
  */
-export function decodeSoapAnswer(body: Uint8Array): SendAnswer {
+export function decodeSoapAnswer(body: Uint8Array, taught?: TtsReturnForm): SendAnswer {
   const envelope = parse(body);
   const soapBody = isObject(envelope) ? member(envelope, 'Body') : undefined;
   if (!isObject(soapBody)) return parseResult(envelope, body);
@@ -36,7 +39,9 @@ export function decodeSoapAnswer(body: Uint8Array): SendAnswer {
   const [response] = Object.values(soapBody);
   const text = isObject(response) ? asText(member(response, 'ttsReturn')) : undefined;
   if (text === undefined) return { kind: 'unreadable', why: 'the answer has no ttsReturn' };
-  return parseTtsReturn(text);
+  const read = parseTtsReturn(text);
+  const jobNumber = read.kind === 'unreadable' && taught ? readTaughtJobNumber(text, taught) : undefined;
+  return jobNumber === undefined ? read : { kind: 'unnamed_success', jobNumber };
 }
 
 function parse(body: Uint8Array): unknown {

@@ -1,4 +1,5 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } from '../domain/message.ts';
+import type { TtsReturnForm } from './tts-return.ts';
 
 /**
  * Each interface and format of the service is a `WireInterface`. Everything here is pure: no clock, no
@@ -97,7 +98,8 @@ export type SendAnswer =
   | { readonly kind: 'contradictory'; readonly why: string }
   | { readonly kind: 'unreadable'; readonly why: string; readonly messageId?: string };
 
-export type DecodeSendAnswer = (body: Uint8Array) => SendAnswer;
+/** @param taught of an account of `soap-tts` */
+export type DecodeSendAnswer = (body: Uint8Array, taught?: TtsReturnForm) => SendAnswer;
 
 export type StatusLookUpAnswer =
   /** `state` is the service's word. */

@@ -146,6 +146,12 @@ test('the figures of the ledger equal its small tables', async () => {
     INSERT INTO inbox_queue (due_at, report_ids, bytes)
     VALUES (now() - interval '90 seconds', '{1,2,3}', 1), (now(), '{4}', 1), (now() + interval '1 hour', '{5,6}', 1)
   `);
+  await pool.query(`
+    INSERT INTO unusual_delivery_reports (report_id, account, received_at, state)
+    SELECT number, 'main', now() - CASE WHEN number = 1 THEN interval '31 days' ELSE interval '1 day' END,
+           CASE WHEN number < 4 THEN 'unreadable' ELSE 'unmatched' END
+    FROM generate_series(1, 6) number
+  `);
   await pool.query(
     `INSERT INTO billing_entries (run_id, slice, sent, booked, unknown)
      VALUES ($1, 0, now(), now(), 7), ($1, 1, now(), now(), 0), ($1, 2, now(), now(), -2)`,
@@ -178,6 +184,8 @@ test('the figures of the ledger equal its small tables', async () => {
     'volley_slices{account="sandbox",phase="sending",state="waiting"}': 2,
     'volley_inbox_delivery_reports{state="due"}': 4,
     'volley_inbox_delivery_reports{state="later"}': 2,
+    'volley_delivery_reports_undecided{state="unreadable"}': 2,
+    'volley_delivery_reports_undecided{state="unmatched"}': 3,
     volley_recipients_unknown: 5,
     'volley_schedule_ticks{state="missed"}': 2,
     'volley_schedule_ticks{state="failed"}': 3,

@@ -105,6 +105,8 @@ function readReport({ method, contentType, body }: RawReport, mapping: DeliveryR
         optedOut: isStopWord(text, mapping.stopWords),
       };
     }
+    case 'several':
+      return { kind: 'several', bodies: decoded.bodies };
     case 'unreadable':
       return { kind: 'unreadable', why: decoded.why };
     case 'report':

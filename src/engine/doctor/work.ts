@@ -99,7 +99,10 @@ export function checkBreakers({ openBreakers }: Pick<LedgerFigures, 'openBreaker
   );
 }
 
-export function checkInbox({ inbox }: Pick<LedgerFigures, 'inbox'>): Finding {
+export function checkInbox({
+  inbox,
+  undecided: { unreadable, unmatched },
+}: Pick<LedgerFigures, 'inbox' | 'undecided'>): Finding {
   const { due, failed, lag, later } = inbox;
   if (lag > maxInboxLag)
     return problem(
@@ -110,6 +113,15 @@ export function checkInbox({ inbox }: Pick<LedgerFigures, 'inbox'>): Finding {
     return warning(
       `${count(failed, 'delivery report')} could not be applied.`,
       '`volley delivery-reports list --state failed` shows them, and `volley delivery-reports replay` tries again.',
+    );
+  if (unreadable > 0)
+    return warning(
+      `${count(unreadable, 'call')} of the last 30 days could not be read as a delivery report, and ${unreadable === 1 ? 'was' : 'were'} answered 200.`,
+      '`volley delivery-reports list --state unreadable` says why. Tell Volley the form in `receiver` of the account, then run `volley delivery-reports replay`.',
+    );
+  if (unmatched > later)
+    return ok(
+      `Every delivery report that arrived is applied, except ${unmatched.toLocaleString('en')} of the last 30 days that match no request: \`volley delivery-reports list --state unmatched\` shows them.`,
     );
   return ok(
     later === 0

@@ -4,6 +4,7 @@ import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts'
 import { rejectedValueCode } from '../../platform/database-failures.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
+import { type CallWithReports, divideCalls } from './divide-calls.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
 import { dequeueReports, type QueuedReport } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
@@ -21,7 +22,8 @@ export type ApplyOptions = {
 
 /**
  * Dequeues, parses and applies a batch of delivery reports in one transaction. Safe in parallel, after a crash, and
- * in any order. A report that the ledger refuses is marked `failed` and blocks no other.
+ * in any order. A report that the ledger refuses is marked `failed` and blocks no other. The reports of a call that has
+ * several are queued, each by itself.
  *
  * @param parse pure
  * @returns the number of dequeued reports; 0: none is due
@@ -40,7 +42,8 @@ export async function applyDeliveryReports(
       client,
       reports.filter(({ reread }) => reread).map(({ report }) => report),
     );
-    const { readings, unread } = await parseAll(reports, parse);
+    const { readings, unread, several } = await parseAll(reports, parse);
+    await divideCalls(client, several, now);
     const apply = (part: readonly ParsedQueuedReport[]): Promise<void> =>
       applyParsedReports(client, part, sharing, now);
     failed.push(...unread, ...(await applyOrBisect(client, readings, apply)));
@@ -54,13 +57,20 @@ export async function applyDeliveryReports(
 async function parseAll(
   reports: readonly QueuedReport[],
   parse: (report: RawReport) => ReportContent,
-): Promise<{ readonly readings: ParsedQueuedReport[]; readonly unread: FailedDeliveryReport[] }> {
+): Promise<{
+  readonly readings: ParsedQueuedReport[];
+  readonly unread: FailedDeliveryReport[];
+  readonly several: CallWithReports[];
+}> {
   const readings: ParsedQueuedReport[] = [];
   const unread: FailedDeliveryReport[] = [];
+  const several: CallWithReports[] = [];
   let sincePause = 0;
   for (const report of reports) {
     try {
-      readings.push({ ...report, ...parse(report) });
+      const content = parse(report);
+      if (content.kind === 'several') several.push({ report: report.report, bodies: content.bodies });
+      else readings.push({ ...report, ...content });
     } catch (error) {
       // A parser bug would recur with each attempt.
       unread.push({ ...report, code: error instanceof Error ? error.name : 'unknown' });
@@ -71,7 +81,7 @@ async function parseAll(
     await setImmediate();
     sincePause = 0;
   }
-  return { readings, unread };
+  return { readings, unread, several };
 }
 
 /**

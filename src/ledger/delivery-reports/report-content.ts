@@ -48,10 +48,12 @@ export type Reply = {
 export type ReportContent =
   | ({ readonly kind: 'delivery' } & Delivery)
   | ({ readonly kind: 'inbound' } & Reply)
-  | { readonly kind: 'unreadable'; readonly why: string };
+  | { readonly kind: 'unreadable'; readonly why: string }
+  /** A call with several reports: the JSON bodies of calls with one report each. */
+  | { readonly kind: 'several'; readonly bodies: readonly Buffer[] };
 
-export type ParsedReport<Kind extends ReportContent['kind'] = ReportContent['kind']> = RawReport &
-  Extract<ReportContent, { kind: Kind }>;
+export type ParsedReport<Kind extends ReportContent['kind'] = Exclude<ReportContent['kind'], 'several'>> =
+  RawReport & Extract<ReportContent, { kind: Kind }>;
 
 export type ParsedQueuedReport = ParsedReport & {
   /** Readings that matched no request. */

@@ -9,6 +9,7 @@ export type LedgerFigures = {
   readonly slices: readonly SliceCount[];
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
+  readonly undecided: UndecidedReports;
   /** Recipients of requests in doubt or abandoned, as booked: some seconds old. */
   readonly unknownRecipients: number;
   /** Ticks that started no run, in total. */
@@ -36,11 +37,15 @@ export type InboxFigures = {
   readonly failed: number;
 };
 
+/** Calls of the last 30 days that were answered 200 and decided nothing: each up to 10,000. */
+export type UndecidedReports = { readonly unreadable: number; readonly unmatched: number };
+
 /** Sequential, so that a scrape uses one connection. */
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
   const openBreakers = await listOpenBreakers(pool);
   const inbox = await readInboxFigures(pool, now);
+  const undecided = await countUndecidedReports(pool, now);
   const unknownRecipients = await countUnknownRecipients(pool);
   const ticks = await countTicks(pool);
   const notifications = await countNotifications(pool, now);
@@ -49,6 +54,7 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
     slices,
     openBreakers,
     inbox,
+    undecided,
     unknownRecipients,
     ticks,
     notifications,
@@ -120,6 +126,27 @@ export async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxF
     [now],
   );
   return rows[0] ?? { lag: 0, due: 0, later: 0, failed: 0 };
+}
+
+const maxUndecided = 10_000;
+const undecidedSince = 30 * 86_400_000;
+
+/** The last of each state, by the index `unusual_delivery_reports_unresolved`. */
+async function countUndecidedReports(pool: pg.Pool, now: Date): Promise<UndecidedReports> {
+  const lastOf = (state: keyof UndecidedReports): string => `(
+    SELECT (count(*) FILTER (WHERE received_at >= $1))::integer
+    FROM (
+      SELECT received_at FROM unusual_delivery_reports
+      WHERE state = '${state}'
+      ORDER BY report_id DESC
+      LIMIT ${maxUndecided}
+    ) last
+  )`;
+  const { rows } = await pool.query<UndecidedReports>(
+    `SELECT ${lastOf('unreadable')} AS unreadable, ${lastOf('unmatched')} AS unmatched`,
+    [new Date(now.getTime() - undecidedSince)],
+  );
+  return rows[0] ?? { unreadable: 0, unmatched: 0 };
 }
 
 /** Few entries match; `billing_entries_unknown` finds them. */

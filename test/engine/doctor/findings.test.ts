@@ -183,7 +183,19 @@ describe('workers and runs', () => {
     [{ lag: 0, due: 0, later: 5, failed: 0 }, 'ok'],
     [{ lag: 0, due: 0, later: 0, failed: 2 }, 'warning'],
   ])('an inbox of %j is %s', (inbox, state) => {
-    expect(checkInbox({ inbox }).state).toBe(state);
+    expect(checkInbox({ inbox, undecided: { unreadable: 0, unmatched: 0 } }).state).toBe(state);
+  });
+
+  test('calls that were answered 200 and could not be read are a warning, and those that match no request are counted', () => {
+    const inbox = { lag: 0, due: 0, later: 0, failed: 0 };
+    expect(checkInbox({ inbox, undecided: { unreadable: 1, unmatched: 0 } })).toMatchObject({
+      state: 'warning',
+      found: '1 call of the last 30 days could not be read as a delivery report, and was answered 200.',
+    });
+    expect(checkInbox({ inbox, undecided: { unreadable: 0, unmatched: 1_200 } })).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining('except 1,200 of the last 30 days that match no request'),
+    });
   });
 
   test('an overdue notification is a warning, and one that was given up is not', () => {
