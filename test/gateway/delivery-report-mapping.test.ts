@@ -43,6 +43,12 @@ describe('the delivery report mapping of an account', () => {
     expect(isStopWord('STOP', mapping.stopWords)).toBe(false);
   });
 
+  test('what recognises a call without Type, and where its reports stand, is taken as it is written', () => {
+    const written = { withoutType: { report: 'state', type: 'SMS' }, reportsIn: ['Reports'] };
+    expect(read(written)).toEqual({ ...observedMapping, ...written });
+    expect(schema.safeParse({ withoutType: { reply: 'text' } }).success).toBe(false);
+  });
+
   test('a report of another deployment is read', () => {
     const mapping = read({
       fields: { MessageID: ['messageId'], Status: ['state'], Result: ['reason'], Destination: ['to'] },
@@ -98,6 +104,8 @@ describe('the delivery report mapping of an account', () => {
       'optOutResults',
       'stopWords',
       'credits',
+      'withoutType',
+      'reportsIn',
     ]);
     for (const part of Object.values(properties)) expect(part['description']).toMatch(/\w/);
   });

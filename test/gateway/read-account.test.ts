@@ -477,3 +477,21 @@ test('an account of a service with https is refused while certificates are not c
   const local = minimal.replace('https://service.example', 'https://127.0.0.1:8025');
   expect(read(accounts(local), 'main', env).name).toBe('main');
 });
+
+test('a form of ttsReturn belongs to soap-tts, and a pattern that cannot be used is found at its line', () => {
+  const soap = `interface: soap-tts
+baseUrl: https://service.example/tts
+sender: me
+token: \${TOKEN}`;
+  const taught = read(accounts(`${soap}\nttsReturn: { pattern: 'Accepted as ([0-9]+)' }`)).ttsReturn;
+  expect([taught?.number, taught?.pattern.test('accepted as 12')]).toEqual([1, true]);
+  expect(problems(accounts(`${soap}\nttsReturn: { pattern: '(a+)+' }`))).toEqual([
+    expect.objectContaining({
+      where: expect.stringMatching(/^accounts\.yaml:7/),
+      what: expect.stringContaining('repeats a group'),
+    }),
+  ]);
+  expect(problems(accounts(`${minimal}\nttsReturn: { pattern: '([0-9]+)' }`))).toEqual([
+    expect.objectContaining({ what: expect.stringContaining('only soap-tts answers so') }),
+  ]);
+});
