@@ -6,8 +6,8 @@ import {
   occursMoreThan,
   tooManyMembers,
 } from './delivery-report-limits.ts';
+import { type DividedCall, divideCall, maxReports } from './divide-call.ts';
 import { hasDuplicateKey, isObject, parseJson } from './json.ts';
-import { type DividedCall, divideCall, maxReports } from './several-reports.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
 export type DeliveryReportCall = {
@@ -17,9 +17,6 @@ export type DeliveryReportCall = {
   /** The body, or the query string of a GET. */
   readonly body: Uint8Array;
 };
-
-/** All values of each lower-case name; names can repeat. */
-export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
 /** `several` comes only with `reportsIn`. */
 export type ParsedCall = DividedCall;

@@ -1,5 +1,5 @@
 import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
-import { type DeliveryReportCall, type DeliveryReportMembers, parseCall } from './delivery-report-call.ts';
+import { type DeliveryReportCall, parseCall } from './delivery-report-call.ts';
 import {
   type DeliveryReportField,
   type DeliveryReportMapping,
@@ -17,6 +17,7 @@ import {
   type Units,
   unitsOf,
 } from './delivery-report-values.ts';
+import type { DeliveryReportMembers } from './divide-call.ts';
 import { asText, isBlank, isObject } from './json.ts';
 import { internationalNumber } from './wire-values.ts';
 

@@ -1,7 +1,9 @@
-import type { DeliveryReportMembers } from './delivery-report-call.ts';
 import { isObject } from './json.ts';
 
 /** Reports of one call, where the account says that they stand in a list or inside a wrapper (`receiver.reportsIn`). */
+
+/** All values of each lower-case name; names can repeat. */
+export type DeliveryReportMembers = ReadonlyMap<string, readonly unknown[]>;
 
 /** In one call. */
 export const maxReports = 1_000;
