@@ -356,7 +356,136 @@ describe('the key format', () => {
   });
 
   test('SOAP in JSON is refused', () => {
-    expect(problems(accounts(`${soap}\nttsReturn: { pattern: '(a+)+' }`))).toEqual([
+    expect(problems(accounts(`${soap}\nformat: json`))).toEqual([
+      'accounts.yaml:7:13: "format": soap-tts is always xml; leave the line out.',
+    ]);
+  });
+});
+
+describe('the key baseUrl', () => {
+  test('a trailing slash of a SOAP address is kept, because it is the endpoint itself', () => {
+    const soap = 'interface: soap-tts\nbaseUrl: https://service.example/tts/\nsender: ann\ntoken: ${TOKEN}';
+    expect(read(accounts(soap)).baseUrl).toBe('https://service.example/tts/');
+  });
+
+  test.each(['http://127.0.0.1:8025', 'https://service.example/base/', 'https://service.example//'])(
+    'the address %s is accepted',
+    (baseUrl) => {
+      const account = read(accounts(minimal.replace('https://service.example', baseUrl)));
+      expect(account.baseUrl).toBe(baseUrl.replace(/\/+$/, ''));
+    },
+  );
+
+  test.each(['http://service.example', 'http://192.0.2.7:8025', 'http://localhost.evil.example'])(
+    'the address %s leaves this machine unencrypted, and is refused unless plainHttp is allowed',
+    (baseUrl) => {
+      const source = accounts(minimal.replace('https://service.example', baseUrl));
+      expect(problems(source)).toEqual([
+        expect.stringMatching(
+          /^accounts.yaml:4:14: "baseUrl" is http:\/\/ on another machine.*plainHttp: allowed/,
+        ),
+      ]);
+      expect(read(`${source}\n    plainHttp: allowed`).baseUrl).toBe(baseUrl);
+    },
+  );
+  test('an address of rest-2.02 can name a version that the interface speaks, and no other', () => {
+    const at = (end: string) =>
+      accounts(minimal.replace('https://service.example', `https://service.example${end}`));
+    expect(read(at('/api/v2.04/')).baseUrl).toBe('https://service.example/api/v2.04');
+    expect(problems(at('/api/v3.00'))).toEqual([
+      'accounts.yaml:4:14: "baseUrl" names version v3.00; rest-2.02 speaks v2.02, v2.03 or v2.04. Leave the version out for v2.02.',
+    ]);
+  });
+
+  test.each([
+    'service.example',
+    'ftp://service.example',
+    'https://',
+    'file:///etc/passwd',
+    'javascript:1',
+    'https://ann:hunter2@service.example',
+    'https://hunter2@service.example',
+    'https://service.example?token=hunter2',
+    'https://service.example/#hunter2',
+    '${TOKEN}',
+  ])('the address %s is refused, and not shown in the error', (baseUrl) => {
+    expect(problems(accounts(minimal.replace('https://service.example', baseUrl)))).toEqual([
+      'accounts.yaml:4:14: "baseUrl" must be an http:// or https:// address without user, password, query and fragment.',
+    ]);
+  });
+});
+
+describe('secrets', () => {
+  const secretKeys = ['authToken', 'apiKey', 'token', 'webhookToken'];
+
+  test.each(secretKeys)('a literal secret in the file is refused, and not shown in the error: %s', (key) => {
+    const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: hunter2`);
+    expect(problems(source)).toEqual([
+      `accounts.yaml:5:${7 + key.length}: "accounts.main.${key}": a secret must not be in the file; write \${NAME} and set NAME in the environment.`,
+    ]);
+  });
+
+  test.each([
+    'hunter2${TOKEN}',
+    '${TOKEN:-hunter2}',
+    '[hunter2]',
+    '{ hunter2: x }',
+    '"hunter2',
+    '"hunter2" x',
+    '*hunter2',
+    '!hunter2 x',
+  ])('an invalid reference is refused, and no error shows it: %s', (written) => {
+    for (const key of secretKeys) {
+      const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
+      const shown = [
+        ...problems(source),
+        ...problemsThrown(() => readReceiverAccounts(source, 'accounts.yaml', environment)),
+      ];
+      expect(shown.length).toBeGreaterThan(0);
+      expect(shown.join('\n')).not.toContain('hunter2');
+    }
+  });
+
+  test.each(['hunter2\n', 'hun ter2', 'hunter2\r\nX-Header: 1', 'hünter2', 'hunter2\0'])(
+    'a secret that a header cannot carry is refused, and not shown: %j',
+    (value) => {
+      expect(problems(accounts(minimal), 'main', { TOKEN: value })).toEqual([
+        'accounts.yaml:5:16: The value of "authToken" contains a space, a line break or a character outside ASCII; expected none.',
+      ]);
+    },
+  );
+});
+
+test('a file is opened once for all its accounts: one that lacks a secret does not keep others from being read', () => {
+  const file = `${accounts(`${minimal}\nlimits: { requestsPerSecond: 7 }`)}  other:\n    interface: rest-2.02\n    baseUrl: https://other.example\n    authToken: \${UNSET}\n`;
+  const opened = openAccounts(file, 'accounts.yaml');
+  expect(opened.names).toEqual(['main', 'other']);
+  expect(opened.limits.get('main')).toEqual({ requestsPerSecond: 7, recipientsPerSecond: null });
+  expect(opened.limits.get('other')).toEqual({ requestsPerSecond: null, recipientsPerSecond: null });
+  expect(opened.read('main', environment)).toEqual(read(file));
+  expect(problemsThrown(() => opened.read('other', environment))).toEqual([
+    'accounts.yaml:10:16: Environment variable UNSET is not set.',
+  ]);
+});
+
+test('an account of a service with https is refused while certificates are not checked, unless it says that they need not be', () => {
+  const env = { ...environment, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  expect(problems(accounts(minimal), 'main', env)).toEqual([
+    expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates'),
+  ]);
+  expect(read(accounts(`${minimal}\ncertificates: unchecked`), 'main', env).name).toBe('main');
+  const local = minimal.replace('https://service.example', 'https://127.0.0.1:8025');
+  expect(read(accounts(local), 'main', env).name).toBe('main');
+});
+
+test('a form of ttsReturn belongs to soap-tts, and a pattern that cannot be used is found at its line', () => {
+  const soap = `interface: soap-tts
+baseUrl: https://service.example/tts
+sender: me
+token: \${TOKEN}`;
+  const taught = read(accounts(`${soap}\nttsReturn: { pattern: 'Accepted as ([0-9]+)' }`)).ttsReturn;
+  expect([taught?.number, taught?.pattern.test('accepted as 12')]).toEqual([1, true]);
+  expect(problems(accounts(`${soap}\nttsReturn: { pattern: '(a+)+' }`))).toEqual([
     expect.stringMatching(/^accounts\.yaml:7:27: "accounts\.main\.ttsReturn\.pattern": .* repeats a group/),
   ]);
   expect(problems(accounts(`${minimal}\nttsReturn: { pattern: '([0-9]+)' }`))).toEqual([
