@@ -127,6 +127,12 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     },
   ],
   purge: [{ line: 'volley purge --older-than 400d --dry-run', what: 'see what would be erased' }],
+  erase: [
+    {
+      line: "volley erase +61412345678 --reason 'asked on 3 November' --dry-run",
+      what: 'see what would be erased of one person',
+    },
+  ],
   audit: [{ line: 'volley audit --since 2026-11-01', what: 'see who did what since 1 November' }],
   'token create': [
     {

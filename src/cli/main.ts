@@ -77,6 +77,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'erase addresses, names and messages of old runs',
     load: () => import('./commands/purge.ts'),
   },
+  erase: {
+    summary: 'erase one person from all runs that have ended',
+    load: () => import('./commands/erase.ts'),
+  },
   audit: {
     summary: 'list the audit trail: who did what, and when',
     load: () => import('./commands/audit.ts'),

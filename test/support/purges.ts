@@ -49,25 +49,22 @@ export const plantedTexts = [
   'tick-of-zebedee',
 ];
 
-const oldRunFiles = {
-  'contacts.csv': [
-    'mobile,name,ref',
-    '0412345671,Zebedee,reference-77',
-    '0412 345 672,Xanthippe,r',
-    '0412345673,Carl,r',
-    'not-a-number,Dora,r',
-    '0412345671,Zebedee,r',
-    '0412345674,Eve,r',
-    '',
-  ].join('\n'),
-  'campaign.yaml': `campaign: reminder
+export const oldContacts = [
+  'mobile,name,ref',
+  '0412345671,Zebedee,reference-77',
+  '0412 345 672,Xanthippe,r',
+  '0412345673,Carl,r',
+  'not-a-number,Dora,r',
+  '0412345671,Zebedee,r',
+  '0412345674,Eve,r',
+  '',
+].join('\n');
+export const oldCampaign = `campaign: reminder
 account: sandbox
 channel: sms
 contacts: { file: contacts.csv, country: AU, columns: { Recipient: mobile } }
 message: { Message: "Dear [[name]], quagmire [[ref]]", SubAccount: North, ChargeCode: C1, Reference: "plumbago [[ref]]" }
-dispatch: { chunkSize: 1 }
-`,
-};
+`;
 
 /** Adds a suppression, a removed suppression and a failed tick. */
 async function addOldRows(pool: pg.Pool): Promise<void> {
@@ -90,7 +87,8 @@ async function addOldRows(pool: pg.Pool): Promise<void> {
     VALUES ('a.yaml', 'reminder', '{}', true, '2025-01-02')
     ON CONFLICT DO NOTHING;
     INSERT INTO ticks (schedule, due_at, state, reason)
-    VALUES ('a.yaml', '2025-01-02', 'failed', '"contacts.csv:4: tick-of-zebedee"');
+    VALUES ('a.yaml', '2025-01-02', 'failed', '"contacts.csv:4: tick-of-zebedee"')
+    ON CONFLICT DO NOTHING;
   `);
 }
 
@@ -98,9 +96,13 @@ async function addOldRows(pool: pg.Pool): Promise<void> {
  * Plans a run that was sent and reported on long ago. It has personal messages, rejected contacts, a rejected
  * request that quotes a contact, a reply, an unmatched delivery report and a suppression.
  */
-export async function planOldRun(opened: TestLedger): Promise<string> {
+export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<string> {
   const { pool } = opened.ledger;
-  await using workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, ...oldRunFiles });
+  await using workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'contacts.csv': oldContacts,
+    'campaign.yaml': `${oldCampaign}dispatch: { chunkSize: ${chunkSize} }\n`,
+  });
   await addOldRows(pool);
   const settings = {
     workingFolder: workspace.folder,

@@ -13,7 +13,11 @@ export async function define(command: Command, shell: Shell, words: readonly str
     .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
     .addOption(await countryOption(words, 'country of a number without a country code'))
     .option('--limit <number>', 'maximum of recipients', parseCount, 100)
-    .option('--json', 'print one JSON object a line')
+    .option(
+      '--all',
+      'print everything known of an address: rows of contact files, messages, delivery reports, prices, suppressions, and the audit trail of its runs',
+    )
+    .option('--json', 'print one JSON object a line; one in all with --all')
     .action(async (recipient: string, options: RecipientOptions) => {
       const { recipientAction } = await import('../actions/report-recipient.ts');
       await recipientAction(shell, recipient, options);

@@ -88,6 +88,23 @@ function digestIn(hashes: ReadonlyMap<number, Hash>, file: number): Buffer {
   return hash.copy().digest();
 }
 
+/** Bytes as the pieces of a kept contact file. */
+export async function* compressPieces(
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    pending.push(chunk);
+    size += chunk.length;
+    if (size < pieceSize) continue;
+    yield await compress(Buffer.concat(pending), compression);
+    pending = [];
+    size = 0;
+  }
+  if (size > 0) yield await compress(Buffer.concat(pending), compression);
+}
+
 async function compressPiece(file: number, piece: number, bytes: Buffer): Promise<ContactFilePiece> {
   return { file, piece, data: await compress(bytes, compression) };
 }

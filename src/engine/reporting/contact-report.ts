@@ -77,6 +77,7 @@ export async function reportContacts<Result>(
     const opened: OpenedFile[] = [];
     try {
       for (const file of kept) {
+        if (file.dropped) throw new InputError([{ where: `run ${run}`, what: droppedText(file.name) }]);
         const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
         const bytes = decompressPieces(readContactFilePieces(client, file));
         opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
@@ -91,6 +92,9 @@ export async function reportContacts<Result>(
     }
   });
 }
+
+const droppedText = (name: string): string =>
+  `The content of ${name} is not kept any more: \`volley erase\` erased a person, and a workbook cannot lose single rows. \`volley report run\` lists the run's rejected contacts.`;
 
 /** Of a row without a result. */
 type LimitCheck = (line: number, valueIn: (column: string) => string) => boolean;

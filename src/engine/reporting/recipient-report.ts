@@ -74,6 +74,15 @@ export function addressOf(
   return canBeMessageId(text) ? undefined : readAddress(text, country, countryHint);
 }
 
+/**
+ * An address as it is compared, for one person's data.
+ *
+ * @throws InputError when it is none
+ */
+export function comparedAddressOf(text: string, country: string | undefined): string {
+  return readAddress(text, country, undefined);
+}
+
 function readAddress(text: string, country: string | undefined, countryHint: string | undefined): string {
   const channel = text.includes('@') ? 'email' : 'sms';
   const [address = ''] = readAddresses(

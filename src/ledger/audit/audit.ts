@@ -43,6 +43,8 @@ export type AuditEntry = {
 
 export type AuditFilter = {
   readonly run?: string | undefined;
+  /** One of these. */
+  readonly runs?: readonly string[] | undefined;
   readonly who?: string | undefined;
   readonly action?: AuditAction | undefined;
   readonly subject?: string | undefined;
@@ -57,7 +59,7 @@ export type AuditFilter = {
 /** Newest first. */
 export async function listAudit(
   pool: pg.Pool,
-  { run, who, action, subject, token, outcome, since, until, before }: AuditFilter,
+  { run, runs, who, action, subject, token, outcome, since, until, before }: AuditFilter,
   limit: number,
 ): Promise<AuditEntry[]> {
   const { rows } = await pool.query<AuditEntry>(
@@ -73,6 +75,7 @@ export async function listAudit(
       AND ($7::text IS NULL OR token = $7)
       AND ($8::text IS NULL OR outcome = $8)
       AND ($9::timestamptz IS NULL OR at < $9)
+      AND ($11::text[] IS NULL OR run_id = ANY ($11))
     ORDER BY entry DESC
     LIMIT $10
     `,
@@ -87,6 +90,7 @@ export async function listAudit(
       outcome ?? null,
       until ?? null,
       limit,
+      runs ?? null,
     ],
   );
   return rows;

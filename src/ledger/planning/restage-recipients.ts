@@ -42,7 +42,8 @@ export async function restageRecipients(
         ON q.request = c.first_request + r.request_offset
       LEFT JOIN recipient_outcomes o
         ON o.run_id = c.run_id AND o.request = q.request AND o.position = r.position
-      WHERE c.run_id = $1
+      -- An empty address: the recipient is erased.
+      WHERE c.run_id = $1 AND r.address <> ''
         AND CASE WHEN o.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE o.outcome = ANY ($3::text[]) END
     ), sent_again AS MATERIALIZED (
       SELECT line, min(run_id) AS run

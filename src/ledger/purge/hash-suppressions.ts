@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Channel } from '../../domain/message.ts';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, storeHashKeyProof } from '../suppressions/hash.ts';
@@ -53,7 +54,11 @@ async function hashAfter(
     `,
     [after.channel, after.address, after.sub_account, before, batch, after.account],
   );
-  if (rows.length === 0) return { hashed: 0, last: undefined };
+  return { hashed: await replaceByHashes(client, key, rows), last: rows.at(-1) };
+}
+
+async function replaceByHashes(client: Transaction, key: HashKey, rows: readonly Key[]): Promise<number> {
+  if (rows.length === 0) return 0;
   await storeHashKeyProof(client, key);
   const { rowCount } = await client.query(
     `
@@ -76,7 +81,49 @@ async function hashAfter(
     `,
     [key.inner, key.outer, ...keys.values(rows)],
   );
-  return { hashed: rowCount ?? 0, last: rows.at(-1) };
+  return rowCount ?? 0;
+}
+
+/**
+ * Suppresses an address for all accounts, by its hash alone: its other suppressions become hashes too, and the record
+ * of removed ones goes.
+ *
+ * @param address normalised for comparison
+ * @throws InputError when others were hashed with another key
+ */
+export async function suppressByHash(
+  client: Transaction,
+  key: HashKey,
+  channels: readonly Channel[],
+  address: string,
+  now: Date,
+): Promise<void> {
+  const { rows } = await client.query<Key>(
+    `
+    SELECT channel, address, account, sub_account
+    FROM suppressions
+    WHERE channel = ANY ($1::text[]) AND address = $2
+    ORDER BY channel, address, account, sub_account
+    FOR UPDATE
+    `,
+    [channels, address],
+  );
+  await replaceByHashes(client, key, rows);
+  await storeHashKeyProof(client, key);
+  await client.query(
+    `
+    INSERT INTO hashed_suppressions (channel, hash, source, created_at)
+    SELECT channel, hash, 'operator', $3
+    FROM unnest($1::text[], $2::bytea[]) AS h (channel, hash)
+    ORDER BY channel
+    ON CONFLICT DO NOTHING
+    `,
+    [channels, channels.map((channel) => key.hash(channel, address)), now],
+  );
+  await client.query('DELETE FROM removed_suppressions WHERE channel = ANY ($1::text[]) AND address = $2', [
+    channels,
+    address,
+  ]);
 }
 
 /**

@@ -96,8 +96,8 @@ const namedRecipients = `(
   WHERE named.positions IS NULL OR r.position = ANY (named.positions)
 )`;
 
-/** A phone number is stored as it is compared; the part of an e-mail address before the @ can have capitals. */
-const recipientsWithAddress = (address: string): string => `(
+/** SQL: recipients with the address $1. A phone number is stored as it is compared; the part of an e-mail address before the @ can have capitals. */
+export const recipientsWithAddress = (address: string): string => `(
   SELECT r.*
   FROM (
     SELECT run_id, first_request, last_request

@@ -16,7 +16,55 @@ export type ContactFileRecord = {
 };
 
 /** `keptBy`: the run with its content; for a rerun, the original run. */
-export type KeptContactFile = ContactFileRecord & { readonly file: number; readonly keptBy: string };
+export type KeptContactFile = ContactFileRecord & {
+  readonly file: number;
+  readonly keptBy: string;
+  /** Its content went when a person in it was erased. */
+  readonly dropped: boolean;
+};
+
+/** With how its campaign reads phone numbers. */
+export type SearchedContactFile = Omit<KeptContactFile, 'dropped'> & {
+  readonly country: string | null;
+  readonly countryColumn: string | null;
+};
+
+/** All contact files whose content is kept. */
+export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContactFile[]> {
+  const { rows } = await pool.query<SearchedContactFile>(
+    `
+    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
+           run_id AS "keptBy", definition #>> '{contacts,country}' AS country,
+           definition #>> '{contacts,countryColumn}' AS "countryColumn"
+    FROM contact_files f
+    JOIN runs USING (run_id)
+    WHERE purged_at IS NULL
+      AND EXISTS (SELECT FROM contact_file_pieces p WHERE p.run_id = f.run_id AND p.file = f.file)
+    ORDER BY created_at, run_id, file
+    `,
+  );
+  return rows;
+}
+
+/** Deletes the content of a file that is kept, for a new one or for none. */
+export async function deleteContactFilePieces(
+  client: Transaction,
+  { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
+): Promise<void> {
+  await client.query('DELETE FROM contact_file_pieces WHERE run_id = $1 AND file = $2', [keptBy, file]);
+}
+
+export async function addContactFilePiece(
+  client: Transaction,
+  { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
+  piece: number,
+  data: Buffer,
+): Promise<void> {
+  await client.query(
+    'INSERT INTO contact_file_pieces (run_id, file, piece, data) VALUES ($1, $2, $3, $4)',
+    [keptBy, file, piece, data],
+  );
+}
 
 export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
   const { rows } = await client.query<KeptContactFile>(
@@ -27,9 +75,11 @@ export async function listContactFiles(client: Connection, run: string): Promise
       SELECT r.run_id, r.source_run FROM runs r JOIN origin o ON r.run_id = o.source_run
     )
     SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
-           (SELECT run_id FROM origin WHERE source_run IS NULL) AS "keptBy"
-    FROM contact_files
-    WHERE run_id = $1
+           o.run_id AS "keptBy",
+           NOT EXISTS (SELECT FROM contact_file_pieces p WHERE p.run_id = o.run_id AND p.file = f.file) AS dropped
+    FROM contact_files f
+    JOIN origin o ON o.source_run IS NULL
+    WHERE f.run_id = $1
     ORDER BY file
     `,
     [run],
@@ -42,7 +92,7 @@ const piecesPerRead = 4;
 
 export async function* readContactFilePieces(
   client: Transaction,
-  { keptBy, file }: KeptContactFile,
+  { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const sql = 'SELECT data FROM contact_file_pieces WHERE run_id = $1 AND file = $2 ORDER BY piece';
   const pieces = streamRows<{ data: Buffer }>(

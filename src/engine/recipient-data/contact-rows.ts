@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import {
+  type ContactFile,
+  closeContactFile,
+  delimiters,
+  encodings,
+  openContactFile,
+  type Row,
+} from '../../contacts/contact-file.ts';
+import { listLinesOfAddress } from '../../ledger/recipients/traces.ts';
+import {
+  listAllContactFiles,
+  readContactFilePieces,
+  type SearchedContactFile,
+} from '../../ledger/runs/contact-files.ts';
+import { inSnapshot } from '../../ledger/session.ts';
+import { countryOf } from '../../platform/countries.ts';
+import type { EngineContext } from '../context.ts';
+import { decompressPieces } from '../plan/kept-contact-files.ts';
+import { createSuppressedAddressReader } from '../suppressions/import-suppressions.ts';
+
+/** A row of a kept contact file. */
+export type FoundRow = {
+  /** Its first line in the file. */
+  readonly line: number;
+  /** The last line before the next row; infinite for the last row. */
+  readonly lastLine: number;
+  /** By column; undefined: the row could not be read. */
+  readonly values: Readonly<Record<string, string>> | undefined;
+  /** Of a row that could not be read. */
+  readonly text: string;
+};
+
+const readingOptions = z.union([
+  z.object({ sheet: z.string() }),
+  z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
+]);
+
+export type SearchedRows = { readonly file: SearchedContactFile; readonly rows: readonly FoundRow[] };
+
+/**
+ * Finds a person's rows in all kept contact files: those with the address in any cell, and those of recipients with
+ * it. Reads each file in constant memory.
+ *
+ * @param address normalised for comparison
+ * @returns files with such a row
+ */
+export async function searchContactFiles(context: EngineContext, address: string): Promise<SearchedRows[]> {
+  const { pool } = context.ledger;
+  const known = new Set((await listLinesOfAddress(pool, address)).map(({ run, line }) => `${run} ${line}`));
+  const found: SearchedRows[] = [];
+  for (const file of await listAllContactFiles(pool)) {
+    const isKnown = (line: number): boolean => known.has(`${file.keptBy} ${file.linesBefore + line}`);
+    const rows = await findRows(context, file, address, isKnown);
+    if (rows.length > 0) found.push({ file, rows });
+  }
+  return found;
+}
+
+async function findRows(
+  { ledger }: EngineContext,
+  file: SearchedContactFile,
+  address: string,
+  isKnown: (line: number) => boolean,
+): Promise<FoundRow[]> {
+  return inSnapshot(ledger.pool, async (client) => {
+    const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
+    const bytes = decompressPieces(readContactFilePieces(client, file));
+    const contacts = await openContactFile(bytes, file.name, options);
+    try {
+      const holds = createRowTest(address, file, contacts.header);
+      return await collectRows(contacts, (row) => isKnown(row.line) || holds(row));
+    } finally {
+      await closeContactFile(contacts);
+    }
+  });
+}
+
+async function collectRows(contacts: ContactFile, isWanted: (row: Row) => boolean): Promise<FoundRow[]> {
+  const found: FoundRow[] = [];
+  let wanted: Row | undefined;
+  const add = (lastLine: number): void => {
+    if (wanted) found.push(toFoundRow(wanted, lastLine, contacts.header));
+  };
+  for await (const batch of contacts.batches) {
+    for (const row of batch) {
+      add(row.line - 1);
+      wanted = isWanted(row) ? row : undefined;
+    }
+  }
+  add(Number.POSITIVE_INFINITY);
+  return found;
+}
+
+function toFoundRow(row: Row, lastLine: number, header: readonly string[]): FoundRow {
+  const { line } = row;
+  if (row.kind === 'broken') return { line, lastLine, values: undefined, text: row.text };
+  const values = Object.fromEntries(header.map((name, index) => [name, row.values[index] ?? '']));
+  return { line, lastLine, values, text: '' };
+}
+
+/** Texts that can be addresses: all of a text, and what stands in it between spaces, commas and the like. */
+const emailAddress = /[^\s,;|"'<>()]+@[^\s,;|"'<>()]+/g;
+const phoneNumber = /\+?[(\d][\d ().\u00a0/-]{4,}\d/g;
+
+/** Digits at the end of a number that are compared before the number is read, which is slow. */
+const comparedDigits = 6;
+
+function createRowTest(
+  address: string,
+  { country, countryColumn }: SearchedContactFile,
+  header: readonly string[],
+): (row: Row) => boolean {
+  const isEmail = address.includes('@');
+  const read = createSuppressedAddressReader([isEmail ? 'email' : 'sms'], country ?? undefined);
+  const digits = address.replace(/\D/g, '');
+  const column = countryColumn === null ? -1 : header.indexOf(countryColumn);
+  const canBe = (text: string): boolean =>
+    isEmail ? text.includes('@') : text.replace(/\D/g, '').endsWith(digits.slice(-comparedDigits));
+  const isAddress = (text: string, ownCountry: string): boolean => {
+    if (!isEmail && text.replace(/\D/g, '') === digits) return true;
+    const found = read(text, countryOf(ownCountry.trim()));
+    return found.kind === 'valid' && found.address === address;
+  };
+  const holds = (text: string, ownCountry: string): boolean =>
+    (canBe(text) && isAddress(text, ownCountry)) ||
+    [...text.matchAll(isEmail ? emailAddress : phoneNumber)].some(
+      ([part]) => canBe(part) && isAddress(part, ownCountry),
+    );
+  return (row) => {
+    if (row.kind === 'broken') return holds(row.text, '');
+    const ownCountry = row.values[column] ?? '';
+    return row.values.some((value) => holds(value, ownCountry));
+  };
+}

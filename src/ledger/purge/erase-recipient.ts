@@ -1,0 +1,160 @@
+import type pg from 'pg';
+import { type ErasedRecipients, eraseRecipients } from '../requests/erase.ts';
+import type { Transaction } from '../session.ts';
+
+/** A person's recipients in a run, and the lines of their contacts. */
+export type ErasedPerson = ErasedRecipients & { readonly lines: readonly number[] };
+
+/**
+ * Erases one person from a run that has ended, unless it goes on meanwhile. Money stays with the payer.
+ *
+ * @returns the number of deleted raw reports; undefined: the run goes on
+ */
+export async function erasePersonFromRun(
+  client: Transaction,
+  person: ErasedPerson,
+): Promise<number | undefined> {
+  const { run, requests, positions, lines, words } = person;
+  // Resuming and resolving lock the run first.
+  const { rowCount: ended } = await client.query(
+    `SELECT FROM runs WHERE run_id = $1 AND state IN ('completed', 'cancelled') AND purged_at IS NULL FOR UPDATE`,
+    [run],
+  );
+  if (ended === 0) return undefined;
+  await eraseRecipients(client, person);
+  for (const statement of ofRecipients) await client.query(statement, [run, requests, positions]);
+  const { rowCount: reports } = await client.query(deleteReports, [run, requests, positions]);
+  await client.query(eraseEnvelopes, [run, requests]);
+  for (const statement of ofLines) await client.query(statement, [run, lines]);
+  for (const statement of ofRun) await client.query(statement, [run, words]);
+  // An address could be guessed from a digest of a list that has no other.
+  await client.query(
+    `DELETE FROM fingerprints WHERE run_id = $1
+     AND NOT EXISTS (SELECT FROM contents c, unnest(c.addresses) AS address WHERE c.run_id = $1 AND address <> '')`,
+    [run],
+  );
+  return reports ?? 0;
+}
+
+const ofRecipients = [
+  `
+  UPDATE recipient_outcomes o
+  SET result = NULL, status = NULL
+  FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
+  WHERE o.run_id = $1 AND o.request = e.request AND o.position = e.position AND o.outcome <> 'cancelled'
+  `,
+  `
+  UPDATE unusual_delivery_reports k
+  SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+  FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
+  WHERE k.run_id = $1 AND k.request = e.request AND k.position = e.position
+  `,
+];
+
+const deleteReports = `
+  DELETE FROM inbox i
+  USING delivery_reports k, unnest($2::integer[], $3::integer[]) AS e (request, position)
+  WHERE k.run_id = $1 AND k.request = e.request AND k.position = e.position AND i.report_id = k.report_id
+`;
+
+/** Envelopes that only erased recipients have: they may be written for one person. */
+const eraseEnvelopes = `
+  WITH own AS MATERIALIZED (
+    SELECT DISTINCT q.envelope
+    FROM unnest($2::integer[]) AS e (request)
+    CROSS JOIN LATERAL (SELECT * FROM requests_between($1, e.request, e.request) LIMIT 1) q
+    WHERE NOT EXISTS (
+      SELECT
+      FROM contents c
+      CROSS JOIN LATERAL unnest(c.request_offsets, c.addresses) AS p (request_offset, address)
+      WHERE c.run_id = $1 AND q.envelope = ANY (c.envelopes) AND c.envelopes[p.request_offset + 1] = q.envelope
+        AND p.address <> ''
+    )
+  ), erased AS (
+    UPDATE envelopes v
+    SET fields = '{}', keypads = '[]', files = '[]', audio = '{}'
+    FROM own
+    WHERE v.run_id = $1 AND v.envelope = own.envelope
+  )
+  DELETE FROM run_files f
+  WHERE f.run_id = $1
+    AND EXISTS (
+      SELECT FROM envelopes v JOIN own USING (envelope)
+      WHERE v.run_id = $1 AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, 'lax $[*].**'))
+    )
+    AND NOT EXISTS (
+      SELECT FROM envelopes v
+      WHERE v.run_id = $1 AND v.envelope NOT IN (SELECT envelope FROM own)
+        AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, 'lax $[*].**'))
+    )
+`;
+
+const ofLines = [
+  `
+  UPDATE rejected_contacts
+  SET kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
+  WHERE run_id = $1 AND line = ANY ($2::integer[])
+  `,
+  'DELETE FROM recipient_keys WHERE run_id = $1 AND line = ANY ($2::integer[])',
+];
+
+const ofRun = [
+  'UPDATE runs SET state_reason = NULL WHERE run_id = $1 AND CAST(state_reason AS text) ~* $2',
+  'UPDATE run_states SET reason = NULL WHERE run_id = $1 AND CAST(reason AS text) ~* $2',
+  `
+  UPDATE notifications
+  SET reason = NULL, body = NULL, problem = NULL
+  WHERE run_id = $1 AND state <> 'due' AND concat_ws(' ', reason, body, problem) ~* $2
+  `,
+];
+
+/** SQL: raw reports with the address ($1) that were read, and belong to no run that may go on ($2: runs left alone). */
+const reportsWithAddress = `
+  SELECT i.report_id
+  FROM inbox i
+  LEFT JOIN delivery_reports k USING (report_id)
+  LEFT JOIN runs r ON r.run_id = k.run_id
+  WHERE concat_ws(' ', encode(i.body, 'escape'), i.headers, k.address, k.text, k.status, k.result, k.detail) ~* $1
+    AND (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
+    AND i.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
+`;
+
+/**
+ * Erases what is left of an address outside runs: raw delivery reports with it, and reasons of ticks. Reports of other
+ * recipients that quote it lose their raw bytes and keep their result.
+ *
+ * @param leftAlone runs whose reports stay
+ * @returns the number of deleted raw reports
+ */
+export async function eraseAddressElsewhere(
+  client: Transaction,
+  words: string,
+  leftAlone: readonly string[],
+): Promise<number> {
+  const { rows } = await client.query<{ report_id: string }>(reportsWithAddress, [words, leftAlone]);
+  const reports = rows.map(({ report_id }) => report_id);
+  await client.query(
+    `
+    UPDATE unusual_delivery_reports
+    SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+    WHERE report_id = ANY ($1::bigint[])
+    `,
+    [reports],
+  );
+  await client.query('DELETE FROM inbox WHERE report_id = ANY ($1::bigint[])', [reports]);
+  await client.query(
+    `UPDATE ticks SET reason = NULL WHERE state <> 'due' AND CAST(reason AS text) ~* $1`,
+    [words],
+  );
+  return reports.length;
+}
+
+/** The number that `eraseAddressElsewhere` would delete before the runs are erased. */
+export async function countReportsWithAddress(
+  pool: pg.Pool,
+  words: string,
+  leftAlone: readonly string[],
+): Promise<number> {
+  const { rowCount } = await pool.query(reportsWithAddress, [words, leftAlone]);
+  return rowCount ?? 0;
+}

@@ -1,0 +1,89 @@
+import type { AuditEntry } from '../ledger/audit/audit.ts';
+import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
+import type { MessageFields } from '../domain/message.ts';
+import type { Suppression } from '../domain/suppressions.ts';
+import { formatDetails } from './audit-sheet.ts';
+import { deliveryReportTable } from './delivery-reports.ts';
+import { printable } from './printable.ts';
+import { type FormattedHistory, formatRecipientHistory } from './recipient-history.ts';
+import type { Screen } from './screen.ts';
+import { suppressionTable } from './suppressions.ts';
+import { formatTable } from './table.ts';
+import { formatTime, titleWithZone } from './time.ts';
+
+/** As `PersonReport` of the engine, with reasons in words. */
+export type FormattedPerson = {
+  readonly address: string;
+  readonly contactRows: readonly {
+    readonly run: string;
+    readonly file: string;
+    readonly line: number;
+    readonly values: Readonly<Record<string, string>> | undefined;
+    readonly text: string;
+  }[];
+  readonly recipients: readonly (FormattedHistory & {
+    readonly message:
+      | {
+          readonly fields: MessageFields;
+          readonly destination: MessageFields;
+          readonly files: readonly { readonly name: string }[];
+        }
+      | undefined;
+  })[];
+  readonly unmatchedReports: readonly ListedDeliveryReport[];
+  readonly suppressions: readonly Suppression[];
+  readonly audit: readonly AuditEntry[];
+};
+
+/** Each kind of data under its title, also when there is none. */
+export function formatPerson(person: FormattedPerson, screen?: Screen): string {
+  const { contactRows, recipients, unmatchedReports, suppressions, audit } = person;
+  const sections: readonly (readonly [title: string, texts: readonly string[]])[] = [
+    ['Rows of contact files', contactRows.map(rowText)],
+    ['Messages', recipients.map((recipient) => recipientText(recipient, screen))],
+    [
+      'Delivery reports and replies of no known message',
+      unmatchedReports.length > 0 ? [deliveryReportTable(unmatchedReports, screen)] : [],
+    ],
+    ['Suppressions', suppressions.length > 0 ? [suppressionTable(suppressions, screen)] : []],
+    ['Audit trail of these runs', audit.length > 0 ? [auditTable(audit, screen)] : []],
+  ];
+  return [
+    `Everything known of ${printable(person.address)}`,
+    ...sections.map(([title, texts]) => [title, ...(texts.length > 0 ? texts : ['none'])].join('\n')),
+  ].join('\n\n');
+}
+
+function rowText({ run, file, line, values, text }: FormattedPerson['contactRows'][number]): string {
+  const cells = values ? Object.entries(values).map(([name, value]) => `${name}: ${value}`) : [text];
+  return printable(`  run ${run}, ${file} line ${line}: ${cells.join('; ')}`);
+}
+
+function recipientText(
+  { message, ...history }: FormattedPerson['recipients'][number],
+  screen: Screen | undefined,
+): string {
+  const values = [
+    ...Object.entries(message?.fields ?? {}),
+    ...Object.entries(message?.destination ?? {}),
+    ...(message?.files ?? []).map(({ name }) => ['File', name] as const),
+  ];
+  const texts = values.map(([name, value]) => printable(`  ${name}: ${value}`));
+  return [formatRecipientHistory(history, screen), ...texts].join('\n');
+}
+
+function auditTable(audit: readonly AuditEntry[], screen: Screen | undefined): string {
+  return formatTable(
+    [
+      { title: titleWithZone(screen, 'Time'), value: ({ at }) => formatTime(screen, at) },
+      { title: 'Actor', value: ({ who }) => who },
+      { title: 'Action', value: ({ action }) => action },
+      { title: 'Run', value: ({ run }) => run ?? '' },
+      { title: 'Outcome', value: ({ outcome }) => outcome },
+      { title: 'Details', value: ({ details }) => formatDetails(details) },
+    ],
+    audit,
+    [],
+    screen,
+  );
+}
