@@ -150,6 +150,7 @@ describe('volley erase', () => {
   });
 
   test('a run that has not ended is named and left alone, and the exit code is 3', async () => {
+    await opened.ledger.pool.query('DELETE FROM fingerprints');
     const other = await planOldRun(opened, 10);
     await opened.ledger.pool.query(
       `UPDATE runs SET state = 'running', finished_at = NULL WHERE run_id = '${other}'`,

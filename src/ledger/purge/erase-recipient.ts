@@ -104,7 +104,7 @@ const ofRun = [
   `
   UPDATE notifications
   SET reason = NULL, body = NULL, problem = NULL
-  WHERE run_id = $1 AND state <> 'due' AND concat_ws(' ', reason, body, problem) ~* $2
+  WHERE run_id = $1 AND concat_ws(' ', reason, body, problem) ~* $2
   `,
 ];
 

@@ -7,7 +7,7 @@ import { recipientsWithAddress } from './find.ts';
 /** A row of a kept contact file. `line` continues from file to file. */
 export type KeptLine = { readonly run: string; readonly line: number };
 
-/** Where a run has an address: each array of places has an element for each recipient. */
+/** What a run has of an address. `requests` and `positions` have an element for each recipient. */
 export type AddressTrace = {
   readonly run: string;
   readonly ended: boolean;

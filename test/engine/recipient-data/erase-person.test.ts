@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { planRerun } from '../../../src/engine/plan/rerun.ts';
+import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
+import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
+import { anAccount } from '../../support/account.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { dumpOf, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
+
+let opened: TestLedger;
+let run: string;
+beforeAll(async () => {
+  opened = await openTestLedger();
+  run = await planOldRun(opened);
+});
+afterAll(() => opened.close());
+
+const carl = '+61412345673';
+const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
+
+test('a delivery report that comes after an erasure is booked to the payer, and another erasure removes it', async () => {
+  const erased = await erasePerson(withKey(opened), carl, 'asked');
+  expect(erased).toMatchObject({ runs: [run], recipients: 1, leftAlone: [] });
+  expect(await dumpOf(opened.ledger.pool)).not.toContain('412345673');
+  const [{ message_id: MessageID }] = await query('SELECT message_id FROM request_states WHERE request = 3');
+  await receiveOldReports(opened, [
+    { Type: 'SMS', MessageID, Destination: carl, Status: 'Success', Price: '0.07', Detail: 'SMSParts:1' },
+  ]);
+  expect(
+    await query('SELECT outcome, price::text FROM recipient_outcomes WHERE request = 3 AND position = 1'),
+  ).toEqual([{ outcome: 'delivered', price: '0.07' }]);
+  expect(await erasePerson(withKey(opened), carl, 'asked')).toMatchObject({ reports: 1 });
+  expect(await dumpOf(opened.ledger.pool)).not.toContain('412345673');
+});
+
+test('a rerun leaves an erased recipient out', async () => {
+  await createRequestRows(opened.ledger.pool, run);
+  await query(`DELETE FROM recipient_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`);
+  const again = await planRerun(withKey(opened), run, ['rejected'], anAccount({ rates: [] }));
+  expect(await query(`SELECT address FROM recipient_states WHERE run_id = '${again}'`)).toEqual([
+    { address: '+61412345672' },
+  ]);
+  await query(`DELETE FROM contents WHERE run_id = '${again}'; DELETE FROM runs WHERE run_id = '${again}'`);
+});
+
+test('a run with a request to the person in doubt is left alone, and the reason is given', async () => {
+  await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 2`);
+  const { runs, leftAlone } = await erasePerson(withKey(opened), '+61412345672', 'asked');
+  expect({ runs, leftAlone }).toEqual({ runs: [], leftAlone: [{ run, why: 'unsettled' }] });
+  await query(`UPDATE requests SET state = 'accepted' WHERE request = 2`);
+});
+
+test('a workbook with the person is not kept any more, and the report of its contacts says so', async () => {
+  await query(`UPDATE contact_files SET sheet = 'Sheet1', encoding = NULL, delimiter = NULL`);
+  const { droppedFiles } = await erasePerson(withKey(opened), '+61412345672', 'asked');
+  expect(droppedFiles).toEqual([{ run, name: 'contacts.csv' }]);
+  expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
+  const [problem] = await problemsRejected(() => reportContacts(opened.context, run, async () => undefined));
+  expect(problem).toContain('The content of contacts.csv is not kept any more');
+});
