@@ -129,14 +129,19 @@ async function planErasure(context: EngineContext, address: string): Promise<Pla
   return { traces, files, words };
 }
 
-/** Services write a number without its plus sign, and a query string encodes both kinds of address. */
+/**
+ * Services write a number without its plus sign, and a query string encodes addresses. A longer address that contains
+ * this one is another person's.
+ */
 function wordsWith(addresses: readonly string[]): string {
   const texts = addresses.flatMap((text) => {
     const bare = text.replace(/^\+/, '');
     return [bare, encodeURIComponent(bare)];
   });
-  const escaped = [...new Set(texts)].map((text) => text.replaceAll(/[^A-Za-z0-9]/g, '\\$&'));
-  return `(^|[^A-Za-z0-9.]|%2B|u002b)0{0,2}(${escaped.join('|')})($|[^A-Za-z0-9])`;
+  const escaped = [...new Set(texts)].map((text) => text.replaceAll(/[^A-Za-z0-9]/g, '\\$&')).join('|');
+  return addresses[0]?.includes('@')
+    ? `(^|[^A-Za-z0-9._+-]|%[0-9A-F]{2})(${escaped})($|[^A-Za-z0-9.-]|[.-]($|[^A-Za-z0-9]))`
+    : `(^|[^0-9])0{0,2}(${escaped})($|[^0-9])`;
 }
 
 function holdOf({ run, ended, unsettled }: AddressTrace): LeftAlone[] {

@@ -59,3 +59,21 @@ test('a workbook with the person is not kept any more, and the report of its con
   const [problem] = await problemsRejected(() => reportContacts(opened.context, run, async () => undefined));
   expect(problem).toContain('The content of contacts.csv is not kept any more');
 });
+
+test('an address that contains the erased one keeps its delivery report', async () => {
+  const reports = () => query(`SELECT convert_from(body, 'UTF8') AS body FROM inbox ORDER BY report_id`);
+  await query('DELETE FROM inbox; DELETE FROM inbox_queue');
+  const others = ['xann@private.example', 'ann@private.example.nz', 'x+ann@private.example', '+614123456790'];
+  await receiveOldReports(
+    opened,
+    [...others, 'Ann@Private.Example', 'ann%40private.example', '+61412345679'].map((Destination) => ({
+      Type: 'SMS',
+      Destination,
+    })),
+  );
+  // Calls that no request matches wait to be read again.
+  await query(`DELETE FROM inbox_queue; UPDATE inbox SET headers = '{}'`);
+  await erasePerson(withKey(opened), 'ann@private.example', 'asked');
+  await erasePerson(withKey(opened), '+61412345679', 'asked');
+  expect((await reports()).map(({ body }) => JSON.parse(body).Destination)).toEqual(others);
+});
