@@ -1,7 +1,7 @@
-import type { AuditEntry } from '../ledger/audit/audit.ts';
-import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { MessageFields } from '../domain/message.ts';
 import type { Suppression } from '../domain/suppressions.ts';
+import type { AuditEntry } from '../ledger/audit/audit.ts';
+import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import { formatDetails } from './audit-sheet.ts';
 import { deliveryReportTable } from './delivery-reports.ts';
 import { printable } from './printable.ts';

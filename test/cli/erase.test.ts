@@ -67,7 +67,9 @@ describe('volley report recipient --all', () => {
     expect(found.recipients[0]).toMatchObject({
       run,
       price: '0.05',
-      message: { fields: { Message: 'Dear Zebedee, quagmire reference-77', Reference: 'plumbago reference-77' } },
+      message: {
+        fields: { Message: 'Dear Zebedee, quagmire reference-77', Reference: 'plumbago reference-77' },
+      },
     });
     expect(found.recipients[0].reports.map(({ state }: { state: string }) => state)).toEqual([
       'applied',
@@ -150,7 +152,9 @@ describe('volley erase', () => {
   });
 
   test('a run that has not ended is named and left alone, and the exit code is 3', async () => {
-    await opened.ledger.pool.query('DELETE FROM fingerprints');
+    await opened.ledger.pool.query(
+      'DELETE FROM fingerprints; DELETE FROM hashed_suppressions; DELETE FROM hash_key',
+    );
     const other = await planOldRun(opened, 10);
     await opened.ledger.pool.query(
       `UPDATE runs SET state = 'running', finished_at = NULL WHERE run_id = '${other}'`,

@@ -22,6 +22,7 @@ const builtElsewhere: Readonly<Record<string, string>> = {
 
 const allRuns = 'a report over all runs: each node adds up its own';
 const oldReports = 'a purge deletes raw reports by age, of any run';
+const onePerson = 'the data of one person, in any run';
 const lists = 'a list of runs, which are few rows';
 const lineage = 'runs and the runs they were made from, which may be on two nodes';
 const fleet = 'waiting or held slices of the whole fleet: few, and indexed by state';
@@ -70,6 +71,8 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'purge/candidates.ts countPurgeable': ['delivery_reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
   'purge/old-delivery-reports.ts eraseAfter': ['delivery_reports, runs', oldReports],
+  'recipients/traces.ts findAddressTraces': ['contents, runs', onePerson],
+  'recipients/traces.ts listLinesOfAddress': ['contents, runs', onePerson],
   'recipients/find.ts findByJobNumber': ['delivery_reports', 'a job number, in any run'],
   'recipients/find.ts findRecipients': ['contents', 'recipients by address, in any run'],
   'requests/by-message-id.ts findRequestsByMessageId': ['runs', 'the run number in a MessageID'],
@@ -78,6 +81,9 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
     'whether a run of the campaign has sent a file',
   ],
   'runs/stop.ts listUntriedProofs': ['untried_proofs', lists],
+  'purge/erase-recipient.ts countReportsWithAddress': ['delivery_reports, runs', onePerson],
+  'purge/erase-recipient.ts eraseAddressElsewhere': ['delivery_reports, runs', onePerson],
+  'runs/contact-files.ts listAllContactFiles': ['contact_file_pieces, contact_files, runs', onePerson],
   'runs/find.ts listInterruptedRuns': ['approvals, runs', lists],
   'runs/find.ts listWaitingRuns': ['approvals, runs', lists],
   'runs/list-figures.ts listRunsInDoubt': ['billing_entries', allRuns],

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Erasure, erasePerson, type LeftAlone, previewErasure } from '../../engine/recipient-data/erase-person.ts';
+import {
+  type Erasure,
+  erasePerson,
+  type LeftAlone,
+  previewErasure,
+} from '../../engine/recipient-data/erase-person.ts';
 import { comparedAddressOf } from '../../engine/reporting/recipient-report.ts';
 import { ensureHashKey } from '../../platform/hash-key.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -30,7 +35,9 @@ export async function eraseAction(
   for (const { run, why } of leftAlone) shell.note(`Run ${run} still has the person: ${why}.`);
   for (const { run, name } of erasure.droppedFiles) {
     const kept = dryRun ? 'would not be kept any more' : 'is not kept any more';
-    shell.note(`The workbook ${name} of run ${run} ${kept}, so \`volley report contacts\` cannot show its rows.`);
+    shell.note(
+      `The workbook ${name} of run ${run} ${kept}, so \`volley report contacts\` cannot show its rows.`,
+    );
   }
   shell.print(json ? JSON.stringify({ ...erasure, leftAlone }) : erasureText(erasure, dryRun));
   if (leftAlone.length > 0) shell.exitWith(3);

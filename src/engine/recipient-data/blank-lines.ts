@@ -34,11 +34,7 @@ export async function* blankLines(
 }
 
 /** Counts lines as `TextLines` does: LF, CRLF and CR end one. */
-function createBlanker(
-  ranges: readonly LineRange[],
-  width: number,
-  low: number,
-): (bytes: Buffer) => Buffer {
+function createBlanker(ranges: readonly LineRange[], width: number, low: number): (bytes: Buffer) => Buffer {
   let line = 1;
   let afterReturn = false;
   let at = 0;

@@ -67,11 +67,7 @@ export async function previewErasure(context: EngineContext, address: string): P
  * @param reason for the audit trail
  * @throws InputError when the hash key is missing or has changed
  */
-export async function erasePerson(
-  context: EngineContext,
-  address: string,
-  reason: string,
-): Promise<Erasure> {
+export async function erasePerson(context: EngineContext, address: string, reason: string): Promise<Erasure> {
   const { pool, hashKey } = context.ledger;
   if (hashKey === null) {
     const what = 'An erased address stays suppressed as a hash. Set its key first.';
@@ -175,7 +171,8 @@ async function rewriteFile(client: Transaction, { file, rows }: SearchedRows): P
   if (file.encoding === null) return deleteContactFilePieces(client, file);
   const read = decompressPieces(readContactFilePieces(client, file));
   const pieces: Buffer[] = [];
-  for await (const piece of compressPieces(blankLines(read, file.name, file.encoding, rows))) pieces.push(piece);
+  for await (const piece of compressPieces(blankLines(read, file.name, file.encoding, rows)))
+    pieces.push(piece);
   await deleteContactFilePieces(client, file);
   for (const [number, piece] of pieces.entries()) await addContactFilePiece(client, file, number, piece);
 }

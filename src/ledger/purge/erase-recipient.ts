@@ -142,10 +142,9 @@ export async function eraseAddressElsewhere(
     [reports],
   );
   await client.query('DELETE FROM inbox WHERE report_id = ANY ($1::bigint[])', [reports]);
-  await client.query(
-    `UPDATE ticks SET reason = NULL WHERE state <> 'due' AND CAST(reason AS text) ~* $1`,
-    [words],
-  );
+  await client.query(`UPDATE ticks SET reason = NULL WHERE state <> 'due' AND CAST(reason AS text) ~* $1`, [
+    words,
+  ]);
   return reports.length;
 }
 

@@ -96,8 +96,12 @@ const namedRecipients = `(
   WHERE named.positions IS NULL OR r.position = ANY (named.positions)
 )`;
 
-/** SQL: recipients with the address $1. A phone number is stored as it is compared; the part of an e-mail address before the @ can have capitals. */
-export const recipientsWithAddress = (address: string): string => `(
+/**
+ * SQL: recipients with the address $1. A phone number is stored as it is compared; the part of an e-mail address before
+ * the @ can have capitals.
+ */
+export function recipientsWithAddress(address: string): string {
+  return `(
   SELECT r.*
   FROM (
     SELECT run_id, first_request, last_request
@@ -113,6 +117,7 @@ export const recipientsWithAddress = (address: string): string => `(
   WHERE ${comparedAddress('r.address')} = ${comparedAddress('$1::text')}
   OFFSET 0
 )`;
+}
 
 type RequestRecipients = RequestKey & {
   /** Null: all recipients of the request. */

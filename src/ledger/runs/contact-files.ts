@@ -60,10 +60,12 @@ export async function addContactFilePiece(
   piece: number,
   data: Buffer,
 ): Promise<void> {
-  await client.query(
-    'INSERT INTO contact_file_pieces (run_id, file, piece, data) VALUES ($1, $2, $3, $4)',
-    [keptBy, file, piece, data],
-  );
+  await client.query('INSERT INTO contact_file_pieces (run_id, file, piece, data) VALUES ($1, $2, $3, $4)', [
+    keptBy,
+    file,
+    piece,
+    data,
+  ]);
 }
 
 export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {

@@ -2,7 +2,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { blankLines, type LineRange } from '../../../src/engine/recipient-data/blank-lines.ts';
 
-async function blank(bytes: Buffer, encoding: string, ranges: readonly LineRange[], size = 3): Promise<Buffer> {
+async function blank(
+  bytes: Buffer,
+  encoding: string,
+  ranges: readonly LineRange[],
+  size = 3,
+): Promise<Buffer> {
   async function* pieces(): AsyncGenerator<Buffer, void, undefined> {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }

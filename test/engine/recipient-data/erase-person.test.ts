@@ -36,7 +36,9 @@ test('a delivery report that comes after an erasure is booked to the payer, and 
 
 test('a rerun leaves an erased recipient out', async () => {
   await createRequestRows(opened.ledger.pool, run);
-  await query(`DELETE FROM recipient_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`);
+  await query(
+    `DELETE FROM recipient_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`,
+  );
   const again = await planRerun(withKey(opened), run, ['rejected'], anAccount({ rates: [] }));
   expect(await query(`SELECT address FROM recipient_states WHERE run_id = '${again}'`)).toEqual([
     { address: '+61412345672' },

@@ -12,5 +12,7 @@ export const givenValues = {
     { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
   ],
   'planning/stage-contacts.ts copyIn 1': ['staged_contacts'],
+  'recipients/traces.ts findAddressTraces 1': ['ann@example.org', '+61412345678'],
+  'recipients/traces.ts listLinesOfAddress 1': ['ann@example.org', '+61412345678'],
   'recipients/find.ts findRecipients 1': [{ kind: 'address' }, { kind: 'messageId' }],
 };
