@@ -80,12 +80,12 @@ const eraseEnvelopes = `
   WHERE f.run_id = $1
     AND EXISTS (
       SELECT FROM envelopes v JOIN own USING (envelope)
-      WHERE v.run_id = $1 AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, 'lax $[*].**'))
+      WHERE v.run_id = $1 AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, '$.**'))
     )
     AND NOT EXISTS (
       SELECT FROM envelopes v
       WHERE v.run_id = $1 AND v.envelope NOT IN (SELECT envelope FROM own)
-        AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, 'lax $[*].**'))
+        AND to_jsonb(f.path) IN (SELECT jsonb_path_query(v.files || v.audio, '$.**'))
     )
 `;
 

@@ -79,3 +79,16 @@ test('an address that contains the erased one keeps its delivery report', async 
   await erasePerson(withKey(opened), '+61412345679', 'asked');
   expect((await reports()).map(({ body }) => JSON.parse(body).Destination)).toEqual(others);
 });
+
+test('a file goes that only messages to the person carry', async () => {
+  await query(`
+    INSERT INTO run_files (run_id, path, data)
+    VALUES ('${run}', 'own.pdf', ''), ('${run}', 'shared.pdf', '');
+    UPDATE envelopes
+    SET files = CASE WHEN fields ->> 'Reference' = 'plumbago reference-77'
+                     THEN '[{"path": "own.pdf", "name": "a.pdf"}, {"path": "shared.pdf", "name": "b.pdf"}]'
+                     ELSE '[{"path": "shared.pdf", "name": "b.pdf"}]' END::jsonb
+  `);
+  await erasePerson(withKey(opened), '+61412345671', 'asked');
+  expect(await query('SELECT path FROM run_files')).toEqual([{ path: 'shared.pdf' }]);
+});
