@@ -98,7 +98,7 @@ describe('volley erase', () => {
     const { code, stdout } = await erase('0412 345 672', '--dry-run');
     expect(code).toBe(0);
     expect(stdout).toContain(
-      'To be erased: one person in 1 runs (recipients: 1, rows of contact files: 1, raw delivery reports: 1).',
+      'To be erased: one person (runs: 1, recipients: 1, rows of contact files: 1, raw delivery reports: 1).',
     );
     expect(await dumpOf(opened.ledger.pool)).toBe(before);
   });
@@ -109,7 +109,7 @@ describe('volley erase', () => {
     const { code, stdout, stderr } = await erase('0412 345 672');
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    expect(stdout).toContain('Erased: one person in 1 runs (recipients: 1, rows of contact files: 1');
+    expect(stdout).toContain('Erased: one person (runs: 1, recipients: 1, rows of contact files: 1');
     const dump = await dumpOf(opened.ledger.pool);
     for (const text of ['412345672', '412 345 672', 'xanthippe']) expect(dump).not.toContain(text);
     expect(await keptRows()).toEqual([

@@ -53,7 +53,7 @@ function erasureText({ runs, recipients, contactRows, reports, leftAlone }: Eras
   const which =
     leftAlone.length === 0 ? '' : ` Runs left alone: ${leftAlone.map(({ run }) => run).join(', ')}.`;
   return [
-    `${dryRun ? 'To be erased' : 'Erased'}: one person in ${runs.length} runs (recipients: ${recipients}, rows of contact files: ${contactRows}, raw delivery reports: ${reports}).${which}`,
+    `${dryRun ? 'To be erased' : 'Erased'}: one person (runs: ${runs.length}, recipients: ${recipients}, rows of contact files: ${contactRows}, raw delivery reports: ${reports}).${which}`,
     'Kept, without the person, because bills and invoices need them: counts, prices, payers and MessageIDs.',
     `The address ${dryRun ? 'would be' : 'is'} suppressed for all accounts, as a hash, so that no later run sends to it.`,
   ].join('\n');

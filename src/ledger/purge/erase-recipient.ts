@@ -51,10 +51,18 @@ const ofRecipients = [
   `,
 ];
 
+/** Looks up each recipient. The view of all reports would add the address to each report of the run first. */
 const deleteReports = `
-  DELETE FROM inbox i
-  USING delivery_reports k, unnest($2::integer[], $3::integer[]) AS e (request, position)
-  WHERE k.run_id = $1 AND k.request = e.request AND k.position = e.position AND i.report_id = k.report_id
+  DELETE FROM inbox
+  WHERE report_id IN (
+    SELECT o.report_id
+    FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
+    JOIN recipient_outcomes o ON o.run_id = $1 AND o.request = e.request AND o.position = e.position
+    UNION ALL
+    SELECT k.report_id
+    FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
+    JOIN unusual_delivery_reports k ON k.run_id = $1 AND k.request = e.request AND k.position = e.position
+  )
 `;
 
 /** Envelopes that only erased recipients have: they may be written for one person. */
@@ -110,13 +118,18 @@ const ofRun = [
 
 /** SQL: raw reports with the address ($1) that were read, and belong to no run that may go on ($2: runs left alone). */
 const reportsWithAddress = `
-  SELECT i.report_id
-  FROM inbox i
-  LEFT JOIN delivery_reports k USING (report_id)
-  LEFT JOIN runs r ON r.run_id = k.run_id
-  WHERE concat_ws(' ', encode(i.body, 'escape'), i.headers, k.address, k.text, k.status, k.result, k.detail) ~* $1
-    AND (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
-    AND i.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
+  WITH found AS MATERIALIZED (
+    SELECT i.report_id, k.run_id
+    FROM inbox i
+    LEFT JOIN unusual_delivery_reports k USING (report_id)
+    WHERE concat_ws(' ', encode(i.body, 'escape'), i.headers, k.address, k.text, k.status, k.result, k.detail) ~* $1
+  )
+  SELECT f.report_id
+  FROM found f
+  LEFT JOIN recipient_outcomes o USING (report_id)
+  LEFT JOIN runs r ON r.run_id = coalesce(f.run_id, o.run_id)
+  WHERE (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
+    AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
 `;
 
 /**
