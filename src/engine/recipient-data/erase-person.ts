@@ -7,8 +7,8 @@ import {
 import { suppressByHash } from '../../ledger/purge/hash-suppressions.ts';
 import { type AddressTrace, findAddressTraces } from '../../ledger/recipients/traces.ts';
 import {
-  addContactFilePiece,
   deleteContactFilePieces,
+  putContactFilePiece,
   readContactFilePieces,
 } from '../../ledger/runs/contact-files.ts';
 import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
@@ -168,13 +168,13 @@ async function eraseFromRun(
 
 /** A workbook cannot be written again as it was, so its kept content goes. */
 async function rewriteFile(client: Transaction, { file, rows }: SearchedRows): Promise<void> {
-  if (file.encoding === null) return deleteContactFilePieces(client, file);
+  if (file.encoding === null) return deleteContactFilePieces(client, file, 0);
+  // The cursor reads the pieces as they were.
   const read = decompressPieces(readContactFilePieces(client, file));
-  const pieces: Buffer[] = [];
+  let number = 0;
   for await (const piece of compressPieces(blankLines(read, file.name, file.encoding, rows)))
-    pieces.push(piece);
-  await deleteContactFilePieces(client, file);
-  for (const [number, piece] of pieces.entries()) await addContactFilePiece(client, file, number, piece);
+    await putContactFilePiece(client, file, number++, piece);
+  await deleteContactFilePieces(client, file, number);
 }
 
 function sum({ traces, files }: Plan, leftAlone: readonly LeftAlone[], reports: number): Erasure {

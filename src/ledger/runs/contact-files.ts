@@ -46,26 +46,36 @@ export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContac
   return rows;
 }
 
-/** Deletes the content of a file that is kept, for a new one or for none. */
+type PiecesOfFile = Pick<KeptContactFile, 'keptBy' | 'file'>;
+
+/** @param from the first piece that goes */
 export async function deleteContactFilePieces(
   client: Transaction,
-  { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
+  { keptBy, file }: PiecesOfFile,
+  from: number,
 ): Promise<void> {
-  await client.query('DELETE FROM contact_file_pieces WHERE run_id = $1 AND file = $2', [keptBy, file]);
+  await client.query('DELETE FROM contact_file_pieces WHERE run_id = $1 AND file = $2 AND piece >= $3', [
+    keptBy,
+    file,
+    from,
+  ]);
 }
 
-export async function addContactFilePiece(
+/** Replaces a piece, or adds it. */
+export async function putContactFilePiece(
   client: Transaction,
-  { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
+  { keptBy, file }: PiecesOfFile,
   piece: number,
   data: Buffer,
 ): Promise<void> {
-  await client.query('INSERT INTO contact_file_pieces (run_id, file, piece, data) VALUES ($1, $2, $3, $4)', [
-    keptBy,
-    file,
-    piece,
-    data,
-  ]);
+  await client.query(
+    `
+    INSERT INTO contact_file_pieces (run_id, file, piece, data)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (run_id, file, piece) DO UPDATE SET data = excluded.data
+    `,
+    [keptBy, file, piece, data],
+  );
 }
 
 export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
