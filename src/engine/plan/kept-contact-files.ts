@@ -89,9 +89,7 @@ function digestIn(hashes: ReadonlyMap<number, Hash>, file: number): Buffer {
 }
 
 /** Bytes as the pieces of a kept contact file. */
-export async function* compressPieces(
-  bytes: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer, void, undefined> {
+export async function* compressPieces(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let pending: Buffer[] = [];
   let size = 0;
   for await (const chunk of bytes) {
