@@ -102,13 +102,13 @@ test('a reader that closes the pipe early is no error', async () => {
 
 test('Postgres without room has another error than a lost connection', async () => {
   await opened.ledger.knex.raw(`
-    CREATE FUNCTION full_disk() RETURNS boolean STABLE LANGUAGE plpgsql AS $$ BEGIN
-      RAISE EXCEPTION 'could not write to file "base/pgsql_tmp/pgsql_tmp1.0": No space left on device' USING ERRCODE = '53100';
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = '53100';
     END $$;
-    ALTER TABLE runs RENAME TO runs_kept;
-    CREATE VIEW runs AS SELECT * FROM runs_kept WHERE full_disk()`);
+    CREATE TRIGGER full_disk BEFORE INSERT ON suppressions FOR EACH STATEMENT EXECUTE FUNCTION full_disk()`);
   const env = { DATABASE_URL: opened.url };
-  const { code, stderr } = await volleyInProcess(['runs'], { cwd: workspace.folder, env });
+  const words = ['suppress', 'add', '--channel', 'sms', '--reason', 'opted out', '+61412000001'];
+  const { code, stderr } = await volleyInProcess(words, { cwd: workspace.folder, env });
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(

@@ -1,14 +1,14 @@
 import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
+import { readSheet } from 'read-excel-file/node';
 import { Temporal } from 'temporal-polyfill';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { projectFolder } from '../support/documents.ts';
 import { throwAwayOptions } from '../support/embedded-home.ts';
 import { makeFreshClone } from '../support/fresh-clone.ts';
 import { volleyInProcess } from '../support/volley.ts';
+import { sheetData, workbookOf } from '../support/workbooks.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where a reader types the commands of a page. */
@@ -75,7 +75,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   'docs/how-to/doubts.md': { before: runWithDoubts },
   'docs/how-to/fix-rejected.md': {
-    after: [[/--rejected --out left-out\.csv/, ({ folder }) => fixContacts(join(folder, 'left-out.csv'))]],
+    after: [[/--rejected --out left-out\.xlsx/, ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx'))]],
   },
   'docs/how-to/monitoring.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/reconcile.md': {
@@ -185,13 +185,13 @@ async function runWithDoubts({ folder, volley, failingSandbox }: Scene): Promise
   appendFileSync(join(folder, 'campaigns/accounts.yaml'), '    statusLookUp: on\n');
 }
 
-function fixContacts(path: string): void {
-  const rows: Record<string, string>[] = parse(readFileSync(path, 'utf8'), { columns: true });
-  const fixed = rows.map((row, index) => ({
-    ...row,
-    [row['Volley Column'] ?? '']: `+614123${10_000 + index}`,
-  }));
-  writeFileSync(path, stringify(fixed, { header: true }));
+async function fixWorkbook(path: string): Promise<void> {
+  const [header = [], ...rows] = (await readSheet(path)).map((row) => row.map((cell) => String(cell ?? '')));
+  const wrong = header.indexOf('Volley Column');
+  const fixed = rows.map((row, index) =>
+    row.map((cell, column) => (header[column] === row[wrong] ? `+614123${10_000 + index}` : cell)),
+  );
+  writeFileSync(path, await workbookOf(sheetData(header, ...fixed)));
 }
 
 /** Such as `2026-11`, so many months from now in Auckland, which the pages name. */

@@ -21,6 +21,10 @@ export const notTyped: readonly (readonly [command: RegExp, reason: string])[] =
     /^(\(umask 077; pg_dump|pg_(restore|basebackup|ctl)|cp -a \/backup|cat >> \/var\/lib|touch \/var\/lib) ?/,
     'needs programs of Postgres that are not embedded; test/torture/restore.torture.ts types it',
   ],
+  [
+    /^(mv \.volley |mkdir \.volley |psql )/,
+    'needs a former ledger; test/cli/unfit-ledgers.whole.ts takes its suppressions along',
+  ],
   [/^podman(-compose)? /, 'needs a builder of images; test/docs/deploy.test.ts reads what it would start'],
 ];
 

@@ -143,6 +143,7 @@ account: sandbox
 channel: sms
 contacts: { file: contacts.csv, country: AU, suppressions: [stop.csv] }
 message: { Message: "Hi [[first_name]], see [[File1]]", ChargeCode: "[[code]]" }
+attachments: .
 files: [{ file: terms.txt }]
 dispatch: { chunkSize: 100 }
 `;

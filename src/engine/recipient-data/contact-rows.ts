@@ -99,9 +99,25 @@ function toFoundRow(row: Row, lastLine: number, header: readonly string[]): Foun
   return { line, lastLine, values, text: '' };
 }
 
-/** Texts that can be addresses: all of a text, and what stands in it between spaces, commas and the like. */
-const emailAddress = /[^\s,;|"'<>()]+@[^\s,;|"'<>()]+/g;
-const phoneNumber = /\+?[(\d][\d ().\u00a0/-]{4,}\d/g;
+/** Parts of a text that can be e-mail addresses: what stands between spaces, commas and the like. */
+function emailAddressesIn(text: string): string[] {
+  return text.split(/[\s,;|"'<>()]/).filter((part) => part.includes('@'));
+}
+
+/** Parts of a text that can be phone numbers: digits and what people write between them. */
+function phoneNumbersIn(text: string): string[] {
+  return text
+    .replaceAll('+', '\n+')
+    .split(/[^+\d ().\u00a0/-]/)
+    .map(untilLastDigit)
+    .filter((part) => part !== '');
+}
+
+function untilLastDigit(text: string): string {
+  let end = text.length;
+  while (end > 0 && !/\d/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end).trim();
+}
 
 /** Digits at the end of a number that are compared before the number is read, which is slow. */
 const comparedDigits = 6;
@@ -124,8 +140,8 @@ function createRowTest(
   };
   const holds = (text: string, ownCountry: string): boolean =>
     (canBe(text) && isAddress(text, ownCountry)) ||
-    [...text.matchAll(isEmail ? emailAddress : phoneNumber)].some(
-      ([part]) => canBe(part) && isAddress(part, ownCountry),
+    (isEmail ? emailAddressesIn : phoneNumbersIn)(text).some(
+      (part) => canBe(part) && isAddress(part, ownCountry),
     );
   return (row) => {
     if (row.kind === 'broken') return holds(row.text, '');
