@@ -9,12 +9,19 @@ import { readVersion } from '../../src/platform/package-folder.ts';
 import { createBareDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
+/** A pool ends before its connections do, so dropping the database may still break them. */
+function openPool(config: pg.PoolConfig): pg.Pool {
+  const opened = new pg.Pool(config);
+  opened.on('connect', (client) => client.on('error', () => undefined));
+  return opened;
+}
+
 let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(() => {
-  pool = new pg.Pool({ ...database.connection, max: 1 });
+  pool = openPool({ ...database.connection, max: 1 });
   return () => pool.end();
 });
 afterAll(() => database.drop());
@@ -102,7 +109,7 @@ test('a database without migrations is empty, and one with migrations and no fin
 
 async function stateOfBare(statements: string) {
   const bare = await createBareDatabase();
-  const other = new pg.Pool(bare.connection);
+  const other = openPool(bare.connection);
   try {
     await other.query(statements);
     return await readSchemaState(other);
@@ -115,7 +122,7 @@ async function stateOfBare(statements: string) {
 test('tables that others have in the database are not recorded, when it is migrated and when it is reverted', async () => {
   const bare = await createBareDatabase();
   const knex = connectLedger(bare.connection);
-  const other = new pg.Pool(bare.connection);
+  const other = openPool(bare.connection);
   try {
     await other.query('CREATE TABLE others (words text)');
     await migrateLedger(knex);
