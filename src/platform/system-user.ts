@@ -5,7 +5,7 @@ import { hostname, userInfo } from 'node:os';
 /** The whole identity map of user_namespaces(7): each user of the process is the same user of the machine. */
 const wholeUidMap = '0 0 4294967295';
 
-/** Stands for a user that cannot be known: a user namespace within another hides who is in it. */
+/** Stands for a user that cannot be known: a user namespace within another hides its user. */
 export const unknownUser = 'unknown user';
 
 /** Lines of the ids inside, the ids outside and their number. Without the file of Linux, nothing is mapped. */

@@ -40,7 +40,7 @@ export function inTime<Result>(work: Promise<Result>): Promise<Result> {
   return withTimeout(maxWait, work, late);
 }
 
-/** Resolves with undefined when nobody is signed in. */
+/** Resolves with undefined when no person is signed in. */
 export type ReadSession = (request: FastifyRequest) => Promise<View | undefined>;
 
 export function createSessionReader(context: EngineContext, guards: Guards): ReadSession {
