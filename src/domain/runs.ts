@@ -97,6 +97,8 @@ export type RunSummary = {
   readonly contacts: ContactCounts;
   readonly requests: RequestCounts;
   readonly recipients: RecipientCounts;
+  /** Recipients with a final delivery report whose requests were never sent; in no other count, and absent if none. */
+  readonly reportedUnsent?: number;
   /** Ordered by opening time; absent if nothing waits. */
   readonly waits?: readonly WindowWait[];
   /** Why requests are in doubt, the largest groups first; absent if none is. */

@@ -11,7 +11,7 @@ import { formatMinute } from './time.ts';
 
 /** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
-  const { contacts, requests, recipients, doubts = [], waits = [] } = summary;
+  const { contacts, requests, recipients, reportedUnsent = 0, doubts = [], waits = [] } = summary;
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
@@ -31,6 +31,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
       recipientStates.map((name) => [recipients[name], name] as const),
       screen,
     )}`,
+    ...(reportedUnsent > 0 ? [`              ${reportedUnsent} reported, not sent`] : []),
     ...formatDoubts(doubts, requests.in_doubt),
     ...formatWaits(waits, screen),
   ].join('\n');

@@ -7,7 +7,8 @@ import type { Largest, MoneyFigures } from './run-money.ts';
 import { sendingTables, timelineTable } from './run-sending-tables.ts';
 import { formatLocal } from './time.ts';
 
-export function countsTable({ summary: { contacts, requests, recipients } }: RunDetails): ReportTable {
+export function countsTable({ summary }: RunDetails): ReportTable {
+  const { contacts, requests, recipients, reportedUnsent = 0 } = summary;
   const counts = [
     ['Contacts', 'read', contacts.read],
     ...rejectionReasons.map((reason) => ['Contacts', reason, contacts[reason]] as const),
@@ -16,6 +17,7 @@ export function countsTable({ summary: { contacts, requests, recipients } }: Run
     ...requestStates.map((state) => ['Requests', state, requests[state]] as const),
     ['Recipients', 'all', recipients.total],
     ...recipientStates.map((state) => ['Recipients', state, recipients[state]] as const),
+    ['Recipients', 'reported, not sent', reportedUnsent] as const,
   ] as const;
   return createReportTable(
     'Summary',

@@ -87,7 +87,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     rate: undefined,
     secondsLeft: null,
     limits: undefined,
-    reported: { delivered: 0, undelivered: 0, ofFailed: [] },
+    reported: { delivered: 0, undelivered: 0, unsent: 0, ofFailed: [] },
     failures: [{ group: 'abc', state: 'rejected', reason: text, requests: 1, recipients: 1 }],
     results: [{ outcome: 'undelivered', result: text, recipients: 1 }],
     costs: {

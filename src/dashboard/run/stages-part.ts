@@ -54,7 +54,7 @@ function stagesOf(live: LiveRun): Stage[] {
       part: reported,
       whole: accepted,
       text: reports
-        ? html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet`
+        ? html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet${reports.unsent > 0 && html`; ${number(reports.unsent)} reported, not sent`}`
         : 'Delivery reports are being counted.',
     },
   ];

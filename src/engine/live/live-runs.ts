@@ -169,7 +169,7 @@ function createWatched(
 /** Ends by itself within a second. */
 const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-const nothingReported: Reported = { delivered: 0, undelivered: 0, ofFailed: [] };
+const nothingReported: Reported = { delivered: 0, undelivered: 0, unsent: 0, ofFailed: [] };
 
 async function look(
   { ledger, now, monotonic }: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,

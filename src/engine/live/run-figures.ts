@@ -5,7 +5,12 @@ import {
   type RunState,
   requestStates,
 } from '../../domain/runs.ts';
-import { countReportedOfFailed, type ReportedSums, sumReported } from '../../ledger/billing/reported-sums.ts';
+import {
+  countReportedOfFailed,
+  countReportedUnsent,
+  type ReportedSums,
+  sumReported,
+} from '../../ledger/billing/reported-sums.ts';
 import { recipientStateOf } from '../../ledger/runs/recipient-state.ts';
 import { findRunVersion } from '../../ledger/runs/run-version.ts';
 import { listSliceVersions, type SliceVersion } from '../../ledger/runs/slice-figures.ts';
@@ -165,13 +170,22 @@ function countByMinute(known: KnownRun): void {
   }
 }
 
-/** Delivery reports of a run, which decide about recipients. */
+/** Delivery reports of a run, which decide about recipients of requests that were sent. */
 export type Reported = ReportedSums & {
+  /** Recipients of requests that were never sent. */
+  readonly unsent: number;
   readonly ofFailed: readonly (ReportedSums & { readonly state: RequestState })[];
 };
 
 export async function readReported(client: Connection, run: string): Promise<Reported> {
-  return { ...(await sumReported(client, run)), ofFailed: await countReportedOfFailed(client, run) };
+  const all = await sumReported(client, run);
+  const unsent = await countReportedUnsent(client, run);
+  return {
+    delivered: all.delivered - unsent.delivered,
+    undelivered: all.undelivered - unsent.undelivered,
+    unsent: unsent.delivered + unsent.undelivered,
+    ofFailed: await countReportedOfFailed(client, run),
+  };
 }
 
 function addReported(counts: StateCounts, { ofFailed }: Reported): void {
@@ -196,7 +210,7 @@ function countRequests(counts: StateCounts): RequestCounts {
   };
 }
 
-/** A delivery report decides about a recipient, whatever the state of its request. Nearly all requests are accepted. */
+/** A delivery report decides about a recipient, whatever the state of its request, once that was sent. Nearly all requests are accepted. */
 function countRecipients(counts: StateCounts, { delivered, undelivered }: ReportedSums): RecipientCounts {
   const recipients = {
     total: 0,

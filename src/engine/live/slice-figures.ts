@@ -236,9 +236,9 @@ function countOpen(
     count.recipients += recipients;
   }
   for (const { request, delivered, undelivered } of early) {
-    const state = stateOf(request);
-    if (withRows.has(request) || state === 'accepted') continue;
-    counts[state].delivered += delivered;
-    counts[state].undelivered += undelivered;
+    // Those of accepted requests are added up with all others; those of planned ones are of requests never sent.
+    if (withRows.has(request) || stateOf(request) !== 'sending') continue;
+    counts.sending.delivered += delivered;
+    counts.sending.undelivered += undelivered;
   }
 }

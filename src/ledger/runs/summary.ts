@@ -26,6 +26,8 @@ type DbSummaryRow = {
   readonly delivered: number;
   readonly undelivered: number;
   readonly cancelled: number;
+  /** Of the whole run, in each row. */
+  readonly reported_unsent: number;
 };
 
 /** Counts in one snapshot. Slices without claims, or settled, are counted as a whole. */
@@ -47,6 +49,7 @@ export async function summariseRun(client: Connection, run: string): Promise<Run
       },
       requests: countRequests(rows),
       recipients: countRecipients(rows),
+      ...(first.reported_unsent > 0 ? { reportedUnsent: first.reported_unsent } : {}),
     }
   );
 }
@@ -82,20 +85,26 @@ const slicesOfRun = `
 const countedByState = `
   single AS MATERIALIZED (
     -- Requests with rows, and those of partly settled slices.
-    SELECT q.request, q.state, q.recipients
+    SELECT q.request, q.state, q.recipients, q.attempts = 0 AND q.state IN ('planned', 'cancelled') AS unsent
     FROM requests q
     WHERE q.run_id = $1
     UNION ALL
-    SELECT o.request, o.state, o.recipients
+    SELECT o.request, o.state, o.recipients, o.state IN ('planned', 'cancelled')
     FROM slice s
     CROSS JOIN LATERAL ordinary_requests_between($1, s.first_request, s.last_request) o
     WHERE s.kind = 'open'
+  ), untouched AS MATERIALIZED (
+    SELECT range_agg(int4range(first_request, last_request, '[]')) AS ranges FROM slice WHERE kind = 'untouched'
   ), reported AS MATERIALIZED (
-    SELECT coalesce(l.state, 'accepted') AS state, count(*) FILTER (WHERE o.outcome = 'delivered') AS delivered,
-           count(*) FILTER (WHERE o.outcome = 'undelivered') AS undelivered,
-           count(*) FILTER (WHERE o.outcome = 'cancelled') AS cancelled
+    -- Of a request that was never sent, a report changes no count. The rule of change-sums.ts.
+    SELECT coalesce(l.state, 'accepted') AS state, count(*) FILTER (WHERE o.outcome = 'delivered' AND NOT n.unsent) AS delivered,
+           count(*) FILTER (WHERE o.outcome = 'undelivered' AND NOT n.unsent) AS undelivered,
+           count(*) FILTER (WHERE o.outcome = 'cancelled') AS cancelled,
+           count(*) FILTER (WHERE o.outcome <> 'cancelled' AND n.unsent) AS unsent
     FROM recipient_outcomes o
+    CROSS JOIN untouched u
     LEFT JOIN single l ON l.request = o.request
+    CROSS JOIN LATERAL (SELECT coalesce(l.unsent, o.request <@ u.ranges, false) AS unsent) n
     WHERE o.run_id = $1
     GROUP BY 1
   ), counted AS (
@@ -126,7 +135,8 @@ const summaryStatement = `
   SELECT run_id, campaign, kind, runs.state AS run_state, contacts_read, contacts_invalid, contacts_duplicate,
          contacts_suppressed, contacts_beyond_limit, counted.state, coalesce(requests, 0)::integer AS requests,
          coalesce(recipients, 0)::integer AS recipients, coalesce(delivered, 0)::integer AS delivered,
-         coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled
+         coalesce(undelivered, 0)::integer AS undelivered, coalesce(cancelled, 0)::integer AS cancelled,
+         (SELECT coalesce(sum(unsent), 0)::integer FROM reported) AS reported_unsent
   FROM runs
   LEFT JOIN counted ON true
   WHERE run_id = $1

@@ -84,6 +84,11 @@ const runSummary = z.object({
   } satisfies Record<keyof ContactCounts, z.ZodType>),
   requests: z.record(z.enum(['total', ...requestStates]), count),
   recipients: z.record(z.enum(['total', ...recipientStates]), count),
+  reportedUnsent: count
+    .optional()
+    .describe(
+      'Recipients with a final delivery report whose requests were never sent: as `recipients` has them, they are cancelled or pending. Missing if there are none.',
+    ),
   waits: z
     .array(
       z.object({ timeZones: z.array(z.string()), until: z.string(), requests: count, recipients: count }),

@@ -90,6 +90,14 @@ describe('figures', () => {
       .toMatch(new RegExp(`2 recipients of the last 30 days[\\s\\S]*/runs/${unsent}"`));
     const { stdout } = await scene.command(['report', 'billing', '--run', unsent]);
     expect(stdout).toMatch(/Reported, not sent/);
+    const status = await scene.command(['status', unsent, '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      recipients: { total: 2, delivered: 0, cancelled: 2 },
+      reportedUnsent: 2,
+    });
+    expect((await scene.command(['status', unsent])).stdout).toContain('reported, not sent');
+    const page = (await visitor.get(`/runs/${unsent}`)).text;
+    expect(page).toContain('0 delivered, 0 undelivered, 0 not reported yet; 2 reported, not sent');
   });
 
   test('each list has the reason and leads to the recipient and the run', async () => {

@@ -25,17 +25,20 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
+const noReports = { delivered: 0, undelivered: 0, reportedUnsent: 0 };
 const unlimited = { milliseconds: Number.POSITIVE_INFINITY, monotonic: () => 0 };
 
 async function expectSameAsReport(run: string, known: KnownRun): Promise<void> {
   await inSnapshot(opened.ledger.pool, async (client) => {
-    const figures = await readRunFigures(client, run, known, await readReported(client, run), unlimited);
+    const reported = await readReported(client, run);
+    const figures = await readRunFigures(client, run, known, reported, unlimited);
     const summary = await summariseRun(client, run);
     const sending = await describeSending(client, run, 'UTC', 0);
-    expect([run, figures?.requests, figures?.recipients]).toEqual([
+    expect([run, figures?.requests, figures?.recipients, reported.unsent]).toEqual([
       run,
       summary?.requests,
       summary?.recipients,
+      summary?.reportedUnsent ?? 0,
     ]);
     // A late answer to an abandoned request changes nothing but its attempt, and is read with the slice's next change.
     if (figures?.requests.abandoned === 0) expect(endsOf(figures)).toEqual(endsInReport(sending));
@@ -45,6 +48,12 @@ async function expectSameAsReport(run: string, known: KnownRun): Promise<void> {
     const costs = await sumRunCosts(client, run, 2);
     const { recipients, accepted, price, estimated, estimatedTax, unrated } = totals[0] ?? costs.total;
     expect(costs.total).toEqual({ recipients, accepted, price, estimated, estimatedTax, unrated });
+    const { delivered, undelivered, reportedUnsent } = totals[0] ?? noReports;
+    expect({ reportedUnsent: 0, ...summary, ...summary?.recipients }).toMatchObject({
+      delivered,
+      undelivered,
+      reportedUnsent,
+    });
     const { lines } = await reportBilling(client, { ...billing, by: ['SubAccount'] });
     expect(costs.subAccounts).toBeGreaterThanOrEqual(new Set(lines.map(({ values }) => values[0])).size);
     for (const each of ['median', 'p95', 'p99'] as const) {

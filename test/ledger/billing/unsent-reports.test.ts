@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkUnsentReports } from '../../../src/engine/doctor/delivery-reports.ts';
+import { createKnownRun, readReported, readRunFigures } from '../../../src/engine/live/run-figures.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { streamCampaignRuns } from '../../../src/ledger/billing/campaign-runs.ts';
-import { sumReported } from '../../../src/ledger/billing/reported-sums.ts';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { cancelRun } from '../../../src/ledger/runs/stop.ts';
-import { inTransaction } from '../../../src/ledger/session.ts';
+import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { inSnapshot, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
@@ -20,11 +21,16 @@ afterAll(() => opened.close());
 
 const owner = '00000000-0000-4000-8000-000000000001';
 
-/** A run with ten requests of one recipient each; five were accepted before it was cancelled. */
-async function cancelledRun(campaign: string): Promise<string> {
+/** A run with requests of one recipient each. */
+async function planRun(campaign: string, requests = 10): Promise<string> {
+  const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
+  return planContacts(opened.ledger, aRun({ campaign, chunkSize: 1 }), contacts);
+}
+
+/** Five of its requests were accepted before it was cancelled. */
+async function cancelledRun(campaign: string, requests?: number): Promise<string> {
   const { ledger } = opened;
-  const contacts = Array.from({ length: 10 }, (_, index) => aContact(index + 2));
-  const run = await planContacts(ledger, aRun({ campaign, chunkSize: 1 }), contacts);
+  const run = await planRun(campaign, requests);
   const now = new Date();
   const { claimed } = await claimRequests(ledger.pool, { run, owner, limit: 5, now });
   const ended = { attempt: 1, finishedAt: now, httpStatus: 200, detail: null, state: 'accepted' } as const;
@@ -34,8 +40,13 @@ async function cancelledRun(campaign: string): Promise<string> {
     owner,
     claimed.map(({ request }) => ({ request, ...ended })),
   );
-  await cancelRun(await ledger.queue(), ledger.pool, run, 'enough', now);
+  await cancel(run);
   return run;
+}
+
+async function cancel(run: string): Promise<void> {
+  const { ledger } = opened;
+  await cancelRun(await ledger.queue(), ledger.pool, run, 'enough', new Date());
 }
 
 /** The service reports each recipient of the run as delivered, for 0.10 each. */
@@ -92,9 +103,58 @@ test('delivery reports on requests that a cancelled run never sent are a figure 
     return batches;
   });
   expect(runs).toMatchObject([{ run, accepted: 5, delivered: 5, deliveredShare: '100.0' }]);
-  expect(await sumReported(pool, run)).toEqual({ delivered: 10, undelivered: 0 });
   expect(await checkUnsentReports(pool, new Date())).toMatchObject({
     state: 'warning',
     found: expect.stringContaining('5 recipients of requests that were never sent'),
+  });
+});
+
+/** What the summary and the page that follows the run have, which must be the same. */
+async function countsOf(run: string): Promise<unknown> {
+  return inSnapshot(opened.ledger.pool, async (client) => {
+    const unlimited = { milliseconds: Number.POSITIVE_INFINITY, monotonic: () => 0 };
+    const reported = await readReported(client, run);
+    const figures = await readRunFigures(client, run, createKnownRun(), reported, unlimited);
+    const { recipients, reportedUnsent } = (await summariseRun(client, run)) ?? {};
+    expect([figures?.recipients, reported.unsent]).toEqual([recipients, reportedUnsent ?? 0]);
+    const { pending, accepted, delivered, undelivered, cancelled } = recipients ?? {};
+    return { pending, accepted, delivered, undelivered, cancelled, reportedUnsent };
+  });
+}
+
+describe('recipients of requests that were never sent stay in their state, in the summary and on the page of the run', () => {
+  const none = { pending: 0, accepted: 0, delivered: 0, undelivered: 0, cancelled: 0 };
+
+  test.each([
+    { when: 'in a slice that was claimed in part', requests: 10 },
+    { when: 'in slices that were never claimed', requests: 250 },
+  ])('$when, before and after the reports are booked', async ({ when, requests }) => {
+    const run = await cancelledRun(when, requests);
+    expect(await countsOf(run)).toEqual({ ...none, accepted: 5, cancelled: requests - 5 });
+    await reportAll(run);
+    const expected = {
+      ...none,
+      delivered: 5,
+      cancelled: requests - 5,
+      reportedUnsent: requests - 5,
+    };
+    expect(await countsOf(run)).toEqual(expected);
+    while (await bookPending(opened.ledger.pool));
+    expect(await countsOf(run)).toEqual(expected);
+  });
+
+  test('in a run that was cancelled before its first request', async () => {
+    const run = await planRun('none sent');
+    await cancel(run);
+    await reportAll(run);
+    expect(await countsOf(run)).toEqual({ ...none, cancelled: 10, reportedUnsent: 10 });
+  });
+
+  test('in a run that waits, and then is cancelled', async () => {
+    const run = await planRun('waits');
+    await reportAll(run);
+    expect(await countsOf(run)).toEqual({ ...none, pending: 10, reportedUnsent: 10 });
+    await cancel(run);
+    expect(await countsOf(run)).toEqual({ ...none, cancelled: 10, reportedUnsent: 10 });
   });
 });
