@@ -56,7 +56,8 @@ export type LiveRuns = {
   /**
    * Undefined if there is no such run.
    *
-   * @param maxAge milliseconds; for older figures of a run that has ended, a page waits
+   * @param maxAge milliseconds; for older figures of a run that has ended, a page waits, and it shows everything that
+   * was committed before it was asked for. Without it, as for a page that is open, both may follow a moment later.
    */
   readonly read: (run: string, maxAge?: number) => Promise<LiveRun | undefined>;
 };
@@ -69,15 +70,16 @@ type Watched = {
   figures: { readonly latest: RunFigures; readonly began: number; readonly nextAt: number } | undefined;
   readAt: number;
   isCounting: boolean;
+  /** `hasBegun`: what is committed from then on may not be in it. It does not begin while an earlier one is read. */
   look:
-    | { readonly began: number; readonly maxAge: number; readonly live: Promise<LiveRun | undefined> }
+    | { askedAt: number; maxAge: number; hasBegun: boolean; live: Promise<LiveRun | undefined> }
     | undefined;
 };
 
 /** Runs that are kept in memory: of a million recipients, each takes some megabytes. */
 const maxRuns = 8;
 
-/** Looks that come closer together share one, in milliseconds. */
+/** Looks of pages that are open share one if they come closer together, in milliseconds. */
 const sharedFor = 250;
 
 /** Milliseconds in a look for slices that were not read before. */
@@ -103,12 +105,17 @@ export function createLiveRuns(
     known: Watched,
     maxAge = Number.POSITIVE_INFINITY,
   ): Promise<LiveRun | undefined> => {
-    const began = context.monotonic();
-    if (known.look && began - known.look.began < sharedFor && known.look.maxAge <= maxAge)
-      return known.look.live;
-    const before = known.look?.live.catch(() => undefined) ?? Promise.resolve();
-    const live = before.then(() => look(context, run, known, maxAge, unapplied));
-    known.look = { began, maxAge, live };
+    const askedAt = context.monotonic();
+    const last = known.look;
+    const isRecent = maxAge === Number.POSITIVE_INFINITY && last && askedAt - last.askedAt < sharedFor;
+    if (last && last.maxAge <= maxAge && (isRecent || !last.hasBegun)) return last.live;
+    const before = last?.live.catch(() => undefined) ?? Promise.resolve();
+    const live: Promise<LiveRun | undefined> = before.then(() => {
+      next.hasBegun = true;
+      return look(context, run, known, maxAge, unapplied);
+    });
+    const next = { askedAt, maxAge, hasBegun: false, live };
+    known.look = next;
     return live;
   };
   return {
@@ -199,8 +206,6 @@ async function look(
     recipients: figures.recipients.total,
   });
   const limits = paced.limits.latest();
-  const facts = { ...read, rate, limits: limits?.inForce, inDoubt: figures.requests.in_doubt };
-  const waits = waitsOf(facts);
   const at = now();
   const agoOf = (age: number): Date | undefined =>
     Number.isFinite(age) ? new Date(at.getTime() - age) : undefined;
@@ -209,7 +214,7 @@ async function look(
     at,
     progress,
     figures,
-    waits,
+    waits: waitsOf({ ...read, rate, limits: limits?.inForce, inDoubt: figures.requests.in_doubt }),
     rate,
     secondsLeft: secondsLeftOf(progress, rate),
     limits,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasEnded, type RunState } from '../../domain/runs.ts';
+import { hasEnded } from '../../domain/runs.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { type RunCosts, sumRunCosts } from '../../ledger/billing/run-costs.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
@@ -45,7 +45,7 @@ export type SlowFigures = {
    *
    * @param maxAge milliseconds; older figures of a run that has ended are due
    */
-  readonly refresh: (run: Pick<ListedRun, 'account' | 'state'>, maxAge: number) => Promise<void>;
+  readonly refresh: (run: Pick<ListedRun, 'account' | 'state' | 'purgedAt'>, maxAge: number) => Promise<void>;
 };
 
 /** Milliseconds. */
@@ -61,7 +61,7 @@ export function createSlowFigures(
 ): SlowFigures {
   const { pool } = context.ledger;
   let account = '';
-  let state: RunState | undefined;
+  let known: string | undefined;
   const paced = <Value>(least: number, read: () => Promise<Value>): PacedRead<Value> =>
     createPacedRead(context, least, read);
   const reported = paced(400, () => readReported(pool, run));
@@ -106,13 +106,14 @@ export function createSlowFigures(
     rejections,
     events,
     limits,
-    refresh: async ({ account: of, state: now }, maxAge) => {
+    refresh: async ({ account: of, state, purgedAt }, maxAge) => {
       account = of;
-      const isOver = hasEnded(now);
+      const isOver = hasEnded(state);
       const isExpired = (each: PacedRead<unknown>): boolean => isOver && each.age() > maxAge;
-      // What a run is when it ends or pauses is read at once.
-      for (const each of changing) if (state !== now || isExpired(each)) each.expire();
-      state = now;
+      // What a run is when it ends, pauses or is purged is read at once.
+      const now = `${state} ${purgedAt?.getTime()}`;
+      for (const each of changing) if (known !== now || isExpired(each)) each.expire();
+      known = now;
       const refreshed = refreshAll();
       // A reading that had begun before is followed by another one.
       if (isOver)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, currentFor, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
+import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { listFailedRecipients } from '../../../src/ledger/runs/failure-groups.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -107,4 +108,14 @@ test('a page of a run that has ended waits for the delivery reports and costs of
     ]);
   }
   await close();
+});
+
+test('a page that is asked for after a purge shows it, however short ago another one was read', async () => {
+  await readAll();
+  const before = await live.read(run, currentFor);
+  expect([before?.head.purgedAt, before?.failures?.[0]?.reason]).toEqual([null, 'words']);
+  await opened.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
+  await eraseRun(opened.ledger.pool, run);
+  const after = await live.read(run, currentFor);
+  expect([after?.head.purgedAt, after?.failures?.[0]?.reason]).toEqual([expect.any(Date), null]);
 });
