@@ -8,6 +8,7 @@ import type { Viewer } from '../base/view.ts';
 import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { runPath } from '../paths.ts';
+import { asOfTime } from '../run/as-of-note.ts';
 import { duration } from '../run/stages-part.ts';
 import { sentence } from '../run/wait-words.ts';
 import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
@@ -16,12 +17,12 @@ import { waitingPart } from './waiting-part.ts';
 export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
 
 export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
-  const { runs, hasMore, held, unapplied } = list;
+  const { runs, hasMore, held, unapplied, at, figuresAsOf } = list;
   const last = runs.at(-1)?.head;
   return html`${held && html`<p class="banner" role="alert">${sentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
 ${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
-${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
+${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, figuresAsOf && asOfTime(at, figuresAsOf, viewer.zone), viewer)}
 ${
   (hasMore || question.before !== '') &&
   html`<nav class="pager" aria-label="Pages">
@@ -37,7 +38,12 @@ function nothing(question: RunQuestion, { mayRun }: Viewer): Html {
   return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}, or with <code>volley run campaigns/first.yaml</code>.</p>`;
 }
 
-function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Viewer): Html {
+function runTable(
+  question: RunQuestion,
+  runs: readonly RunLine[],
+  asOf: Html | undefined,
+  { zone }: Viewer,
+): Html {
   const amounts = runs.flatMap(({ figures }) =>
     figures?.cost ? [figures.cost.price, figures.cost.estimated] : [],
   );
@@ -67,7 +73,7 @@ function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Vie
     },
   ];
   const caption = isFiltered(question) ? 'Runs that were found, the newest first' : 'Runs, the newest first';
-  return table(caption, columns, runs, 'runs');
+  return table(caption, columns, runs, 'runs', asOf);
 }
 
 function nameCell({ head }: RunLine): Html {

@@ -9,6 +9,7 @@ import { type ListFigures, listRunsInDoubt } from '../../ledger/runs/list-figure
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { EngineContext } from '../context.ts';
 import { createFiguresOfRuns, firstWait } from './figures-of-runs.ts';
+import { currentFor } from './live-runs.ts';
 import { createPacedRead, createUnappliedRead, type PacedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
 import { type RunWait, waitsOf } from './waits.ts';
@@ -29,6 +30,9 @@ export type LiveRunList = {
   /** How many wait besides, which were planned before them. */
   readonly moreWaiting: number;
   readonly runs: readonly RunLine[];
+  readonly at: Date;
+  /** When the oldest figures of these runs were read. */
+  readonly figuresAsOf: Date | undefined;
   /** There are older runs. */
   readonly hasMore: boolean;
   readonly held: HoldReason | null;
@@ -42,10 +46,7 @@ const maxWaiting = 20;
 const maxCounted = 500;
 
 /** Milliseconds between two readings of what takes time. */
-const leastPause = 3_000;
-
-/** Progress of a run that is over changes when a doubt is resolved; it is read again after so many milliseconds. */
-const endedProgressAge = 5_000;
+const leastPause = { figures: 1_000, doubts: 3_000 } as const;
 
 /** For pages that list runs as they are. */
 export function createLiveRunLists(
@@ -53,10 +54,13 @@ export function createLiveRunLists(
 ): LiveRunLists {
   const { ledger, monotonic } = context;
   const meters = new LRUCache<string, RateMeter>({ max: 500 });
-  const ended = new LRUCache<string, DispatchProgress>({ max: 2_000, ttl: endedProgressAge });
+  // Progress of a run that is over changes when a doubt is resolved.
+  const ended = new LRUCache<string, DispatchProgress>({ max: 2_000, ttl: currentFor });
   const unapplied = createUnappliedRead(context);
-  const figuresOf = createFiguresOfRuns(context, leastPause);
-  const inDoubt = createPacedRead(context, leastPause, () => listRunsInDoubt(ledger.monitoring, maxCounted));
+  const figuresOf = createFiguresOfRuns(context, leastPause.figures);
+  const inDoubt = createPacedRead(context, leastPause.doubts, () =>
+    listRunsInDoubt(ledger.monitoring, maxCounted),
+  );
 
   const meterOf = (run: string): RateMeter => {
     const meter = meters.get(run) ?? createRateMeter(monotonic);
@@ -78,13 +82,13 @@ export function createLiveRunLists(
       const waiting = allWaiting.slice(0, maxWaiting);
       const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
       const progresses = await progressOf(heads);
-      const booked = await figuresOf(heads.map(({ run }) => run));
+      const booked = await figuresOf(heads);
       await unapplied.refresh();
       const { heldReason: held } = await readLocation(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
         const progress = progresses.get(head.run);
         if (!progress) return [];
-        const own = booked.get(head.run);
+        const own = booked.get(head.run)?.figures;
         const rate = meterOf(head.run).measure(progress, {
           requests: progress.total,
           recipients: progress.total,
@@ -108,10 +112,14 @@ export function createLiveRunLists(
           },
         ];
       };
+      const at = context.now();
+      const oldest = Math.max(...listed.map(({ run }) => booked.get(run)?.age ?? 0));
       return {
         waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
+        at,
+        figuresAsOf: listed.length > 0 ? new Date(at.getTime() - oldest) : undefined,
         hasMore: found.length > runsPerPage,
         held,
         unapplied: unapplied.latest(),
