@@ -75,6 +75,30 @@ function addApprove(server: Routes): void {
   });
 }
 
+const resolveBody = z
+  .strictObject({
+    resolution: z
+      .enum(resolutions)
+      .describe(
+        'accepted: the service has them. resend: send them again; recipients can get the message twice. abandon: give them up.',
+      ),
+    reason,
+    requests: z
+      .array(plainText(64))
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('Only these, by number or MessageID; default: all that are in doubt.'),
+    answer: plainText(200)
+      .optional()
+      .describe(
+        'Only those with this answer, or whose reason begins with these words, such as `HTTP 404`. Not together with `requests`.',
+      ),
+  })
+  .refine(({ requests, answer: ofAnswer }) => requests === undefined || ofAnswer === undefined, {
+    error: 'expected "requests" or "answer", not both. Omit one of them.',
+  });
+
 function addResolve(server: Routes): void {
   const resolving = scoped('admin', 404, 409, 413, 415);
   server.route({
@@ -87,25 +111,7 @@ function addResolve(server: Routes): void {
       security: resolving.security,
       params: runParameters,
       querystring: noParameters,
-      body: z.strictObject({
-        resolution: z
-          .enum(resolutions)
-          .describe(
-            'accepted: the service has them. resend: send them again; recipients can get the message twice. abandon: give them up.',
-          ),
-        reason,
-        requests: z
-          .array(plainText(64))
-          .min(1)
-          .max(1_000)
-          .optional()
-          .describe('Only these, by number or MessageID; default: all that are in doubt.'),
-        answer: plainText(200)
-          .optional()
-          .describe(
-            'Only those with this answer, or whose reason begins with these words, such as `HTTP 404`. Not together with `requests`.',
-          ),
-      }),
+      body: resolveBody,
       response: { 200: answer('How many were resolved.', resolved), ...resolving.problems },
     },
     handler: async (request) => {

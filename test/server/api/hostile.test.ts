@@ -112,6 +112,16 @@ describe('an invalid call', () => {
     expect((await scene.call('POST', `/runs/${run}/resolve`, { body })).status).toBe(400);
   });
 
+  test('a decision about named requests and about an answer is refused', async () => {
+    const run = await scene.start('payroll.yaml', 'steady');
+    const body = { resolution: 'accepted', reason: 'asked', requests: ['1'], answer: 'HTTP 404' };
+    const { status, json } = await scene.call('POST', `/runs/${run}/resolve`, { body });
+    expect([status, json?.['detail']]).toEqual([
+      400,
+      'Expected "requests" or "answer", not both. Omit one of them.',
+    ]);
+  });
+
   test('a body of another content type is refused', async () => {
     const headers = { 'content-type': 'text/xml' };
     const { status, json } = await scene.call('POST', '/runs', { body: '<a/>', headers });
