@@ -9,6 +9,6 @@ export async function failuresAction(shell: Shell, name: string, options: Report
   const write = sheetWriter(shell, options, 'table');
   await withLedgerToRead(shell, async (context) => {
     const run = await chooseRun(shell, context, name);
-    await reportFailures(context, run, (report) => write(failureSheet(report, shell.now())));
+    await write(failureSheet(await reportFailures(context, run), shell.now()));
   });
 }

@@ -9,7 +9,7 @@ import { listFailedRecipients } from '../../ledger/runs/failure-groups.ts';
 import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
 import { listUndelivered } from '../../ledger/runs/undelivered.ts';
 import { html } from '../../report/html/html.ts';
-import type { ReportLimit } from '../../server/api/call-limits.ts';
+import type { CallLimits } from '../../server/api/call-limits.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
@@ -38,7 +38,7 @@ export function addRunPages(server: FastifyInstance, tools: Tools): void {
   addDoubts(server, { live, jobs, settings });
   addLookUps(server, tools, jobs);
   addResolveAction(server, jobs);
-  addDownloads(server, tools.limits.report);
+  addDownloads(server, tools.limits);
 }
 
 const allRuns = { href: '/', text: 'Runs' };
@@ -154,13 +154,14 @@ async function whyNoLookUp({ context }: View, settings: Settings, run: string): 
   }
 }
 
-function addDownloads(server: FastifyInstance, limit: ReportLimit): void {
+function addDownloads(server: FastifyInstance, limits: CallLimits): void {
   server.get('/runs/:run/download/:report', async (request, reply) => {
     const view = viewOf(request);
     const { params, query } = askedOf(request);
     const { run } = await requireVisibleRun(view, params['run'] ?? '');
     const download = parseDownload(run, params['report'], textIn(query, 'format'), textIn(query, 'rejected'));
     if (!download) return notFound('There is no such report of a run.');
+    const limit = download.report === 'failures' ? limits.list : limits.report;
     await limit(reply, view.session.name, () => sendDownload(view.context, reply, download, view.zone));
     return reply;
   });

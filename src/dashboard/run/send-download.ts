@@ -59,7 +59,7 @@ export async function sendDownload(
       );
     }
     case 'failures':
-      return reportFailures(context, run, (found) => sendSheet(reply, file, failureSheet(found, asOf)));
+      return sendSheet(reply, file, failureSheet(await reportFailures(context, run), asOf));
     case 'missing':
       return reportMissing(context, { run, until: asOf }, (rows) => {
         const title = 'Missing delivery reports';

@@ -1,9 +1,8 @@
+import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
-import { streamRows } from '../cursor.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import { countSuppressedOf } from '../request-rows.ts';
-import type { Transaction } from '../session.ts';
 
 export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
 
@@ -26,28 +25,42 @@ export type FailedRequest = {
   readonly chargeCode: string | null;
 };
 
-const batchSize = 2_000;
+const requestsPerPage = 2_000;
 
+/** In pages, each as the ledger is when it is read: no request is in two of them. All of these requests have rows. */
 export async function* streamFailedRequests(
-  client: Transaction,
+  pool: pg.Pool,
   run: string,
+  pageSize = requestsPerPage,
 ): AsyncGenerator<readonly FailedRequest[], void, undefined> {
-  const sql = `
-    SELECT q.request, q.message_id AS "messageId", q.state, q.reason, q.attempts,
-           tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",
-           q.recipients - ${countSuppressedOf('q')} AS recipients,
-           e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
-    FROM request_states q
-    JOIN envelopes e USING (run_id, envelope)
-    CROSS JOIN LATERAL (
-      SELECT min(started_at) AS first_at, max(coalesce(finished_at, started_at)) AS last_at,
-             (array_agg(http_status ORDER BY attempt DESC) FILTER (WHERE http_status IS NOT NULL))[1] AS http_status
-      FROM attempts_between(q.run_id, q.request, q.request)
-    ) tried
-    WHERE q.run_id = $1 AND q.state = ANY ($2::text[])
-    ORDER BY q.request
-  `;
-  const failures = { sql, values: [run, failedStates] };
-  for await (const rows of streamRows<Stored<FailedRequest>>(client, 'failures', failures, batchSize))
-    yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
+  let after = 0;
+  for (;;) {
+    const { rows } = await pool.query<Stored<FailedRequest>>(
+      `
+      SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId", q.state, q.reason, q.attempts,
+             tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",
+             q.recipients - ${countSuppressedOf('q')} AS recipients,
+             e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
+      FROM (
+        SELECT *
+        FROM requests
+        WHERE run_id = $1 AND request > $2 AND state = ANY ($3::text[])
+        ORDER BY request
+        LIMIT $4
+      ) q
+      JOIN runs r USING (run_id)
+      JOIN envelopes e USING (run_id, envelope)
+      CROSS JOIN LATERAL (
+        SELECT min(started_at) AS first_at, max(coalesce(finished_at, started_at)) AS last_at,
+               (array_agg(http_status ORDER BY attempt DESC) FILTER (WHERE http_status IS NOT NULL))[1] AS http_status
+        FROM attempts_between(q.run_id, q.request, q.request)
+      ) tried
+      ORDER BY q.request
+      `,
+      [run, after, failedStates, pageSize],
+    );
+    if (rows.length > 0) yield rows.map((row) => ({ ...row, reason: requestReason(row.reason) }));
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)?.request ?? 0;
+  }
 }

@@ -126,11 +126,13 @@ function addFailureReport(server: Routes): void {
     },
     handler: async (request, reply) => {
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
-      await sendReportOfRun(request, reply, ({ context }, run) =>
-        reportFailures(context, run, (report) =>
-          sendSheet(reply, { name: `failures-${run}`, format: chosen }, failureSheet(report, context.now())),
-        ),
-      );
+      const call = callOf(request);
+      const { context, limits, token } = call;
+      const { run } = await requireVisibleRun(call, request.params.run);
+      await limits.list(reply, token.name, async () => {
+        const failures = failureSheet(await reportFailures(context, run), context.now());
+        await sendSheet(reply, { name: `failures-${run}`, format: chosen }, failures);
+      });
       return reply;
     },
   });

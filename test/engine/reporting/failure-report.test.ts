@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportFailures } from '../../../src/engine/reporting/streamed-reports.ts';
+import { streamFailedRequests } from '../../../src/ledger/requests/stream-failed.ts';
 import { failureSheet } from '../../../src/report/failure-sheet.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import {
@@ -43,9 +44,7 @@ async function failedRun(): Promise<string> {
 }
 
 async function failures(run: string) {
-  const json = await reportFailures(opened.context, run, (report) =>
-    written(failureSheet(report, now), 'json'),
-  );
+  const json = await written(failureSheet(await reportFailures(opened.context, run), now), 'json');
   return JSON.parse(json.toString());
 }
 
@@ -94,6 +93,17 @@ test('recipients excluded from a request do not count, and the total covers all 
   expect(rows.map(({ recipients }: { recipients: number }) => recipients)).toEqual([2, 2, 1, 2]);
   expect(totals).toMatchObject([
     { messageId: 'Total', state: '4 requests', attempts: 4, recipients: 7, request: null },
+  ]);
+});
+
+test('a list of several pages has each request once, in order', async () => {
+  const run = await failedRun();
+  const pages = [];
+  for await (const page of streamFailedRequests(opened.ledger.pool, run, 2))
+    pages.push(page.map(({ request }) => request));
+  expect(pages).toEqual([
+    [2, 3],
+    [4, 5],
   ]);
 });
 

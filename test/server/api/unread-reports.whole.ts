@@ -13,6 +13,7 @@ let opened: TestLedger;
 let api: ApiServer;
 let largeRun: string;
 let smallRun: string;
+let failedRun: string;
 const logged: string[] = [];
 /** Milliseconds. Some tests wait for these. */
 const times = { whole: 9_000, unread: 3_000, unreadWhileOthersWait: 1_000 };
@@ -21,7 +22,15 @@ beforeAll(async () => {
   opened = await openTestLedger();
   largeRun = await planRunInDoubt(opened.ledger, { requests: 500 });
   // 30 MB, more than the kernel keeps for a caller that does not read.
-  await opened.ledger.pool.query(`UPDATE requests SET reason = to_jsonb(repeat('no answer ', 6000))`);
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted'`);
+  await opened.ledger.pool.query(
+    `INSERT INTO unusual_delivery_reports (report_id, account, received_at, state, status, run_id, request, position)
+     SELECT request, 'test', now(), 'applied', repeat('pending ', 7500), run_id, request, 1 FROM requests`,
+  );
+  failedRun = await planRunInDoubt(opened.ledger, { requests: 500 });
+  await opened.ledger.pool.query(
+    `UPDATE requests SET reason = to_jsonb(repeat('no answer ', 6000)) WHERE state = 'in_doubt'`,
+  );
   smallRun = await planRunInDoubt(opened.ledger);
   const tools = {
     scheduleSource: {
@@ -57,22 +66,19 @@ afterEach(() => expect.poll(countSnapshots).toBe(0));
 const tokenOf = (name: string): Promise<string> =>
   createToken(opened.context, { name, scope: 'admin', owner: name, accounts: null, expiresAt: null });
 
-const failuresOf = (run: string): string => `/api/v1/runs/${run}/failures`;
+const reportOf = (run: string): string => `/api/v1/reports/missing?run=${run}`;
 
-async function ask(token: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(api.url + failuresOf(smallRun), {
+async function ask(token: string, path = reportOf(smallRun)): Promise<{ status: number; text: string }> {
+  const answer = await fetch(api.url + path, {
     headers: { authorization: `Bearer ${token}` },
   });
   return { status: answer.status, text: await answer.text() };
 }
 
 /** Asks for a report, and reads nothing after its first bytes. */
-async function askUnread(token: string): Promise<RawConnection> {
+async function askUnread(token: string, path = reportOf(largeRun)): Promise<RawConnection> {
   const fields = `Host: ${new URL(api.url).host}\r\nAuthorization: Bearer ${token}\r\n`;
-  const connection = await openRawConnection(
-    api.url,
-    `GET ${failuresOf(largeRun)} HTTP/1.1\r\n${fields}\r\n`,
-  );
+  const connection = await openRawConnection(api.url, `GET ${path} HTTP/1.1\r\n${fields}\r\n`);
   await expect.poll(connection.received).toMatch(/^HTTP\/1.1 200 /);
   connection.socket.pause();
   return connection;
@@ -85,6 +91,15 @@ async function countSnapshots(): Promise<number> {
   );
   return rows[0]?.open ?? 0;
 }
+
+const failuresOf = (run: string): string => `/api/v1/runs/${run}/failures`;
+
+test('a list of failures that its caller does not read holds no transaction', async () => {
+  const { socket } = await askUnread(await tokenOf('slow 9'), failuresOf(failedRun));
+  await expect.poll(countSnapshots).toBe(0);
+  expect(socket.destroyed).toBe(false);
+  socket.destroy();
+});
 
 describe('reports that their caller does not read', () => {
   test('of one token hold one place, so that the next caller has its report', async () => {
@@ -127,6 +142,16 @@ describe('reports that their caller does not read', () => {
     expect(logged.at(-1)).toContain('its caller had not read all of it in 9 seconds');
     socket.removeAllListeners('data').resume();
     expect((await ended).endsWith('0\r\n\r\n')).toBe(false);
+  });
+
+  test('do not hold up the list of failures, of the same token too, which needs no snapshot', async () => {
+    const [first, second] = [await tokenOf('slow 7'), await tokenOf('slow 8')];
+    const unread = await Promise.all([askUnread(first), askUnread(second)]);
+    const list = await ask(first, failuresOf(smallRun));
+    expect([list.status, list.text]).toEqual([200, expect.stringContaining('1 request')]);
+    const person = await signIn(ownAddress(api.url), second);
+    expect((await person.get(`/runs/${smallRun}/download/failures?format=json`)).status).toBe(200);
+    for (const { socket } of unread) socket.destroy();
   });
 
   test('do not hold up the audit trail, which needs no snapshot', async () => {
