@@ -120,6 +120,17 @@ describe('volley resolve with a resolution', () => {
     expect((await command('report', 'run', run)).stdout).toContain('abandoned by ann: seen in the portal');
   });
 
+  test('volley resolve refuses named requests together with an answer', async () => {
+    const run = await planRunInDoubt(scene.ledger, { requests: 2 });
+    const both = ['--request', '1', '--answer', 'no answer'];
+    const { code, stderr } = await command('resolve', run, ...both, '--accepted', ...why);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('--answer <words> and --request <request...> exclude each other'),
+    ]);
+    expect(await requestsOf(run)).toMatchObject({ in_doubt: 2 });
+  });
+
   test('volley resolve records the decision for user@host by default', async () => {
     const run = await planRunInDoubt(scene.ledger);
     await command('resolve', run, '--accepted', ...why);

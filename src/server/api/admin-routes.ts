@@ -96,7 +96,7 @@ const resolveBody = z
       ),
   })
   .refine(({ requests, answer: ofAnswer }) => requests === undefined || ofAnswer === undefined, {
-    error: 'expected "requests" or "answer", not both. Omit one of them.',
+    error: '"requests" and "answer" exclude each other. Use one of them.',
   });
 
 function addResolve(server: Routes): void {

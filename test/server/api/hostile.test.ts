@@ -118,7 +118,7 @@ describe('an invalid call', () => {
     const { status, json } = await scene.call('POST', `/runs/${run}/resolve`, { body });
     expect([status, json?.['detail']]).toEqual([
       400,
-      'Expected "requests" or "answer", not both. Omit one of them.',
+      '"requests" and "answer" exclude each other. Use one of them.',
     ]);
   });
 
