@@ -1,11 +1,15 @@
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
+import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { counted, table, time } from '../parts/parts.ts';
+import { counted, number, shortened, table, time } from '../parts/parts.ts';
 import { recipientPath, runPath } from '../paths.ts';
 
 export const doubtsPerPage = 100;
+
+/** Groups to choose from. A group of a few requests can be chosen from the list. */
+export const maxGroups = 20;
 
 /** What an operator can do about a request in doubt. */
 export const decisions = [
@@ -36,6 +40,8 @@ type DoubtList = {
   readonly run: string;
   /** All requests in doubt of the run. */
   readonly total: number;
+  /** Of the same answer, the largest first. */
+  readonly groups: readonly FailureGroup[];
   /** One more than a page has: then there is another page. */
   readonly doubts: readonly Doubt[];
   /** Why the service cannot be asked; undefined if it can. */
@@ -46,13 +52,14 @@ type DoubtList = {
  * Requests in doubt, to choose some or all. The form leads to a page that says how many people the decision concerns,
  * and asks for the reason.
  */
-export function doubtsPart({ run, total, doubts, noLookUp }: DoubtList, viewer: Viewer): Html {
+export function doubtsPart({ run, total, groups, doubts, noLookUp }: DoubtList, viewer: Viewer): Html {
   const shown = doubts.slice(0, doubtsPerPage);
   const last = doubts.length > shown.length ? shown.at(-1) : undefined;
   if (shown.length === 0) return html`<p>No request of run <code>${run}</code> is in doubt.</p>`;
   return html`<p>Each of these requests was sent, but no answer proves whether the service has it. A delivery report still settles it.</p>
 <form method="get" action="${runPath(run, 'doubts/resolve')}">
 ${viewer.mayAdmin && decisionFields(total, noLookUp)}
+${viewer.mayAdmin && groups.length > 1 && groupTable(groups)}
 ${table<Doubt>(
   `${counted(total, 'request')} in doubt (${viewer.zone})`,
   [
@@ -78,6 +85,27 @@ ${table<Doubt>(
 )}
 </form>
 ${last && html`<p><a rel="next" href="${runPath(run, 'doubts', { after: String(last.request) })}">More requests in doubt</a></p>`}`;
+}
+
+/** Each button leads on with all requests of its answer. */
+function groupTable(groups: readonly FailureGroup[]): Html {
+  return table<FailureGroup>(
+    'By answer',
+    [
+      {
+        title: 'Answer',
+        isLong: true,
+        cell: ({ reason }) => shortened(formatReasonOrNull(reason) ?? 'no words'),
+      },
+      { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
+      {
+        title: 'Decide',
+        cell: ({ group, requests }) =>
+          html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${counted(requests, 'request')}</button>`,
+      },
+    ],
+    groups,
+  );
 }
 
 function decisionFields(total: number, noLookUp: string | undefined): Html {

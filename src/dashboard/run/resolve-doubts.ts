@@ -14,14 +14,18 @@ import { isDecision, type ResolveQuestion } from './resolve-part.ts';
 export type Choice = {
   readonly run: string;
   readonly decision: Decision;
-  /** Numbers of requests; undefined: all in doubt. */
+  /** Numbers of requests; undefined: all in doubt, or all of the group. */
   readonly requests: readonly string[] | undefined;
+  /** Of requests with the same answer (`FailureGroup.group`). */
+  readonly group?: string | undefined;
 };
 
 /** @returns a sentence about what is missing, if anything */
 export function readChoice(run: string, query: Fields): Choice | string {
   const decision = textIn(query, 'decision');
   if (!isDecision(decision)) return 'Choose what to do.';
+  const group = textIn(query, 'group');
+  if (group !== '') return { run, decision, requests: undefined, group };
   if (textIn(query, 'which') === 'all') return { run, decision, requests: undefined };
   const requests = textsIn(query, 'request');
   if (requests.length === 0) return 'Choose at least one request, or go on with all of them.';
@@ -38,12 +42,12 @@ export type ChosenDoubts = ResolveQuestion & {
 /** @throws InputError if a chosen request, or all of the run, are not in doubt any more, or a purged run is to be sent again */
 export async function findChosen(
   context: EngineContext,
-  { run, decision, requests }: Choice,
+  { run, decision, requests, group }: Choice,
 ): Promise<ChosenDoubts> {
   if (decision === 'resend') await requireUnpurgedRun(context, run);
   const numbers: string[] = [];
   let recipients = 0;
-  for await (const page of await listNamedDoubts(context, { run, named: requests })) {
+  for await (const page of await listNamedDoubts(context, { run, named: requests, group })) {
     for (const doubt of page) {
       numbers.push(String(doubt.request));
       recipients += doubt.recipients;

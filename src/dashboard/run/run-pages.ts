@@ -5,7 +5,7 @@ import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { listDoubts } from '../../ledger/requests/list-doubts.ts';
-import { listFailedRecipients } from '../../ledger/runs/failure-groups.ts';
+import { listFailedRecipients, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
 import { listUndelivered } from '../../ledger/runs/undelivered.ts';
 import { html } from '../../report/html/html.ts';
@@ -16,7 +16,7 @@ import type { Tools } from '../base/tools.ts';
 import { askedOf, notFound, requireVisibleRun, type View, viewOf } from '../base/view.ts';
 import { runPath } from '../paths.ts';
 import { aboutPart } from './about-part.ts';
-import { doubtsPart, doubtsPerPage } from './doubts-part.ts';
+import { doubtsPart, doubtsPerPage, maxGroups } from './doubts-part.ts';
 import { downloadsPart } from './downloads.ts';
 import { failedRowsPart, parseAfter, rowsPerPage } from './failed-rows.ts';
 import { livePart } from './live-part.ts';
@@ -116,9 +116,11 @@ function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages):
     const { head, figures } = await readVisible(live, view, params['run'] ?? '');
     const { run, campaign } = head;
     const options = { after: numberIn(query, 'after'), pageSize: doubtsPerPage + 1 };
-    const first = await listDoubts(view.context.ledger.pool, run, 'all', options).next();
+    const { pool } = view.context.ledger;
+    const first = await listDoubts(pool, run, 'all', options).next();
+    const groups = await listFailureGroups(pool, run, maxGroups, ['in_doubt']);
     const noLookUp = await whyNoLookUp(view, settings, run);
-    const list = { run, total: figures.requests.in_doubt, doubts: first.value ?? [], noLookUp };
+    const list = { run, total: figures.requests.in_doubt, groups, doubts: first.value ?? [], noLookUp };
     return {
       title: 'Requests in doubt',
       within: ofRun(run, campaign),

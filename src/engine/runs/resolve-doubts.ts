@@ -20,12 +20,13 @@ import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /**
  * `named`: numbers or MessageIDs; otherwise all in doubt. `answer`: those of them whose reason is this, or begins with
- * these words.
+ * these words. `group`: those of this group, and no other (`FailureGroup.group`).
  */
 export type NamedRequests = {
   readonly run: string;
   readonly named: readonly string[] | undefined;
   readonly answer?: string | undefined;
+  readonly group?: string | undefined;
 };
 
 export type OperatorDecision = {
@@ -46,9 +47,10 @@ export async function listNamedDoubts(
 
 async function findNamed(
   client: Connection,
-  { run, named, answer }: NamedRequests,
+  { run, named, answer, group }: NamedRequests,
 ): Promise<readonly number[] | 'all'> {
   if (named) return requireDoubts(client, run, named);
+  if (group !== undefined) return listDoubtsOfGroups(client, run, [group]);
   return answer === undefined ? 'all' : requireAnswered(client, run, answer);
 }
 
@@ -83,15 +85,16 @@ function beginsWith(reason: string, answer: string): boolean {
  */
 export async function resolveDoubts(
   context: EngineContext,
-  { run: runId, named, answer }: NamedRequests,
+  chosen: NamedRequests,
   decision: OperatorDecision,
 ): Promise<ResolvedRequest[]> {
+  const { run: runId, named } = chosen;
   const { resolution, by, reason } = decision;
   const entry = { action: 'requests resolved', run: runId, details: { resolution, by, reason } } as const;
   return audited(context, entry, async () => {
     await requireRun(context, runId);
     return inTransaction(context.ledger.pool, async (client) => {
-      const requests = await findNamed(client, { run: runId, named, answer });
+      const requests = await findNamed(client, chosen);
       const resolved = await resolveRequests(client, {
         run: runId,
         requests,

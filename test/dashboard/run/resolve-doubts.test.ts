@@ -4,6 +4,7 @@ import { InputError } from '../../../src/domain/problems.ts';
 import type { LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
 import { createLookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
@@ -30,6 +31,12 @@ test('a choice needs a decision, and a request or all of them', () => {
   expect(readChoice('r', { decision: 'ask', which: 'all', request: ['7'] })).toMatchObject({
     requests: undefined,
   });
+  expect(readChoice('r', { decision: 'abandon', group: 'g', request: '7' })).toEqual({
+    run: 'r',
+    decision: 'abandon',
+    requests: undefined,
+    group: 'g',
+  });
 });
 
 test('one, some and all requests are resolved, with the reason in the audit trail', async () => {
@@ -51,6 +58,26 @@ test('one, some and all requests are resolved, with the reason in the audit trai
     'too late',
     'seen in the list',
   ]);
+});
+
+test('all requests with one answer are resolved, and no other whose answer begins with its words', async () => {
+  const run = await planRunInDoubt(opened.ledger, { requests: 5 });
+  const { pool } = opened.ledger;
+  const sql = 'UPDATE requests SET reason = to_jsonb($3::text) WHERE run_id = $1 AND request = ANY ($2)';
+  await pool.query(sql, [run, [2, 4], 'HTTP 404, text/html: <p>not here</p>']);
+  await pool.query(sql, [run, [5], 'HTTP 404, text/html, and more']);
+  const groups = await listFailureGroups(pool, run, null, ['in_doubt']);
+  const { group } = groups.find(({ reason }) => reason === 'HTTP 404, text/html') ?? {};
+  const chosen = { run, decision: 'abandon', requests: undefined, group } as const;
+  const { seen } = await findChosen(opened.context, chosen);
+  const decided = { confirmed: 2, seen, reason: 'another server' };
+  expect(await resolveChosen(opened.context, jobs, chosen, decided)).toBe(
+    '2 requests with 4 recipients: abandoned.',
+  );
+  expect(await countsOf(run)).toMatchObject({ abandoned: 2, in_doubt: 3 });
+  expect(await resolveChosen(opened.context, jobs, chosen, decided).catch(problem)).toBe(
+    'No request is in doubt any more.',
+  );
 });
 
 test('a decision about more or fewer requests than were confirmed is refused, and changes nothing', async () => {

@@ -159,6 +159,29 @@ test('doubts are resolved one, many and all, with the keyboard alone', async () 
   ]);
 });
 
+test('doubts are decided for all requests with one answer', async () => {
+  const run = await sendSix(...allInDoubt);
+  const page = await scene.browse(`/runs/${run}/doubts`);
+  await page.getByText('6 requests in doubt').waitFor();
+  expect(await page.getByRole('button', { name: /Go on with these/ }).count()).toBe(0);
+  await scene.opened.ledger.pool.query(
+    `UPDATE requests SET reason = to_jsonb('HTTP 404, text/html: <p>' || request) WHERE run_id = $1 AND request < 3`,
+    [run],
+  );
+  await page.reload();
+  await page.getByLabel('Give up').check();
+  expect(await findProblems(page)).toEqual([]);
+  await page
+    .getByRole('row', { name: 'HTTP 404, text/html' })
+    .getByRole('button', { name: 'Go on with these 2 requests' })
+    .click();
+  await page.getByText('2 requests with 2 recipients').waitFor();
+  await page.getByLabel('Reason').fill('another server answered');
+  await page.getByRole('button', { name: 'Give up' }).click();
+  await page.getByText('4 requests in doubt').waitFor();
+  expect(await countsOf(run)).toMatchObject({ in_doubt: 4, abandoned: 2 });
+});
+
 test('a person who chose no request is led back to the list, which says why the service cannot be asked', async () => {
   const run = await sendSix(resetInsteadOfForwarding);
   const page = await scene.browse(`/runs/${run}/doubts`);
