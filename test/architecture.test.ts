@@ -215,7 +215,7 @@ test('only one file changes the state, job, worker and owner of a slice', () => 
   expect(
     slicesSet.map(({ path }) => path),
     'files that set other columns',
-  ).toContain('requests/slice-counts.ts');
+  ).toContain('requests/advance.ts');
 });
 
 test('the vocabulary imports no other room', () => {

@@ -25,15 +25,6 @@ export function attemptOf(run: string, request: string, attempt: string): string
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
 }
 
-/** SQL: the number of suppressed recipients in a row's request. */
-export function countSuppressedOf(row: string): string {
-  return `(
-    SELECT count(*)::integer
-    FROM recipient_outcomes o
-    WHERE o.run_id = ${row}.run_id AND o.request = ${row}.request AND o.outcome = 'cancelled'
-  )`;
-}
-
 /** SQL to join: the contact file of a line; lines count across files. */
 export function contactFileOf(run: string, line: string): string {
   return `LATERAL (
@@ -42,5 +33,36 @@ export function contactFileOf(run: string, line: string): string {
     WHERE run_id = ${run} AND lines_before < ${line}
     ORDER BY lines_before DESC
     LIMIT 1
+  )`;
+}
+
+/**
+ * SQL to join: `accepted`, true if rows show an acceptance; `state` and `is_unsent` of the request's row, or null;
+ * `is_unclaimed` for a request without a row. An `accepted` of false proves nothing: see `requestOf`.
+ */
+export function acceptanceOf(run: string, request: string): string {
+  return `LATERAL (
+    SELECT CASE
+             WHEN q.request IS NOT NULL THEN q.state = 'accepted'
+             WHEN s.claimed_to < ${request} THEN false
+             -- Every other request that was claimed has a row by then.
+             WHEN s.state = 'done' THEN true
+             ELSE EXISTS (
+               SELECT FROM outcomes b
+               WHERE b.run_id = s.run_id AND b.slice = s.slice AND ${request} = ANY (b.requests)
+               OFFSET 0
+             )
+           END AS accepted, q.state, q.attempts = 0 AND q.state IN ('planned', 'cancelled') AS is_unsent,
+           s.claimed_to < ${request} AS is_unclaimed
+    FROM (
+      SELECT *
+      FROM slices
+      WHERE run_id = ${run} AND first_request <= ${request}
+      ORDER BY first_request DESC
+      LIMIT 1
+    ) s
+    LEFT JOIN LATERAL (
+      SELECT request, state, attempts FROM requests WHERE run_id = s.run_id AND request = ${request} LIMIT 1
+    ) q ON true
   )`;
 }

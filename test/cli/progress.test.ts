@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
 import type { DispatchProgress } from '../../src/ledger/slices/progress.ts';
 import { plainScreen } from '../../src/report/screen.ts';
+import { noCounts } from '../support/run-counts.ts';
 
 describe('the progress line of a stage', () => {
   test('the progress line has a bar, the count, the rate and the time left', () => {
@@ -64,6 +65,7 @@ test('the rate of a run does not count the time that it waited for its window', 
   const watch: DispatchProgress = {
     state: 'running',
     stateReason: null,
+    counts: noCounts,
     total: 1_000,
     settled: 0,
     notAccepted: 0,

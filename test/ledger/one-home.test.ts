@@ -58,7 +58,7 @@ test('only billing, and requests through its statements, write reopened requests
   ]);
 });
 
-test('triggers do only what application code cannot enforce: keep the audit trail append-only, and count suppressions added by hand', async () => {
+test('triggers do only what application code cannot enforce: keep the audit trail append-only, count suppressions added by hand, and count requests that a process of a former version changes', async () => {
   const { rows } = await opened.ledger.pool.query<{ trigger: string }>(
     `SELECT tgname || ' on ' || tgrelid::regclass AS trigger
      FROM pg_trigger
@@ -68,7 +68,16 @@ test('triggers do only what application code cannot enforce: keep the audit trai
   );
   expect(rows.map(({ trigger }) => trigger)).toEqual([
     'audit_append_only on audit',
+    'billing_entries_added on billing_entries',
+    'billing_entries_changed on billing_entries',
     'hashed_suppressions_begin_epoch on hashed_suppressions',
+    'outcomes_counted on outcomes',
+    'recipient_outcomes_added on recipient_outcomes',
+    'recipient_outcomes_changed on recipient_outcomes',
+    'recipient_outcomes_deleted on recipient_outcomes',
+    'requests_added on requests',
+    'requests_changed on requests',
+    'runs_counted on runs',
     'suppressions_begin_epoch on suppressions',
   ]);
 });

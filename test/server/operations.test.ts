@@ -153,8 +153,8 @@ test('the figures of the ledger equal its small tables', async () => {
     FROM generate_series(1, 6) number
   `);
   await pool.query(
-    `INSERT INTO billing_entries (run_id, slice, sent, booked, unknown)
-     VALUES ($1, 0, now(), now(), 7), ($1, 1, now(), now(), 0), ($1, 2, now(), now(), -2)`,
+    `INSERT INTO run_counts (run_id, counted, requests, recipients)
+     VALUES ($1, 'in_doubt', 2, 7), ($1, 'abandoned', 1, 1), ($1, 'in_doubt', -1, -3)`,
     [run],
   );
   await pool.query(`

@@ -7,12 +7,17 @@ export async function acceptAll(pool: pg.Pool, run: string, at = new Date()): Pr
     WITH sent AS (
       UPDATE slices
       SET state = 'done', job = NULL, worker = NULL, owner = NULL, claimed_to = last_request, claimed_at = $2,
-          settled = last_request - first_request + 1
+          accepted = last_request - first_request + 1,
+          accepted_recipients = (
+            SELECT sum(cardinality(positions))
+            FROM contents c
+            WHERE c.run_id = $1 AND c.first_request BETWEEN slices.first_request AND slices.last_request
+          )
       WHERE run_id = $1 AND phase = 'sending'
-      RETURNING run_id, slice, settled
+      RETURNING run_id, slice, accepted
     )
     INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms)
-    SELECT run_id, slice, $2, array_fill(0, ARRAY[settled]), array_fill(5, ARRAY[settled])
+    SELECT run_id, slice, $2, array_fill(0, ARRAY[accepted]), array_fill(5, ARRAY[accepted])
     FROM sent
     `,
     [run, at],

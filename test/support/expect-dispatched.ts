@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { RequestState } from '../../src/domain/runs.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
+import { expectCountsKept } from './expect-counts.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 
@@ -51,6 +52,7 @@ export async function expectNothingLostOrDuplicated(
   const timesOf = ({ message_id }: DbRequest) => times.get(message_id) ?? 0;
 
   const summary = (await summariseRun(scene.ledger.ledger.pool, run)) ?? expect.fail('there is no run');
+  await expectCountsKept(scene.ledger.ledger.pool, run);
   expect(summary.state).toBe('completed');
   expectSums(summary.requests, rows.length);
   expectSums(summary.recipients, rows.flatMap(({ addresses }) => addresses).length);

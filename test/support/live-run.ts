@@ -1,6 +1,7 @@
 import type { RunState } from '../../src/domain/runs.ts';
 import type { LiveRun } from '../../src/engine/live/live-runs.ts';
 import type { RunWait } from '../../src/engine/live/waits.ts';
+import { noCounts } from './run-counts.ts';
 
 /** What a contact file or a service can bring. */
 export const hostileTexts = [
@@ -27,7 +28,6 @@ type Options = {
 export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Options): LiveRun {
   const { settled = 8, total = 10, inDoubt = 0, failed = 0 } = counts;
   const at = new Date('2026-09-26T13:00:00Z');
-  const none = { planned: 0, sending: 0, rejected: 0, cancelled: 0, abandoned: 0, failed };
   const cost = {
     recipients: 8,
     accepted: 8,
@@ -53,6 +53,12 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     progress: {
       state,
       stateReason: text,
+      counts: {
+        ...noCounts,
+        state,
+        requests: { ...noCounts.requests, total, in_doubt: inDoubt, accepted: settled, failed },
+        recipients: { ...noCounts.recipients, total, accepted: settled, failed, unknown: inDoubt },
+      },
       total,
       settled,
       notAccepted: inDoubt + failed,
@@ -64,20 +70,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       preempted: false,
       refusal: null,
     },
-    figures: {
-      state,
-      requests: { ...none, total, in_doubt: inDoubt, accepted: settled },
-      recipients: {
-        total,
-        pending: 0,
-        accepted: settled,
-        delivered: 0,
-        undelivered: 0,
-        rejected: 0,
-        failed,
-        unknown: inDoubt,
-        cancelled: 0,
-      },
+    answers: {
       unit: 'second',
       ended: [{ second: 1_790_000_000, verdict: 'accepted', httpStatus: 200, attempts: settled }],
       latency: { answered: settled, median: 10, p95: 20, p99: 30 },
@@ -87,7 +80,6 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     rate: undefined,
     secondsLeft: null,
     limits: undefined,
-    reported: { delivered: 0, undelivered: 0, unsent: 0, ofFailed: [] },
     failures: [{ group: 'abc', state: 'rejected', reason: text, requests: 1, recipients: 1 }],
     results: [{ outcome: 'undelivered', result: text, recipients: 1 }],
     costs: {

@@ -139,16 +139,27 @@ export async function settleRequests(
 }
 
 /** A request without a row that the slice's owner is sending. */
-type SentRequest = { readonly settlement: Settlement; readonly held: DbSlice; readonly startedAt: Date };
+type SentRequest = {
+  readonly settlement: Settlement;
+  readonly recipients: number;
+  readonly held: DbSlice;
+  readonly startedAt: Date;
+};
 
 async function findSent(pool: pg.Pool, settlement: Settlement): Promise<SentRequest | undefined> {
-  const { rows } = await pool.query<{ state: string }>(
-    'SELECT state FROM ordinary_requests_between($1, $2, $2)',
+  const { rows } = await pool.query<{ state: string; recipients: number }>(
+    'SELECT state, recipients FROM ordinary_requests_between($1, $2, $2)',
     [settlement.run, settlement.request],
   );
+  const [found] = rows;
   const held = await findHeld(pool, settlement);
-  if (!held || rows[0]?.state !== 'sending') return undefined;
-  return { settlement, held, startedAt: held.claimed_at ?? settlement.finishedAt };
+  if (!held || found?.state !== 'sending') return undefined;
+  return {
+    settlement,
+    recipients: found.recipients,
+    held,
+    startedAt: held.claimed_at ?? settlement.finishedAt,
+  };
 }
 
 async function recordAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Promise<ReadonlySet<Settlement>> {
@@ -166,11 +177,12 @@ async function recordAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Prom
   return recorded;
 }
 
-function acceptedRequest({ settlement, startedAt }: SentRequest): AcceptedRequest {
+function acceptedRequest({ settlement, recipients, startedAt }: SentRequest): AcceptedRequest {
   const { request, httpStatus } = settlement;
   const finishedAt = settlement.finishedAt.getTime();
   return {
     request,
+    recipients,
     finishedAt,
     httpStatus: httpStatus ?? 200,
     jobNumber: settlement.state === 'accepted' ? settlement.jobNumber : undefined,

@@ -38,17 +38,12 @@ export type TableColumn<Row> = {
   readonly cell: (row: Row) => Part;
 };
 
-/**
- * It scrolls within its frame, so the keyboard must reach it.
- *
- * @param note stands behind the caption
- */
+/** It scrolls within its frame, so the keyboard must reach it. */
 export function table<Row>(
   caption: string,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   id?: string,
-  note?: Html,
 ): Html {
   const side = (column: TableColumn<Row>): Html =>
     column.isNumber ? html` class="n"` : html`${column.isLong && html` class="l"`} dir="auto"`;
@@ -64,7 +59,7 @@ export function table<Row>(
   });
   return html`<section class="lines" aria-label="${caption}" tabindex="0"${id !== undefined && html` id="${id}"`}>
 <table>
-<caption>${caption}${note && html` ${note}`}</caption>
+<caption>${caption}</caption>
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${lines}</tbody>

@@ -8,13 +8,13 @@ type Link = { readonly href: string; readonly text: string };
 
 /** What the person may do to the run in its state. Each link leads to a page that asks first. */
 export function actionLinks(
-  { head, waits, figures }: LiveRun,
+  { head, waits, progress }: LiveRun,
   { mayRun, mayApprove, mayAdmin }: Viewer,
 ): Html | undefined {
   if (!mayRun) return undefined;
   const { run, state } = head;
   const canRerun = hasEnded(state) && head.purgedAt === null;
-  const { requests, recipients } = figures;
+  const { requests, recipients } = progress.counts;
   const waitsForApproval = waits.some(({ kind }) => kind === 'approval');
   const failed = recipients.rejected + recipients.failed;
   const links: (Link | false)[] = [

@@ -10,7 +10,7 @@ import { asOfNote } from './as-of-note.ts';
 
 /** When the service answered, what, and how fast. */
 export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
-  const { ended, latency } = live.figures;
+  const { ended, latency } = live.answers;
   if (ended.length === 0) return undefined;
   const { unit, series } = pointsOf(ended, viewer.zone);
   const milliseconds = (value: number | null): string => (value === null ? '–' : `${number(value)} ms`);
@@ -18,7 +18,7 @@ export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
     createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
   );
   return html`<section aria-labelledby="answers-title" id="answers">
-<h2 id="answers-title">Answers of the service ${asOfNote(live, viewer, 'figures')}</h2>
+<h2 id="answers-title">Answers of the service ${asOfNote(live, viewer, 'answers')}</h2>
 ${figures([
   { name: 'Answered', value: number(latency.answered) },
   { name: 'Half within', value: milliseconds(latency.median) },

@@ -13,11 +13,6 @@ export function asOfNote(
   ...names: readonly (keyof LiveRun['asOf'])[]
 ): Html | undefined {
   const oldest = Math.min(...names.map((name) => (asOf[name] ?? at).getTime()));
-  return asOfTime(at, new Date(oldest), zone);
-}
-
-/** Undefined if what was read then is current. */
-export function asOfTime(at: Date, oldest: Date, zone: string): Html | undefined {
-  if (at.getTime() - oldest.getTime() <= currentFor) return undefined;
-  return html`<small>as of ${time(oldest, zone)}</small>`;
+  if (at.getTime() - oldest <= currentFor) return undefined;
+  return html`<small>as of ${time(new Date(oldest), zone)}</small>`;
 }

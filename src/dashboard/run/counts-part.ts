@@ -2,15 +2,13 @@ import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import type { Viewer } from '../base/view.ts';
 import { badge, number, table } from '../parts/parts.ts';
-import { asOfNote } from './as-of-note.ts';
 
 /** Requests and recipients by state. */
-export function countsPart(live: LiveRun, viewer: Viewer): Html {
-  const { requests, recipients } = live.figures;
+export function countsPart({ progress }: LiveRun): Html {
+  const { requests, recipients } = progress.counts;
   return html`<section aria-labelledby="counts-title" id="counts">
-<h2 id="counts-title">By state ${asOfNote(live, viewer, 'figures', 'reported')}</h2>
+<h2 id="counts-title">By state</h2>
 <div class="side-by-side">
 ${stateTable(
   'Recipients',

@@ -19,11 +19,11 @@ export function livePart(live: LiveRun, viewer: Viewer): Html {
   return html`${statePart(live, viewer)}
 ${unappliedBanner(live.unapplied, viewer)}
 ${actionLinks(live, viewer)}
-${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live, viewer)}
+${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live)}
 ${countingNote(live)}
 ${failuresPart(live, viewer)}
 ${answersPart(live, viewer)}
-${!isEmpty && countsPart(live, viewer)}
+${!isEmpty && countsPart(live)}
 ${costsPart(live, viewer)}
 ${eventsPart(live, viewer)}`;
 }
@@ -40,9 +40,9 @@ ${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => htm
 </section>`;
 }
 
-function countingNote({ figures, head }: LiveRun): Html | undefined {
-  const { slices, of } = figures.counted;
+function countingNote({ answers, head }: LiveRun): Html | undefined {
+  const { slices, of } = answers.counted;
   if (slices === of) return undefined;
   const share = Math.floor((slices / of) * 100);
-  return html`<p class="note" id="counting">Requests are being counted: ${share} %${hasEnded(head.state) ? '' : ' so far'}. Until then, the charts and states below show ${number(slices)} of ${number(of)} parts of the run.</p>`;
+  return html`<p class="note" id="counting">Answers are being counted: ${share} %${hasEnded(head.state) ? '' : ' so far'}. Until then, the charts of answers show ${number(slices)} of ${number(of)} parts of the run.</p>`;
 }

@@ -113,14 +113,15 @@ function addLists(server: FastifyInstance): void {
 
 function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages): void {
   addPage(server, { path: '/runs/:run/doubts', scope: 'read' }, async (view, { params, query }) => {
-    const { head, figures } = await readVisible(live, view, params['run'] ?? '');
+    const { head, progress } = await readVisible(live, view, params['run'] ?? '');
     const { run, campaign } = head;
     const options = { after: numberIn(query, 'after'), pageSize: doubtsPerPage + 1 };
     const { pool } = view.context.ledger;
     const first = await listDoubts(pool, run, 'all', options).next();
     const groups = await listFailureGroups(pool, run, maxGroups, ['in_doubt']);
     const noLookUp = await whyNoLookUp(view, settings, run);
-    const list = { run, total: figures.requests.in_doubt, groups, doubts: first.value ?? [], noLookUp };
+    const { in_doubt: total } = progress.counts.requests;
+    const list = { run, total, groups, doubts: first.value ?? [], noLookUp };
     return {
       title: 'Requests in doubt',
       within: ofRun(run, campaign),

@@ -1,9 +1,7 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
-import type { Viewer } from '../base/view.ts';
 import { counted, number } from '../parts/parts.ts';
-import { asOfNote } from './as-of-note.ts';
 
 type Stage = {
   readonly name: string;
@@ -13,9 +11,9 @@ type Stage = {
 };
 
 /** From contacts to delivery reports, each with what is done of it. */
-export function stagesPart(live: LiveRun, viewer: Viewer): Html {
+export function stagesPart(live: LiveRun): Html {
   return html`<section aria-labelledby="stages-title" id="stages">
-<h2 id="stages-title">Progress ${asOfNote(live, viewer, 'figures', 'reported')}</h2>
+<h2 id="stages-title">Progress</h2>
 <ol class="stages">${stagesOf(live).map(stageItem)}</ol>
 </section>`;
 }
@@ -28,9 +26,9 @@ function stageItem({ name, part, whole, text }: Stage): Html {
 }
 
 function stagesOf(live: LiveRun): Stage[] {
-  const { progress, figures, rejections, reported: reports } = live;
-  const { settled, total } = progress;
-  const { recipients, requests } = figures;
+  const { progress, rejections } = live;
+  const { settled, total, counts } = progress;
+  const { recipients, requests, reportedUnsent } = counts;
   const inDoubt = requests.in_doubt;
   const notAccepted = Math.max(0, progress.notAccepted - inDoubt);
   const leftOut = (rejections ?? []).reduce((sum, { contacts }) => sum + contacts, 0);
@@ -53,9 +51,7 @@ function stagesOf(live: LiveRun): Stage[] {
       name: 'Reported',
       part: reported,
       whole: accepted,
-      text: reports
-        ? html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(Math.max(0, recipients.accepted))} not reported yet${reports.unsent > 0 && html`; ${number(reports.unsent)} reported, not sent`}`
-        : 'Delivery reports are being counted.',
+      text: html`${number(recipients.delivered)} delivered, ${number(recipients.undelivered)} undelivered, ${number(recipients.accepted)} not reported yet${reportedUnsent > 0 && html`; ${number(reportedUnsent)} reported, not sent`}`,
     },
   ];
 }

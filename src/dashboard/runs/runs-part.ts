@@ -8,7 +8,6 @@ import type { Viewer } from '../base/view.ts';
 import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { runPath } from '../paths.ts';
-import { asOfTime } from '../run/as-of-note.ts';
 import { duration } from '../run/stages-part.ts';
 import { sentence } from '../run/wait-words.ts';
 import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
@@ -17,12 +16,12 @@ import { waitingPart } from './waiting-part.ts';
 export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
 
 export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
-  const { runs, hasMore, held, unapplied, at, figuresAsOf } = list;
+  const { runs, hasMore, held, unapplied } = list;
   const last = runs.at(-1)?.head;
   return html`${held && html`<p class="banner" role="alert">${sentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
 ${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
-${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, figuresAsOf && asOfTime(at, figuresAsOf, viewer.zone), viewer)}
+${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
 ${
   (hasMore || question.before !== '') &&
   html`<nav class="pager" aria-label="Pages">
@@ -38,18 +37,11 @@ function nothing(question: RunQuestion, { mayRun }: Viewer): Html {
   return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}, or with <code>volley run campaigns/first.yaml</code>.</p>`;
 }
 
-function runTable(
-  question: RunQuestion,
-  runs: readonly RunLine[],
-  asOf: Html | undefined,
-  { zone }: Viewer,
-): Html {
-  const amounts = runs.flatMap(({ figures }) =>
-    figures?.cost ? [figures.cost.price, figures.cost.estimated] : [],
-  );
+function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Viewer): Html {
+  const amounts = runs.flatMap(({ figures: { cost } }) => (cost ? [cost.price, cost.estimated] : []));
   const format = createAmountFormat(amounts);
   const amount = (line: RunLine, exact: string): string =>
-    line.figures?.currency ? `${groupThousands(format(exact))} ${line.figures.currency}` : '–';
+    line.figures.currency ? `${groupThousands(format(exact))} ${line.figures.currency}` : '–';
   const columns: readonly TableColumn<RunLine>[] = [
     { title: 'Run', cell: nameCell },
     { title: 'State', cell: stateCell },
@@ -58,22 +50,22 @@ function runTable(
     {
       title: 'In doubt',
       isNumber: true,
-      cell: ({ figures }) => (figures ? number(figures.requestsInDoubt) : '–'),
+      cell: ({ progress }) => number(progress.counts.requests.in_doubt),
     },
     {
       title: 'Cost so far',
       isNumber: true,
-      cell: (line) => (line.figures?.cost ? amount(line, shownCost(line.figures.cost)) : '–'),
+      cell: (line) => (line.figures.cost ? amount(line, shownCost(line.figures.cost)) : '–'),
     },
     { title: 'Account', cell: ({ head }) => html`${head.account}<br><small>${head.channel}</small>` },
     {
       title: `Planned (${zone})`,
       cell: ({ head, figures }) =>
-        html`${time(head.createdAt, zone)}${figures?.plannedBy && html`<br><small>by <bdi>${shortened(figures.plannedBy, 60)}</bdi></small>`}`,
+        html`${time(head.createdAt, zone)}${figures.plannedBy !== null && html`<br><small>by <bdi>${shortened(figures.plannedBy, 60)}</bdi></small>`}`,
     },
   ];
   const caption = isFiltered(question) ? 'Runs that were found, the newest first' : 'Runs, the newest first';
-  return table(caption, columns, runs, 'runs', asOf);
+  return table(caption, columns, runs, 'runs');
 }
 
 function nameCell({ head }: RunLine): Html {
@@ -81,12 +73,12 @@ function nameCell({ head }: RunLine): Html {
 }
 
 /** What delivery reports say, or the estimate until they come. */
-function shownCost({ price, estimated }: NonNullable<NonNullable<RunLine['figures']>['cost']>): string {
+function shownCost({ price, estimated }: NonNullable<RunLine['figures']['cost']>): string {
   return /^0(\.0*)?$/.test(price) ? estimated : price;
 }
 
-function notAccepted({ progress, figures }: RunLine): string {
-  return number(Math.max(0, progress.notAccepted - (figures?.requestsInDoubt ?? 0)));
+function notAccepted({ progress: { notAccepted, counts } }: RunLine): string {
+  return number(notAccepted - counts.requests.in_doubt);
 }
 
 function stateCell({ head, progress, waits }: RunLine): Html {

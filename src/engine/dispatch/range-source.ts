@@ -126,12 +126,13 @@ function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRo
 }
 
 function acceptedAttempt(
-  { request, messageId }: ClaimedRequest,
+  { request, messageId, destinations }: ClaimedRequest,
   { startedAt, finishedAt, httpStatus }: Pick<Attempt, 'startedAt' | 'finishedAt' | 'httpStatus'>,
   jobNumber: string | undefined,
 ): AcceptedAttempt {
   return {
     request,
+    recipients: destinations.count,
     messageId,
     jobNumber,
     finishedAt: finishedAt.getTime(),

@@ -11,6 +11,7 @@ import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import type { Settings } from '../settings.ts';
 import { formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
+import { checkCounts } from './counts.ts';
 import { checkMissingReports, checkUnsentReports } from './delivery-reports.ts';
 
 /** Workers, runs, and what they leave to persons. */
@@ -26,6 +27,7 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
       ask: async (pool) => checkWorkers(await readWorkers(pool), await listInterruptedRuns(pool)),
     },
     { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
+    { name: 'counts', ask: (pool) => checkCounts(pool, now) },
     { name: 'requests in doubt', ask: async (pool) => checkDoubts(await countRecipientsInDoubt(pool)) },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },

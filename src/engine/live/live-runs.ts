@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
+import type { RunState } from '../../domain/runs.ts';
 import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
@@ -14,13 +15,7 @@ import type { AccountLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { createUnappliedRead, type PacedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
-import {
-  createKnownRun,
-  type KnownRun,
-  type Reported,
-  type RunFigures,
-  readRunFigures,
-} from './run-figures.ts';
+import { createKnownAnswers, type KnownAnswers, type RunAnswers, readRunAnswers } from './run-answers.ts';
 import { createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
 import { type RunWait, waitsOf } from './waits.ts';
 
@@ -29,14 +24,13 @@ export type LiveRun = {
   readonly head: ListedRun;
   readonly at: Date;
   readonly progress: DispatchProgress;
-  readonly figures: RunFigures;
+  readonly answers: RunAnswers;
   readonly waits: readonly RunWait[];
   /** Undefined until a second was measured. */
   readonly rate: Rate | undefined;
   /** Null if the run waits, or is not running. */
   readonly secondsLeft: number | null;
   readonly limits: AccountLimits | undefined;
-  readonly reported: Reported | undefined;
   readonly failures: readonly FailureGroup[] | undefined;
   readonly results: readonly DeliveryResult[] | undefined;
   readonly costs: RunCosts | undefined;
@@ -44,9 +38,7 @@ export type LiveRun = {
   readonly events: RunEvents | undefined;
   readonly unapplied: UnappliedReports | undefined;
   /** When they were read. */
-  readonly asOf: Partial<
-    Readonly<Record<'figures' | 'reported' | 'failures' | 'results' | 'costs', Date | undefined>>
-  >;
+  readonly asOf: Partial<Readonly<Record<'answers' | 'failures' | 'results' | 'costs', Date | undefined>>>;
 };
 
 /** Milliseconds. A page says when it read a figure that is older. */
@@ -63,11 +55,18 @@ export type LiveRuns = {
 };
 
 type Watched = {
-  readonly known: KnownRun;
+  readonly known: KnownAnswers;
   readonly meter: RateMeter;
   readonly paced: SlowFigures;
   /** As last read, and when they are read again while the run is sent. */
-  figures: { readonly latest: RunFigures; readonly began: number; readonly nextAt: number } | undefined;
+  answers:
+    | {
+        readonly latest: RunAnswers;
+        readonly state: RunState;
+        readonly began: number;
+        readonly nextAt: number;
+      }
+    | undefined;
   readAt: number;
   isCounting: boolean;
   /** `hasBegun`: what is committed from then on may not be in it. It does not begin while an earlier one is read. */
@@ -82,10 +81,7 @@ const maxRuns = 8;
 /** Looks of pages that are open share one if they come closer together, in milliseconds. */
 const sharedFor = 250;
 
-/** Milliseconds in a look for slices that were not read before. */
-const budget = { running: 15, other: 50 } as const;
-
-/** While the run is sent, so small a part of the time is spent on its slices: sending comes first. */
+/** While the run is sent, so many times its duration pass between two readings of its answers: sending comes first. */
 const share = 100;
 
 const countingPause = { running: 450, other: 250 } as const;
@@ -131,7 +127,7 @@ export function createLiveRuns(
   };
 }
 
-function isIncomplete({ figures: { counted } }: LiveRun): boolean {
+function isIncomplete({ answers: { counted } }: LiveRun): boolean {
   return counted.slices < counted.of;
 }
 
@@ -163,10 +159,10 @@ function createWatched(
   run: string,
 ): Watched {
   return {
-    known: createKnownRun(),
+    known: createKnownAnswers(),
     meter: createRateMeter(context.monotonic),
     paced: createSlowFigures(context, settings, run),
-    figures: undefined,
+    answers: undefined,
     readAt: 0,
     isCounting: false,
     look: undefined,
@@ -175,8 +171,6 @@ function createWatched(
 
 /** Ends by itself within a second. */
 const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
-const nothingReported: Reported = { delivered: 0, undelivered: 0, unsent: 0, ofFailed: [] };
 
 async function look(
   { ledger, now, monotonic }: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
@@ -190,21 +184,18 @@ async function look(
   const [head] = await listRunsBeginning(ledger.monitoring, run, 1);
   if (head?.run !== run) return undefined;
   await paced.refresh(head, maxAge);
-  const reported = paced.reported.latest();
   const readNow = async (client: Transaction) => {
     const progress = (await readDispatchProgress(client, [run])).get(run);
     const preemptedBy = progress?.preempted ? await findPreemptingRun(client, run) : undefined;
     const { heldReason } = await readLocation(client);
-    const figures = await figuresOf(client, head, watched, reported ?? nothingReported, monotonic);
-    return progress && figures && { progress, preemptedBy: preemptedBy ?? null, held: heldReason, figures };
+    const answers = await answersOf(client, head, watched, monotonic);
+    return progress && { progress, preemptedBy: preemptedBy ?? null, held: heldReason, answers };
   };
   const read = await inTransaction(ledger.monitoring, readNow, oneSnapshot);
   if (!read) return undefined;
-  const { progress, figures } = read;
-  const rate = meter.measure(progress, {
-    requests: figures.requests.total,
-    recipients: figures.recipients.total,
-  });
+  const { progress, answers } = read;
+  const { requests, recipients } = progress.counts;
+  const rate = meter.measure(progress, { requests: requests.total, recipients: recipients.total });
   const limits = paced.limits.latest();
   const at = now();
   const agoOf = (age: number): Date | undefined =>
@@ -213,12 +204,11 @@ async function look(
     head: { ...head, state: progress.state, stateReason: progress.stateReason },
     at,
     progress,
-    figures,
-    waits: waitsOf({ ...read, rate, limits: limits?.inForce, inDoubt: figures.requests.in_doubt }),
+    answers,
+    waits: waitsOf({ ...read, rate, limits: limits?.inForce }),
     rate,
     secondsLeft: secondsLeftOf(progress, rate),
     limits,
-    reported,
     failures: paced.failures.latest(),
     results: paced.results.latest(),
     costs: paced.costs.latest(),
@@ -226,8 +216,7 @@ async function look(
     events: paced.events.latest(),
     unapplied: unapplied.latest(),
     asOf: {
-      figures: agoOf(monotonic() - (watched.figures?.began ?? Number.NEGATIVE_INFINITY)),
-      reported: agoOf(paced.reported.age()),
+      answers: agoOf(monotonic() - (watched.answers?.began ?? Number.NEGATIVE_INFINITY)),
       failures: agoOf(paced.failures.age()),
       results: agoOf(paced.results.age()),
       costs: agoOf(paced.costs.age()),
@@ -235,21 +224,19 @@ async function look(
   };
 }
 
-/** A change of the run's state is counted at once. */
-async function figuresOf(
+/** Those of a run whose state has changed are read at once. */
+async function answersOf(
   client: Transaction,
-  { run, state }: Pick<ListedRun, 'run' | 'state'>,
+  head: Pick<ListedRun, 'run' | 'state'>,
   watched: Watched,
-  reported: Reported,
   monotonic: () => number,
-): Promise<RunFigures | undefined> {
-  const before = watched.figures;
-  const isSent = state === 'running';
-  if (isSent && before?.latest.state === state && monotonic() < before.nextAt) return before.latest;
+): Promise<RunAnswers> {
+  const before = watched.answers;
+  const { state } = head;
+  if (state === 'running' && before?.state === state && monotonic() < before.nextAt) return before.latest;
   const began = monotonic();
-  const allowed = { milliseconds: isSent ? budget.running : budget.other, monotonic };
-  const latest = await readRunFigures(client, run, watched.known, reported, allowed);
+  const latest = await readRunAnswers(client, head, watched.known, monotonic);
   const ended = monotonic();
-  watched.figures = latest && { latest, began, nextAt: ended + (ended - began) * share };
+  watched.answers = { latest, state, began, nextAt: ended + (ended - began) * share };
   return latest;
 }

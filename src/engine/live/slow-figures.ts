@@ -20,7 +20,6 @@ import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { createAccountsFileReader } from './accounts-file.ts';
 import { createPacedRead, type PacedRead } from './paced-read.ts';
-import { type Reported, readReported } from './run-figures.ts';
 
 export type RunEvents = {
   /** Oldest first. */
@@ -33,7 +32,6 @@ export type RunEvents = {
 
 /** Figures of a run that can take long to read, each read as often as that allows. */
 export type SlowFigures = {
-  readonly reported: PacedRead<Reported>;
   readonly failures: PacedRead<readonly FailureGroup[]>;
   readonly results: PacedRead<readonly DeliveryResult[]>;
   readonly costs: PacedRead<RunCosts>;
@@ -64,7 +62,6 @@ export function createSlowFigures(
   let known: string | undefined;
   const paced = <Value>(least: number, read: () => Promise<Value>): PacedRead<Value> =>
     createPacedRead(context, least, read);
-  const reported = paced(400, () => readReported(pool, run));
   const failures = paced(400, () => listFailureGroups(pool, run, maxListed.failures));
   const results = paced(1_000, () => listDeliveryResults(pool, run));
   const costs = paced(1_000, async () => {
@@ -85,7 +82,7 @@ export function createSlowFigures(
     const all = joinLimits(file.limits ?? new Map(), await listRateLimits(pool));
     return all.find((each) => each.account === account);
   });
-  const changing = [reported, events, failures, costs, results];
+  const changing = [events, failures, costs, results];
   const all = [...changing, limits, rejections];
   let refreshing: Promise<void> | undefined;
   /** One after another: together they use one connection. */
@@ -99,7 +96,6 @@ export function createSlowFigures(
     return refreshing;
   };
   return {
-    reported,
     failures,
     results,
     costs,

@@ -23,13 +23,13 @@ export type WaitFacts = {
   readonly limits: RateLimits | undefined;
   /** Requests and recipients per second now. */
   readonly rate: { readonly requests: number; readonly recipients: number } | undefined;
-  readonly inDoubt: number;
 };
 
 /** The most important first. */
 export function waitsOf(facts: WaitFacts): RunWait[] {
-  const { progress, held, inDoubt } = facts;
-  const { state, stateReason } = progress;
+  const { progress, held } = facts;
+  const { state, stateReason, counts } = progress;
+  const inDoubt = counts.requests.in_doubt;
   const waits: RunWait[] = [];
   if (held && (state === 'planned' || state === 'running'))
     waits.push({ kind: 'ledger on hold', reason: held });

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { batchOf } from '../batch.ts';
+import { foldRunCounts } from '../counts/fold.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { hasUnknownSendTime, pendingChanges, sliceOf } from './changes.ts';
 import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
@@ -75,7 +76,7 @@ async function book(client: Transaction, limits: BookingLimits | null): Promise<
     `,
     [limits === null, limits?.slices ?? null],
   );
-  const { rows } = await client.query<{ changes: number; outcomes: number }>(
+  const { rows } = await client.query<{ changes: number; outcomes: number; runs: readonly string[] }>(
     `
     WITH open_slice AS MATERIALIZED (
       SELECT * FROM ${sliceKeys.table('open_slice', 3)}
@@ -103,11 +104,14 @@ async function book(client: Transaction, limits: BookingLimits | null): Promise<
       JOIN slices s USING (run_id, slice)
       WHERE b.run_id = open_slice.run_id AND b.slice = open_slice.slice
     )
-    SELECT (SELECT count(*)::integer FROM booked_changes) AS changes, (SELECT count(*)::integer FROM booked_outcomes) AS outcomes
+    SELECT (SELECT count(*)::integer FROM booked_changes) AS changes, (SELECT count(*)::integer FROM booked_outcomes) AS outcomes,
+           ARRAY(SELECT run_id FROM booked_changes UNION SELECT run_id FROM booked_outcomes) AS runs
     `,
     [limits?.changes ?? null, limits?.outcomes ?? null, ...sliceKeys.values(slices)],
   );
   const [booked] = rows;
+  // While delivery reports come in, each batch adds to the counts.
+  await foldRunCounts(client, booked?.runs ?? []);
   if (limits === null || !booked) return false;
   return (
     slices.length >= limits.slices || booked.changes >= limits.changes || booked.outcomes >= limits.outcomes

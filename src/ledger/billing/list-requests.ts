@@ -1,5 +1,5 @@
 import type { RequestState } from '../../domain/runs.ts';
-import { attemptOf, countSuppressedOf } from '../request-rows.ts';
+import { attemptOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
 /** Requests of a payer; undefined: of any, null: without one. */
@@ -90,7 +90,11 @@ const slicesOfPayer = `
 const requestsOfPayer = `
   SELECT q.request, message_id AS "messageId", q.state, q.attempts,
          coalesce(a.started_at, q.updated_at) AS "sentAt",
-         q.recipients - ${countSuppressedOf('q')} AS recipients,
+         q.recipients - (
+           SELECT count(*)::integer
+           FROM recipient_outcomes o
+           WHERE o.run_id = $1 AND o.request = q.request AND o.outcome = 'cancelled'
+         ) AS recipients,
          o.delivered, o.undelivered, o.price,
          e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
   FROM (

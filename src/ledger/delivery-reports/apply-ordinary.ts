@@ -1,6 +1,6 @@
 import { batchOf, toArrayParameter } from '../batch.ts';
 import { recordFirstOutcomes } from '../billing/changes.ts';
-import { acceptanceOf } from '../requests/acceptance.ts';
+import { acceptanceOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { findNamedRequest, type NamedRequests } from './matched-recipient.ts';

@@ -1,6 +1,6 @@
 import type { AccountShare } from '../../domain/account-sharing.ts';
 import { batchOf } from '../batch.ts';
-import { acceptanceOf } from '../requests/acceptance.ts';
+import { acceptanceOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { findByJobNumberOrPart } from './match-by-job-number.ts';

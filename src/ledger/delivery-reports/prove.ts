@@ -1,6 +1,6 @@
 import type { RequestState } from '../../domain/runs.ts';
 import { holdLedger } from '../location/location.ts';
-import { proveRequests } from '../requests/prove.ts';
+import { proveRequests, recordUnaccepted } from '../requests/prove.ts';
 import type { Transaction } from '../session.ts';
 import type { MatchedRecipient } from './matched-recipient.ts';
 
@@ -18,9 +18,11 @@ export async function proveAccepted(
   recipients: readonly MatchedRecipient[],
   now: Date,
 ): Promise<void> {
-  const requests = recipients.filter(({ isProof, state }) => isProof && unprovenStates.includes(state));
-  if (requests.length === 0) return;
-  const proven = await proveRequests(client, requests);
+  const unaccepted = recipients.filter(({ state }) => state !== 'accepted');
+  if (unaccepted.length === 0) return;
+  const requests = unaccepted.filter(({ isProof, state }) => isProof && unprovenStates.includes(state));
+  const proven = requests.length === 0 ? [] : await proveRequests(client, requests);
+  await recordUnaccepted(client, unaccepted);
   const untried = proven.filter(({ isUntried }) => isUntried);
   if (untried.length > 0) await recordUntriedProofs(client, untried, now);
 }

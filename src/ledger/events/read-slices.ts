@@ -17,7 +17,7 @@ export type TouchedSlice = {
 const columns = `
   s.run_id AS run, s.slice, s.first_request AS first, s.last_request AS last, s.state = 'held' AS "isHeld",
   s.state = 'done' AS "isDone",
-  concat_ws('/', s.state, s.version, s.settled, s.rejected, s.not_accepted, s.claimed_to) AS content`;
+  CAST(s.xmin AS text) AS content`;
 
 /** Held slices, and those changed by a transaction since `oldest`: of a large run, few of its thousands of slices. */
 export async function listTouchedSlices(

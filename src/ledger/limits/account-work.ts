@@ -1,8 +1,9 @@
 import type pg from 'pg';
+import type { RunState } from '../../domain/runs.ts';
+import { countSettled, readRunCounts } from '../counts/run-counts.ts';
 
 /** What an account does now. */
-export type AccountWork = {
-  readonly account: string;
+export type AccountWork = LimitedAccount & {
   /** Unfinished runs by state. */
   readonly running: number;
   readonly paused: number;
@@ -13,6 +14,10 @@ export type AccountWork = {
   readonly claimed: number;
   /** Slices that workers hold. */
   readonly heldSlices: number;
+};
+
+type LimitedAccount = {
+  readonly account: string;
   /** The service refuses everything since then; null: it does not. */
   readonly refusedSince: Date | null;
   readonly retryAt: Date | null;
@@ -21,35 +26,49 @@ export type AccountWork = {
   readonly lookedUpAt: Date | null;
 };
 
+type UnfinishedRun = { readonly account: string; readonly run: string; readonly heldSlices: number };
+
 /** Accounts with unfinished runs (`runs_unfinished`), or with limits, or that the service refuses. */
 export async function listAccountWork(pool: pg.Pool): Promise<AccountWork[]> {
-  const { rows } = await pool.query<AccountWork>(
+  const { rows: unfinished } = await pool.query<UnfinishedRun>(
     `
-    WITH run AS (
-      SELECT r.account, r.run_id, r.state, coalesce(sum(s.settled), 0) AS settled,
-             count(*) FILTER (WHERE s.state = 'held') AS held,
-             sum(greatest(0, s.claimed_to - s.first_request + 1 - s.settled)) FILTER (WHERE s.state = 'held') AS claimed
-      FROM runs r
-      LEFT JOIN slices s USING (run_id)
-      WHERE r.state IN ('planned', 'running', 'paused')
-      GROUP BY r.run_id
-    ), work AS (
-      SELECT account, count(*) FILTER (WHERE state = 'running') AS running,
-             count(*) FILTER (WHERE state = 'paused') AS paused, count(*) FILTER (WHERE state = 'planned') AS planned,
-             sum(settled) FILTER (WHERE state = 'running') AS settled, sum(held) AS held, sum(claimed) AS claimed
-      FROM run
-      GROUP BY account
-    )
-    SELECT account, coalesce(running, 0)::integer AS running, coalesce(paused, 0)::integer AS paused,
-           coalesce(planned, 0)::integer AS planned, coalesce(settled, 0)::float8 AS settled,
-           coalesce(held, 0)::integer AS "heldSlices", coalesce(claimed, 0)::integer AS claimed, b.opened_at AS "refusedSince", b.retry_at AS "retryAt",
-           b.reason AS refusal,
-           CASE WHEN isfinite(l.status_until) THEN l.status_until - interval '1 s' END AS "lookedUpAt"
-    FROM work
-    FULL JOIN account_breakers b USING (account)
-    FULL JOIN rate_limits l USING (account)
-    ORDER BY account
+    SELECT r.account, r.run_id AS run, (count(s.slice) FILTER (WHERE s.state = 'held'))::integer AS "heldSlices"
+    FROM runs r
+    LEFT JOIN slices s USING (run_id)
+    WHERE r.state IN ('planned', 'running', 'paused')
+    GROUP BY r.run_id
     `,
   );
-  return rows;
+  const countsOf = await readRunCounts(
+    pool,
+    unfinished.map(({ run }) => run),
+  );
+  const { rows: limited } = await pool.query<LimitedAccount>(
+    `
+    SELECT account, b.opened_at AS "refusedSince", b.retry_at AS "retryAt", b.reason AS refusal,
+           CASE WHEN isfinite(l.status_until) THEN l.status_until - interval '1 s' END AS "lookedUpAt"
+    FROM account_breakers b
+    FULL JOIN rate_limits l USING (account)
+    `,
+  );
+  const limits = new Map(limited.map((each) => [each.account, each]));
+  const runsOf = Map.groupBy(unfinished, ({ account }) => account);
+  return [...new Set([...runsOf.keys(), ...limits.keys()])].toSorted().map((account): AccountWork => {
+    const runs = (runsOf.get(account) ?? []).flatMap(({ run, heldSlices }) => {
+      const counts = countsOf.get(run);
+      return counts ? [{ heldSlices, counts }] : [];
+    });
+    const inState = (state: RunState) => runs.filter(({ counts }) => counts.state === state);
+    const sum = (each: readonly number[]): number => each.reduce((total, one) => total + one, 0);
+    return {
+      account,
+      running: inState('running').length,
+      paused: inState('paused').length,
+      planned: inState('planned').length,
+      settled: sum(inState('running').map(({ counts }) => countSettled(counts))),
+      claimed: sum(runs.map(({ counts }) => counts.requests.sending)),
+      heldSlices: sum(runs.map(({ heldSlices }) => heldSlices)),
+      ...(limits.get(account) ?? { refusedSince: null, retryAt: null, refusal: null, lookedUpAt: null }),
+    };
+  });
 }

@@ -16,7 +16,6 @@ export async function insertRunNotifications(
   run: string,
   change: string,
 ): Promise<void> {
-  // Reads only slices that counted rejected or unaccepted requests: a run may have millions of requests.
   await client.query(
     `
     INSERT INTO notifications (run_id, change, target_index, event, target, campaign_file, reason, created_at)
@@ -27,10 +26,10 @@ export async function insertRunNotifications(
       SELECT CASE
         WHEN c.state = 'paused' THEN 'paused'
         WHEN EXISTS (
-          SELECT FROM slices s
-          JOIN requests q ON q.run_id = s.run_id AND q.request BETWEEN s.first_request AND s.last_request
-          WHERE s.run_id = c.run_id AND (s.rejected > 0 OR s.not_accepted > 0)
-            AND q.state IN ('rejected', 'failed', 'in_doubt', 'abandoned')
+          SELECT FROM run_counts k
+          WHERE k.run_id = c.run_id AND k.counted IN ('rejected', 'divided', 'failed', 'in_doubt', 'abandoned')
+          GROUP BY k.counted
+          HAVING sum(k.requests) > 0
         ) THEN 'failures'
         ELSE 'completed'
       END AS event

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunPhase } from '../../domain/runs.ts';
-import { countSuppressedOf } from '../request-rows.ts';
 
 /** Figures of the fleet, from small tables or partial indexes. */
 export type LedgerFigures = {
@@ -10,7 +9,7 @@ export type LedgerFigures = {
   readonly openBreakers: readonly OpenBreaker[];
   readonly inbox: InboxFigures;
   readonly undecided: UndecidedReports;
-  /** Recipients of requests in doubt or abandoned, as booked: some seconds old. */
+  /** Recipients of requests in doubt or abandoned. */
   readonly unknownRecipients: number;
   /** Ticks that started no run, in total. */
   readonly ticks: { readonly missed: number; readonly failed: number };
@@ -149,26 +148,18 @@ async function countUndecidedReports(pool: pg.Pool, now: Date): Promise<Undecide
   return rows[0] ?? { unreadable: 0, unmatched: 0 };
 }
 
-/** Few entries match; `billing_entries_unknown` finds them. */
+/** `run_counts_unknown` finds them. */
 async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ unknown: number }>(
-    'SELECT coalesce(sum(unknown), 0)::integer AS unknown FROM billing_entries WHERE unknown <> 0',
+    `SELECT coalesce(sum(recipients), 0)::integer AS unknown FROM run_counts WHERE counted IN ('in_doubt', 'abandoned')`,
   );
   return rows[0]?.unknown ?? 0;
 }
 
-/**
- * Recipients of requests in doubt. Without abandoned ones, because an operator has decided about them.
- * `billing_entries_unknown` finds the runs, as they are booked.
- */
+/** Recipients of requests in doubt. Without abandoned ones, because an operator has decided about them. */
 export async function countRecipientsInDoubt(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ recipients: number }>(
-    `
-    SELECT coalesce(sum(q.recipients - ${countSuppressedOf('q')}), 0)::integer AS recipients
-    FROM requests q
-    WHERE q.state = 'in_doubt'
-      AND q.run_id IN (SELECT e.run_id FROM billing_entries e WHERE e.unknown <> 0)
-    `,
+    `SELECT coalesce(sum(recipients), 0)::integer AS recipients FROM run_counts WHERE counted = 'in_doubt'`,
   );
   return rows[0]?.recipients ?? 0;
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { RecipientState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
+import { recipientStateOf } from '../counts/recipient-state.ts';
 import { streamRows } from '../cursor.ts';
-import { recipientStateOf } from '../runs/recipient-state.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import type { ContactSource } from './stage-contacts.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, Resolution } from '../../domain/runs.ts';
+import { recipientStateOf } from '../counts/recipient-state.ts';
 import { deliveryReportColumns, type ListedDeliveryReport } from '../delivery-reports/list.ts';
 import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf } from '../request-rows.ts';
 import { type RequestKey, requestKeys } from '../requests/by-message-id.ts';
-import { recipientStateOf } from '../runs/recipient-state.ts';
 import { type FoundRecipient, findRecipients, type HistoryRange, type RecipientQuery } from './find.ts';
 
 /** All that the ledger knows of a recipient. */

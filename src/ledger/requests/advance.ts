@@ -14,6 +14,7 @@ export type RangeClaim = {
 
 export type AcceptedRequest = {
   readonly request: number;
+  readonly recipients: number;
   readonly finishedAt: number;
   readonly tookMs: number;
   readonly httpStatus: number;
@@ -102,14 +103,15 @@ function advanceStatement(hasJobNumbers: boolean): string {
       SET version = t.version,
           claimed_to = CASE WHEN held.granted THEN t.claim_to ELSE s.claimed_to END,
           claimed_at = CASE WHEN held.granted AND t.claim_to > t.claim_after THEN $6 ELSE s.claimed_at END,
-          settled = s.settled + t.accepted
+          accepted = s.accepted + t.accepted, accepted_recipients = s.accepted_recipients + t.recipients
       FROM held
       JOIN step t USING (ordinal)
       WHERE s.run_id = t.run_id AND s.slice = t.slice
       RETURNING t.ordinal, held.granted
     ), kept AS (
-      INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms, statuses, job_numbers)
-      SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], (t.times::integer[])[1 : t.accepted],
+      INSERT INTO outcomes
+        (run_id, slice, version, recorded_at, requests, recipients, ages_ms, took_ms, statuses, job_numbers)
+      SELECT t.run_id, t.slice, t.version, $6, t.requests::integer[], t.recipients, (t.times::integer[])[1 : t.accepted],
              (t.times::integer[])[t.accepted + 1 :], t.statuses::smallint[], t.job_numbers::text[]
       FROM moved
       JOIN step t USING (ordinal)
@@ -137,6 +139,7 @@ const advanceBatch = batchOf<DatedAdvance>({
   ...changeColumns,
   epoch: ['bigint', ({ claim }) => claim?.epoch ?? null],
   accepted: ['integer', ({ accepted }) => accepted.length],
+  recipients: ['integer', ({ accepted }) => accepted.reduce((sum, { recipients }) => sum + recipients, 0)],
   requests: ['text', ({ accepted }) => integerArray(accepted.map(({ request }) => request))],
   times: [
     'text',

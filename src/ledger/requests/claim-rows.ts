@@ -184,10 +184,10 @@ const claimStatement = `
                  END
     FROM emptied
     WHERE q.run_id = emptied.run_id AND q.request = emptied.request
-  ), counted AS (
+  ), fenced AS (
     UPDATE slices s
-    SET version = $15, settled = settled + e.requests, not_accepted = not_accepted + e.doubts
-    FROM held, (SELECT count(*) AS requests, count(*) FILTER (WHERE sent_before) AS doubts FROM emptied) e
+    SET version = $15
+    FROM held
     WHERE s.run_id = $1 AND s.slice = $7
     RETURNING s.slice
   ), claimed AS (
@@ -209,7 +209,7 @@ const claimStatement = `
            SELECT position FROM recipient_outcomes o
            WHERE o.run_id = $1 AND o.request = c.request AND o.outcome = 'cancelled'
          ) AS suppressed_positions
-  FROM counted
+  FROM fenced
   LEFT JOIN batch b ON true
   LEFT JOIN claimed c ON c.request = b.request
   LEFT JOIN runs u ON u.run_id = c.run_id

@@ -1,6 +1,9 @@
 import type { Transaction } from '../session.ts';
 
-/** Merges the outcomes of a slice, one row a commit, into arrays in request order, so that one can be read alone. */
+/**
+ * Merges the outcomes of a done slice, one row a commit, into arrays in request order, so that one can be read alone,
+ * and deletes proofs of requests that are accepted.
+ */
 export async function compactOutcomes(client: Transaction, run: string, slice: number): Promise<void> {
   await client.query({
     name: 'compact-outcomes',
@@ -18,6 +21,18 @@ export async function compactOutcomes(client: Transaction, run: string, slice: n
   await client.query({
     name: 'delete-outcomes',
     text: 'DELETE FROM outcomes WHERE run_id = $1 AND slice = $2',
+    values: [run, slice],
+  });
+  await client.query({
+    name: 'delete-accepted-proofs',
+    text: `
+    DELETE FROM early_proofs p
+    USING slices s
+    WHERE s.run_id = $1 AND s.slice = $2 AND p.run_id = $1 AND p.request BETWEEN s.first_request AND s.claimed_to
+      AND NOT EXISTS (
+        SELECT FROM requests q WHERE q.run_id = $1 AND q.request = p.request AND q.state <> 'accepted'
+      )
+    `,
     values: [run, slice],
   });
 }

@@ -1,7 +1,6 @@
 import { recordReopenedRequests } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { recipientArrays } from './recipient-arrays.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 export type DividedRequests = { readonly first: number; readonly last: number };
 
@@ -99,7 +98,6 @@ const newRequests = `
     RETURNING q.run_id, q.request
   ), opened AS (
     ${recordReopenedRequests('(TABLE new_request UNION ALL TABLE parent_request)')}
-  ), counted AS (${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM parent_request)')}
   )`;
 
 const newContents = `

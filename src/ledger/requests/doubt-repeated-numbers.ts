@@ -3,7 +3,6 @@ import { recordReopenedRequests } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { addAcceptedRows } from './add-rows.ts';
 import type { RequestKey } from './by-message-id.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 type RepeatedNumber = RequestKey & { readonly jobNumber: string };
 
@@ -49,10 +48,13 @@ export async function doubtRepeatedNumbers(
       SET verdict = 'in_doubt', detail = d.reason
       FROM doubted d
       WHERE a.run_id = d.run_id AND a.request = d.request AND a.attempt = d.attempts
-    ), opened AS (
-      ${recordReopenedRequests('doubted')}
+    ), reported AS (
+      -- A delivery report may have come in this moment.
+      INSERT INTO early_proofs (run_id, request)
+      SELECT run_id, request FROM doubted
+      ON CONFLICT DO NOTHING
     )
-    ${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, 1 AS not_accepted FROM doubted)')}
+    ${recordReopenedRequests('doubted')}
     `,
     [now, ...repeatedNumbers.values(repeated)],
   );

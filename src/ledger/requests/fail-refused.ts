@@ -15,7 +15,7 @@ export async function failRefused(
   { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
   now: Date,
 ): Promise<number> {
-  const { rows } = await pool.query<{ requests: number }>(
+  const { rowCount } = await pool.query(
     `
     WITH held AS MATERIALIZED (
       SELECT s.run_id, s.first_request, s.last_request, resumed.at AS resumed_at
@@ -36,26 +36,18 @@ export async function failRefused(
         AND EXISTS (SELECT ${refusals} AND a.started_at < h.resumed_at)
         AND EXISTS (SELECT ${refusals} AND a.started_at >= h.resumed_at)
       FOR UPDATE OF q
-    ), failed AS (
-      UPDATE requests q
-      SET state = CASE WHEN resends > 0 THEN 'in_doubt' ELSE 'failed' END,
-          reason = CASE WHEN resends > 0
-                     THEN jsonb_build_object('kind', 'resent', 'state', 'failed', 'words', r.words)
-                     ELSE r.words
-                   END,
-          updated_at = $4
-      FROM refused r
-      WHERE q.run_id = $1 AND q.request = r.request
-      RETURNING q.request
-    ), counted AS (
-      UPDATE slices s
-      SET settled = s.settled + f.requests, not_accepted = s.not_accepted + f.requests
-      FROM held, (SELECT count(*) AS requests FROM failed) f
-      WHERE s.run_id = $1 AND s.slice = $2
     )
-    SELECT count(*)::integer AS requests FROM failed
+    UPDATE requests q
+    SET state = CASE WHEN resends > 0 THEN 'in_doubt' ELSE 'failed' END,
+        reason = CASE WHEN resends > 0
+                   THEN jsonb_build_object('kind', 'resent', 'state', 'failed', 'words', r.words)
+                   ELSE r.words
+                 END,
+        updated_at = $4
+    FROM refused r
+    WHERE q.run_id = $1 AND q.request = r.request
     `,
     [run, slice, owner, now],
   );
-  return rows[0]?.requests ?? 0;
+  return rowCount ?? 0;
 }

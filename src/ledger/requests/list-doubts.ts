@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { countSuppressedOf, requestOf } from '../request-rows.ts';
+import { requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
 export type Doubt = {
@@ -33,7 +33,7 @@ export async function* listDoubts(
     const { rows } = await pool.query<Stored<Doubt>>(
       `
       SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId",
-             q.recipients - ${countSuppressedOf('q')} AS recipients,
+             q.recipients - q.suppressed AS recipients,
              q.updated_at AS since, q.reason, q.attempts
       FROM runs r
       JOIN requests q USING (run_id)

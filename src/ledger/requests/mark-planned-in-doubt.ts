@@ -4,7 +4,6 @@ import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { addAllPlannedRows } from './add-rows.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };
 
@@ -29,14 +28,11 @@ export async function markPlannedInDoubt(
           reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE $2::jsonb END,
           attempts = attempts + 1, updated_at = $4
       WHERE run_id = $1 AND state = 'planned'
-      RETURNING run_id, request, attempts, state
+      RETURNING request, attempts, state
     ), unrecorded AS (
       INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
       SELECT $1, request, attempts, $5, $3, $4, 'in_doubt', $2
       FROM unsent
-    ), counted AS (${addRequestsToSliceCounts(`(
-      SELECT run_id, request, 1 AS settled, CAST(state = 'in_doubt' AS integer) AS not_accepted FROM unsent
-    )`)}
     )
     SELECT request, attempts AS attempt, state FROM unsent
     `,

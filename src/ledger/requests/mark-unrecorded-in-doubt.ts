@@ -16,25 +16,17 @@ export async function markUnrecordedInDoubt(
   now: Date,
 ): Promise<number> {
   await addUnrecordedRows(client, range, owner);
-  const { run, slice, first, last } = range;
+  const { run, first, last } = range;
   const { rows } = await client.query<{ request: number; attempts: number }>(
     `
-    WITH orphaned AS (
-      UPDATE requests
-      SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
-          reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE ${reasonOf('worker_ended')} END,
-          owner = NULL, updated_at = $4
-      WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
-      RETURNING request, attempts, reported
-    ), counted AS (
-      UPDATE slices
-      SET settled = settled + o.requests, not_accepted = not_accepted + o.doubts
-      FROM (SELECT count(*) AS requests, count(*) FILTER (WHERE NOT reported) AS doubts FROM orphaned) o
-      WHERE run_id = $1 AND slice = $5 AND o.requests > 0
-    )
-    SELECT request, attempts FROM orphaned
+    UPDATE requests
+    SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+        reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE ${reasonOf('worker_ended')} END,
+        owner = NULL, updated_at = $4
+    WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
+    RETURNING request, attempts
     `,
-    [run, first, last, now, slice],
+    [run, first, last, now],
   );
   if (rows.length === 0) return 0;
   // A separate statement also sees attempts that began while the first one waited.

@@ -1,8 +1,8 @@
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
+import { acceptanceOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './by-message-id.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 /** `isUntried`: the ledger knows of no attempt. */
 export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
@@ -52,12 +52,6 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
       FOR NO KEY UPDATE
     ), opened AS (
       ${recordReopenedRequests("(SELECT * FROM proven WHERE state = 'in_doubt')")}
-    ), counted AS (${addRequestsToSliceCounts(`(
-      SELECT run_id, request, CAST(state = 'planned' AS integer) AS settled,
-             -CAST(state = 'in_doubt' AS integer) AS not_accepted
-      FROM proven
-      WHERE state <> 'sending' AND NOT untried
-    )`)}
     )
     UPDATE requests q
     SET reported = true,
@@ -101,4 +95,19 @@ async function storeEarlyProofs(
     requestKeys.values(requests),
   );
   return rows;
+}
+
+/** Those of the requests that are not accepted, for counts: a delivery report has decided about their recipients. */
+export async function recordUnaccepted(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO early_proofs (run_id, request)
+    SELECT DISTINCT p.run_id, p.request
+    FROM ${requestKeys.table('p')}
+    JOIN ${acceptanceOf('p.run_id', 'p.request')} a ON NOT a.accepted
+    ORDER BY p.run_id, p.request
+    ON CONFLICT DO NOTHING
+    `,
+    requestKeys.values(requests),
+  );
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 import type { SliceRange } from './slice-range.ts';
 
 /**
@@ -23,7 +22,7 @@ export async function releaseUnacknowledgedClaims(
       UPDATE slices s
       SET version = s.version + 1
       FROM (
-        -- Lock order as in proveRequests: the slice first, its counts last.
+        -- Lock order as in proveRequests: the slice first.
         SELECT run_id, slice FROM slices WHERE run_id = $1 AND slice = $2 AND owner = $3 FOR UPDATE
       ) held
       WHERE s.run_id = held.run_id AND s.slice = held.slice
@@ -42,10 +41,7 @@ export async function releaseUnacknowledgedClaims(
             owner = NULL, updated_at = $6
         WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending' AND owner = $4
           AND request <> ALL ($5::integer[])
-        RETURNING run_id, request, attempts, state
-      ), counted AS (${addRequestsToSliceCounts(`(
-        SELECT run_id, request, 1 AS settled, 0 AS not_accepted FROM unanswered WHERE state = 'accepted'
-      )`)}
+        RETURNING request, attempts
       )
       UPDATE attempts a
       SET finished_at = $6, verdict = 'released', detail = ${reasonOf('claim_unanswered')}

@@ -2,11 +2,9 @@ import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
-import { countSuppressedOf } from '../request-rows.ts';
 import { markReopened } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
-import { addRequestsToSliceCounts } from './slice-counts.ts';
 
 export type ResolvedRequest = { readonly request: number; readonly recipients: number };
 
@@ -45,18 +43,15 @@ export async function resolveRequests(
       SET state = $3, updated_at = $4, resends = resends + CASE $3 WHEN 'planned' THEN 1 ELSE 0 END,
           reason = jsonb_build_object('kind', 'resolved', 'resolution', $5::text, 'by', $6::text, 'words', $7::text)
       WHERE run_id = $1 AND state = 'in_doubt' AND ($2::integer[] IS NULL OR request = ANY ($2))
-      RETURNING run_id, request, recipients
+      RETURNING run_id, request, recipients - suppressed AS recipients
     ), opened AS (
       ${recordReopenedRequests('resolved')}
-    ), counted AS (${addRequestsToSliceCounts(`(
-      SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM resolved WHERE $3 = 'accepted'
-    )`)}
     ), kept AS (
       INSERT INTO resolutions (run_id, request, resolved_at, resolution, resolved_by, reason)
       SELECT $1, request, $4, $5, $6, $7
       FROM resolved
     )
-    SELECT request, recipients - ${countSuppressedOf('resolved')} AS recipients
+    SELECT request, recipients
     FROM resolved
     ORDER BY request
     `,
@@ -87,7 +82,6 @@ export async function acceptLookedUp(
       RETURNING run_id, request
     ), opened AS (
       ${recordReopenedRequests('accepted')}
-    ), counted AS (${addRequestsToSliceCounts('(SELECT run_id, request, 0 AS settled, -1 AS not_accepted FROM accepted)')}
     )
     SELECT FROM accepted
     `,

@@ -6,7 +6,6 @@ import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { doubtRepeatedNumbers } from './doubt-repeated-numbers.ts';
 import { type Settlement, settlementColumns } from './settlement.ts';
-import { addToSliceCounts } from './slice-counts.ts';
 
 const withoutJobNumbers = batchOf<Settlement>(settlementColumns);
 const withJobNumbers = batchOf<Settlement>({ ...settlementColumns, job_number: ['text', jobNumberOf] });
@@ -122,15 +121,7 @@ function settleStatement(hasJobNumbers: boolean): string {
       FROM outcome o
       WHERE q.run_id = o.run_id AND q.request = o.request
         AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
-      RETURNING o.ordinal, o.run_id, o.slice, q.state
-    ), counted AS (${addToSliceCounts(`(
-        SELECT run_id, slice, count(*) AS settled,
-               count(*) FILTER (WHERE state = 'rejected') AS rejected,
-               count(*) FILTER (WHERE state <> 'accepted') AS not_accepted
-        FROM settled
-        WHERE state <> 'planned'
-        GROUP BY run_id, slice
-      )`)}
+      RETURNING o.ordinal
     )
     SELECT ordinal - 1 AS index FROM settled
   `;
@@ -165,15 +156,9 @@ async function settleInDoubt(
         AND EXISTS (SELECT FROM attempts a
                     WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt
                       AND a.owner = o.owner)
-      RETURNING o.ordinal, o.run_id, o.slice, o.request, q.state
+      RETURNING o.ordinal, o.run_id, o.request, q.state
     ), opened AS (
       ${recordReopenedRequests("(SELECT * FROM settled WHERE state <> 'in_doubt')")}
-    ), counted AS (${addToSliceCounts(`(
-        SELECT run_id, slice, 0 AS settled, count(*) FILTER (WHERE state = 'rejected') AS rejected,
-               -count(*) FILTER (WHERE state = 'accepted') AS not_accepted
-        FROM settled
-        GROUP BY run_id, slice
-      )`)}
     )
     SELECT (ordinal - 1)::integer AS index FROM settled
     `,

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { countSuppressedOf } from '../request-rows.ts';
 
 export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
 
@@ -39,7 +38,7 @@ export async function* streamFailedRequests(
       `
       SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId", q.state, q.reason, q.attempts,
              tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",
-             q.recipients - ${countSuppressedOf('q')} AS recipients,
+             q.recipients - q.suppressed AS recipients,
              e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
       FROM (
         SELECT *

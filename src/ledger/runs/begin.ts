@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { findApproval } from '../approvals/approvals.ts';
+import { countSettled, readRunCounts } from '../counts/run-counts.ts';
 import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { reopenDoubts } from '../slice-states/transitions.ts';
@@ -39,16 +40,12 @@ export async function beginRun(
     if (state === 'planned') await markBegun(client, plan.run);
     if (state === 'paused') {
       await markResumed(client, plan.run);
-      await client.query(
-        `
-        UPDATE runs
-        SET (settled_before, rejected_before) = (
-          SELECT coalesce(sum(settled), 0), coalesce(sum(rejected), 0) FROM slices WHERE run_id = $1
-        )
-        WHERE run_id = $1
-        `,
-        [plan.run],
-      );
+      const counts = (await readRunCounts(client, [plan.run])).get(plan.run);
+      await client.query('UPDATE runs SET settled_before = $2, rejected_before = $3 WHERE run_id = $1', [
+        plan.run,
+        counts ? countSettled(counts) : 0,
+        counts?.requests.rejected ?? 0,
+      ]);
       await reopenDoubts(client, plan.run);
     }
     await alongside?.(client, state);

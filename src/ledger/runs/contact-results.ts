@@ -2,10 +2,10 @@ import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { RejectionDetail, RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
+import { recipientStateOf } from '../counts/recipient-state.ts';
 import { streamRows } from '../cursor.ts';
 import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { recipientStateOf } from './recipient-state.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
 /** What became of a contact. Line numbers continue from file to file. */

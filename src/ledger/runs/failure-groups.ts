@@ -1,6 +1,6 @@
 import type { RequestReason } from '../../domain/reasons.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { contactFileOf, countSuppressedOf, recipientsOf } from '../request-rows.ts';
+import { contactFileOf, recipientsOf } from '../request-rows.ts';
 import { type FailedRequest, failedStates } from '../requests/stream-failed.ts';
 import type { Connection } from '../session.ts';
 
@@ -44,7 +44,7 @@ export async function listFailureGroups(
       SELECT md5(concat_ws(' ', state, reason)) AS "group", state, reason, count(*)::integer AS requests,
              sum(recipients)::integer AS recipients
       FROM (
-        SELECT state, ${groupedReason} AS reason, recipients - ${countSuppressedOf('q')} AS recipients
+        SELECT state, ${groupedReason} AS reason, recipients - suppressed AS recipients
         FROM requests q
         WHERE run_id = $1 AND state = ANY ($2::text[])
       ) failed

@@ -1,6 +1,42 @@
+import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 import type { AttemptVerdict } from './describe-sending.ts';
-import { type RequestsOfSlice, requestsOfSlices } from './slice-figures.ts';
+
+/* When and how the service answered the requests of single slices, for pages that follow a run. */
+
+export type AnsweredSlice = RequestsOfSlice & {
+  readonly isHeld: boolean;
+  /** All was claimed, and the answers of its ordinary requests are in one row. */
+  readonly isSettled: boolean;
+  readonly claimedTo: number;
+  /** Changes with each change of its requests, except those of a held slice. */
+  readonly content: string;
+};
+
+/** Slices that send; of a million requests, a few hundred. */
+export async function listAnsweredSlices(client: Transaction, run: string): Promise<AnsweredSlice[]> {
+  const { rows } = await client.query<AnsweredSlice>({
+    name: 'list-answered-slices',
+    text: `
+      SELECT s.slice, s.first_request AS first, s.last_request AS last, s.claimed_to AS "claimedTo",
+             s.state = 'held' AS "isHeld", s.claimed_to = s.last_request AND k.slice IS NOT NULL AS "isSettled",
+             CAST(s.xmin AS text) AS content
+      FROM slices s
+      LEFT JOIN slice_outcomes k USING (run_id, slice)
+      WHERE s.run_id = $1 AND s.phase = 'sending' AND s.claimed_to >= s.first_request
+    `,
+    values: [run],
+  });
+  return rows;
+}
+
+export type RequestsOfSlice = { readonly slice: number; readonly first: number; readonly last: number };
+
+const requestsOfSlices = batchOf<RequestsOfSlice>({
+  slice: ['integer', ({ slice }) => slice],
+  first: ['integer', ({ first }) => first],
+  last: ['integer', ({ last }) => last],
+});
 
 /** Attempts that ended in the same second with the same result, or (without a second) took as long. */
 export type AnswerCount = {
@@ -35,6 +71,7 @@ export async function countSettledAnswers(
   run: string,
   slices: readonly RequestsOfSlice[],
 ): Promise<AnswerCount[]> {
+  if (slices.length === 0) return [];
   const { rows } = await client.query<AnswerCount>({
     name: 'count-settled-answers',
     text: `
@@ -83,6 +120,43 @@ export async function countRowAnswers(
       `)}
     `,
     values: [run, ...requestsOfSlices.values(slices)],
+  });
+  return rows;
+}
+
+/** A change of a slice whose answers are known. */
+type SliceVersion = { readonly slice: number; readonly version: number };
+
+const sliceVersions = batchOf<SliceVersion>({
+  slice: ['integer', ({ slice }) => slice],
+  version: ['integer', ({ version }) => version],
+});
+
+/** Of ordinary requests in slices that are not settled, recorded after the known changes; `version` is the last one. */
+export async function countRecordedAnswers(
+  client: Transaction,
+  run: string,
+  slices: readonly SliceVersion[],
+): Promise<(AnswerCount & SliceVersion)[]> {
+  if (slices.length === 0) return [];
+  const { rows } = await client.query<AnswerCount & SliceVersion>({
+    name: 'count-recorded-answers',
+    text: `
+      SELECT d.slice, (SELECT max(version) FROM outcomes o WHERE o.run_id = $1 AND o.slice = d.slice) AS version, c.*
+      FROM ${sliceVersions.table('d', 2)}
+      ${countsOf(`
+        SELECT CAST(floor(extract(epoch FROM recorded_at) - age_ms / 1000.0) AS float8) AS second,
+               'accepted' AS verdict, coalesce(status, 200) AS http_status, ${twoDigits('took_ms')} AS took
+        FROM (
+          SELECT o.recorded_at, n.*
+          FROM outcomes o
+          CROSS JOIN LATERAL unnest(o.ages_ms, o.took_ms, o.statuses) AS n (age_ms, took_ms, status)
+          WHERE o.run_id = $1 AND o.slice = d.slice AND o.version > d.version
+          OFFSET 0
+        ) n
+      `)}
+    `,
+    values: [run, ...sliceVersions.values(slices)],
   });
   return rows;
 }

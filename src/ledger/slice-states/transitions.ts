@@ -208,7 +208,7 @@ export async function markReleased(
   );
 }
 
-/** `done → waiting` for slices of resent requests, which are not settled any more. */
+/** `done → waiting` for slices of resent requests. */
 export async function reopenSlices(
   client: Transaction,
   run: string,
@@ -217,15 +217,13 @@ export async function reopenSlices(
   await client.query(
     `
     UPDATE slices s
-    SET state = CASE s.state WHEN 'done' THEN 'waiting' ELSE s.state END,
-        settled = s.settled - resent.requests, not_accepted = s.not_accepted - resent.requests
+    SET state = 'waiting'
     FROM (
-      SELECT slice, count(*) AS requests
+      SELECT DISTINCT slice
       FROM unnest($2::integer[]) AS request
       JOIN slices ON run_id = $1 AND request BETWEEN first_request AND last_request
-      GROUP BY slice
     ) resent
-    WHERE s.run_id = $1 AND s.slice = resent.slice
+    WHERE s.run_id = $1 AND s.slice = resent.slice AND s.state = 'done'
     `,
     [run, requests],
   );

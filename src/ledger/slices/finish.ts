@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import { foldRunCounts } from '../counts/fold.ts';
 import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
 import { doubtRepeatedNumbers } from '../requests/doubt-repeated-numbers.ts';
@@ -45,6 +46,7 @@ export async function finishSlice(
     const released =
       (await isOwner(client, held)) && (await finishPhase(client, held, state, interrupted, now));
     if (!released) return 'lost';
+    await foldRunCounts(client, [run]);
     await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
     await completeRun(queue, client, plan, policy, now);

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../domain/breaker.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
+import { countNotAccepted, countSettled, type RunCounts, readRunCounts } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 import { isPreempted } from './priority.ts';
@@ -9,9 +10,11 @@ import { isPreempted } from './priority.ts';
 export type DispatchProgress = {
   readonly state: RunState;
   readonly stateReason: RunReason | null;
+  readonly counts: RunCounts;
   /** Grows when rejected requests are divided. */
   readonly total: number;
   readonly settled: number;
+  /** Without divided requests. */
   readonly notAccepted: number;
   /** Since the last resume. */
   readonly settledSince: number;
@@ -24,8 +27,13 @@ export type DispatchProgress = {
   readonly refusal: Refusal | null;
 };
 
-type DbProgress = Stored<Omit<DispatchProgress, 'refusal'>, 'stateReason'> & {
+type DbProgress = Stored<
+  Pick<DispatchProgress, 'state' | 'stateReason' | 'phase' | 'held' | 'opensAt' | 'preempted'>,
+  'stateReason'
+> & {
   readonly run: string;
+  readonly settledBefore: number;
+  readonly rejectedBefore: number;
   readonly since: Date | null;
   readonly retryAt: Date | null;
   readonly reason: string | null;
@@ -39,11 +47,7 @@ export async function readDispatchProgress(
     name: 'watch-runs',
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
-             coalesce(max(s.last_request), 0) AS total,
-             coalesce(sum(s.settled), 0)::integer AS settled,
-             coalesce(sum(s.settled), 0)::integer - r.settled_before AS "settledSince",
-             coalesce(sum(s.rejected), 0)::integer - r.rejected_before AS "rejectedSince",
-             coalesce(sum(s.not_accepted), 0)::integer AS "notAccepted",
+             r.settled_before AS "settledBefore", r.rejected_before AS "rejectedBefore",
              (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
              CASE WHEN bool_or(s.phase = 'settling doubts' AND s.state IN ('queued', 'held'))
                   THEN 'settling doubts' ELSE 'sending' END AS phase,
@@ -59,10 +63,26 @@ export async function readDispatchProgress(
     `,
     values: [runs],
   });
+  // Later than the states: a run that is completed has its last counts.
+  const countsOf = await readRunCounts(client, runs);
   return new Map(
-    rows.map(({ run, since, retryAt, reason, stateReason, ...watch }) => {
-      const refusal = since && retryAt && reason !== null ? { since, retryAt, reason } : null;
-      return [run, { ...watch, stateReason: runReason(stateReason), refusal }];
+    rows.flatMap(({ run, since, retryAt, reason, stateReason, settledBefore, rejectedBefore, ...watch }) => {
+      const counts = countsOf.get(run);
+      if (!counts) return [];
+      const { requests } = counts;
+      const settled = countSettled(counts);
+      const progress = {
+        ...watch,
+        stateReason: runReason(stateReason),
+        counts,
+        total: requests.total,
+        settled,
+        notAccepted: countNotAccepted(counts),
+        settledSince: settled - settledBefore,
+        rejectedSince: requests.rejected - rejectedBefore,
+        refusal: since && retryAt && reason !== null ? { since, retryAt, reason } : null,
+      };
+      return [[run, progress] as const];
     }),
   );
 }

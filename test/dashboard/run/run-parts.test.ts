@@ -58,7 +58,7 @@ test('a rate is shown with the time left, and never as complete before the end',
   expect(page).toContain('480 requests a second now, 2 min left');
 });
 
-test.each(['figures', 'reported', 'failures', 'results', 'costs'] as const)(
+test.each(['answers', 'failures', 'results', 'costs'] as const)(
   'a page says when it read %s that are older than two seconds',
   (name) => {
     const live = aLiveRun({ state: 'completed' });
@@ -68,12 +68,6 @@ test.each(['figures', 'reported', 'failures', 'results', 'costs'] as const)(
     expect(shown('2026-09-26T12:59:58Z')).not.toContain('as of');
   },
 );
-
-test('recipients of reports that are not counted yet are not shown as not delivered', () => {
-  const page = livePart({ ...aLiveRun({ state: 'completed' }), reported: undefined }, viewer).text;
-  expect(page).toContain('Delivery reports are being counted.');
-  expect(page).not.toContain('0 delivered');
-});
 
 test('payers of an account without rates have no estimate, not one of 0', () => {
   const live = aLiveRun({ state: 'completed' });
@@ -154,8 +148,9 @@ test('a share is rounded, but never to all before the last, or to none after the
 
 test('shares have one decimal each, and a few of many are not called none', () => {
   const live = aLiveRun({ state: 'running' });
-  const requests = { ...live.figures.requests, total: 10_000, accepted: 9_000, sending: 2, planned: 998 };
-  const { text } = countsPart({ ...live, figures: { ...live.figures, requests } }, viewer);
+  const { counts } = live.progress;
+  const requests = { ...counts.requests, total: 10_000, accepted: 9_000, sending: 2, planned: 998 };
+  const { text } = countsPart({ ...live, progress: { ...live.progress, counts: { ...counts, requests } } });
   const ofRequests = text.split('Requests by state').at(-1) ?? '';
   expect([...ofRequests.matchAll(/[^>]* %/g)].map(([share]) => share)).toEqual([
     '10.0 %',
@@ -167,7 +162,7 @@ test('shares have one decimal each, and a few of many are not called none', () =
 test('while slices are being counted, the page says so', () => {
   const live = aLiveRun({ state: 'running' });
   const counted = { slices: 120, of: 500 };
-  expect(livePart({ ...live, figures: { ...live.figures, counted } }, viewer).text).toContain(
+  expect(livePart({ ...live, answers: { ...live.answers, counted } }, viewer).text).toContain(
     'being counted: 24 %',
   );
   expect(livePart(live, viewer).text).not.toContain('being counted');

@@ -93,6 +93,7 @@ test('after a claim that could not be marked, no accepted request counts as reco
   const accepted = (request: number) => ({
     request,
     messageId: `M${request}`,
+    recipients: 1,
     finishedAt: Date.now(),
     tookMs: 1,
     httpStatus: 200,

@@ -31,12 +31,12 @@ async function readAll() {
 }
 
 test('a run is shown with its counts, answers, failures, costs and events', async () => {
-  const { head, figures, failures, costs, results, events, waits } = await readAll();
+  const { head, progress, answers, failures, costs, results, events, waits } = await readAll();
   expect(head).toMatchObject({ run, state: 'completed', channel: 'sms' });
-  expect(figures.requests).toMatchObject({ total: 4, accepted: 3, rejected: 1 });
-  expect(figures.recipients).toMatchObject({ total: 8, accepted: 4, delivered: 2, rejected: 2 });
-  expect(figures.counted).toEqual({ slices: 1, of: 1 });
-  expect(figures.ended.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(5);
+  expect(progress.counts.requests).toMatchObject({ total: 4, accepted: 3, rejected: 1 });
+  expect(progress.counts.recipients).toMatchObject({ total: 8, accepted: 4, delivered: 2, rejected: 2 });
+  expect(answers.counted).toEqual({ slices: 1, of: 1 });
+  expect(answers.ended.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(5);
   expect(failures).toMatchObject([{ state: 'rejected', reason: 'words', requests: 1, recipients: 2 }]);
   expect(costs).toMatchObject({ currency: 'NZD', subAccounts: 2, total: { recipients: 8 } });
   expect(results).toEqual([{ outcome: 'delivered', result: null, recipients: 2 }]);
@@ -95,14 +95,14 @@ test('a page of a run that has ended waits for the delivery reports and costs of
   await inTransaction(ledger.pool, (client) => markCompleted(client, ended, world.now));
   time += 300;
   const first = await slow.read(ended);
-  expect([first?.figures.recipients.accepted, first?.costs?.total.accepted]).toEqual([2, 2]);
+  expect([first?.progress.counts.recipients.accepted, first?.costs?.total.accepted]).toEqual([2, 2]);
 
   for (const recipient of [0, 1]) {
     const report = { recipient, units: '1', price: '0.1', outcome: 'delivered' } as const;
     await performStep(world, { kind: 'report', reports: [report] });
     time += currentFor;
-    const { figures, costs } = (await slow.read(ended, currentFor)) ?? {};
-    expect([figures?.recipients.delivered, costs?.total.price]).toEqual([
+    const { progress, costs } = (await slow.read(ended, currentFor)) ?? {};
+    expect([progress?.counts.recipients.delivered, costs?.total.price]).toEqual([
       1 + recipient,
       `0.${1 + recipient}`,
     ]);

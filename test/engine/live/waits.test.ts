@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { type WaitFacts, waitsOf } from '../../../src/engine/live/waits.ts';
+import { noCounts } from '../../support/run-counts.ts';
 
 const progress: WaitFacts['progress'] = {
   state: 'running',
   stateReason: null,
+  counts: noCounts,
   total: 100,
   settled: 10,
   notAccepted: 0,
@@ -21,10 +23,10 @@ const sending: WaitFacts = {
   preemptedBy: null,
   limits: undefined,
   rate: { requests: 48, recipients: 96 },
-  inDoubt: 0,
 };
 const kindsOf = (facts: Partial<WaitFacts>): string[] =>
   waitsOf({ ...sending, ...facts }).map(({ kind }) => kind);
+const doubts = { ...noCounts, requests: { ...noCounts.requests, in_doubt: 2 } };
 const running = (changes: Partial<WaitFacts['progress']>): Partial<WaitFacts> => ({
   progress: { ...progress, ...changes },
 });
@@ -60,6 +62,6 @@ test('a run that is not running waits for approval, a start or a resumption, and
 });
 
 test('requests in doubt wait for a decision, whatever the run does', () => {
-  expect(kindsOf({ inDoubt: 2 })).toEqual(['doubts']);
-  expect(kindsOf({ ...running({ state: 'completed', settled: 100 }), inDoubt: 2 })).toEqual(['doubts']);
+  expect(kindsOf(running({ counts: doubts }))).toEqual(['doubts']);
+  expect(kindsOf(running({ state: 'completed', settled: 100, counts: doubts }))).toEqual(['doubts']);
 });

@@ -41,8 +41,6 @@ export type ModelRequest = {
   resends: number;
   /** A delivery report came before it was settled. */
   reported: boolean;
-  /** The delivery report came before the request had a row. */
-  reportedEarly: boolean;
   /** Its recipients moved to two new requests. */
   divided: boolean;
   resolvedAsAccepted: boolean;
@@ -174,7 +172,6 @@ export function plannedRequest(number: number, addresses: readonly string[]): Mo
     owner: null,
     resends: 0,
     reported: false,
-    reportedEarly: false,
     divided: false,
     resolvedAsAccepted: false,
     addresses,

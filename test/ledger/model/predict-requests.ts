@@ -274,7 +274,6 @@ export function report(
 ) {
   if (outcome !== 'pending' && !request.outcomes.has(address)) request.outcomes.set(address, outcome);
   if (request.state === 'sending') request.reported = true;
-  if (request.state === 'sending' && !request.hasRow) request.reportedEarly = true;
   if (request.state !== 'in_doubt' && (request.state !== 'planned' || request.resends === 0)) return;
   request.reported = true;
   request.state = 'accepted';

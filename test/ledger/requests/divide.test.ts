@@ -106,6 +106,7 @@ async function reject(run: string, requests: readonly number[]): Promise<void> {
 }
 
 async function suppress(run: string, request: number, positions: readonly number[]): Promise<void> {
+  await createRequestRows(opened.ledger.pool, run);
   await query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
      SELECT $1, $2, position, 'cancelled', 'suppressed at ' || position, now() FROM unnest($3::integer[]) AS position`,

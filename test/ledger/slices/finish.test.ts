@@ -99,7 +99,14 @@ describe('finishSlice', () => {
       const finishing = finish(finished);
       await expect.poll(() => countSessionsInLockWait(pool)).toBe(1);
       const accepted = [
-        { request: other.first, finishedAt: 0, tookMs: 1, httpStatus: 200, jobNumber: undefined },
+        {
+          request: other.first,
+          recipients: 1,
+          finishedAt: 0,
+          tookMs: 1,
+          httpStatus: 200,
+          jobNumber: undefined,
+        },
       ];
       const advance = { ...other, version: other.version + 1, claim: undefined, accepted };
       await advanceSlices(hot, [advance], new Date(), null);

@@ -1,0 +1,33 @@
+import type { Transaction } from '../session.ts';
+
+/** Rows of a run that are few enough to be added up at each look. */
+const fewRows = 100;
+
+/**
+ * Replaces rows of `run_counts` by their sums, of those of the runs that have many. A concurrent fold takes other rows,
+ * and readers see the rows or their sums.
+ */
+export async function foldRunCounts(client: Transaction, runs: readonly string[]): Promise<void> {
+  await client.query({
+    name: 'fold-run-counts',
+    text: `
+      WITH many AS (
+        SELECT run_id
+        FROM run_counts
+        WHERE run_id = ANY ($1) AND NOT folded
+        GROUP BY run_id
+        HAVING count(*) > ${fewRows}
+      ), added AS (
+        DELETE FROM run_counts c USING many WHERE c.run_id = many.run_id AND NOT c.folded RETURNING c.*
+      )
+      INSERT INTO run_counts AS c (run_id, counted, requests, recipients, folded)
+      SELECT run_id, counted, sum(requests), sum(recipients), true
+      FROM added
+      GROUP BY run_id, counted
+      ORDER BY run_id, counted
+      ON CONFLICT (run_id, counted) WHERE folded DO UPDATE
+      SET requests = c.requests + excluded.requests, recipients = c.recipients + excluded.recipients
+    `,
+    values: [runs],
+  });
+}

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkCounts } from '../../../src/engine/doctor/counts.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+test('doctor counts the newest runs anew, and names a count that is wrong', async () => {
+  const { pool } = opened.ledger;
+  const now = () => new Date();
+  expect(await checkCounts(pool, now)).toMatchObject({ state: 'ok', found: 'There is no run to count.' });
+  await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  const run = await planContacts(opened.ledger, aRun(), [aContact(2), aContact(3)]);
+  expect(await checkCounts(pool, now)).toMatchObject({
+    state: 'ok',
+    found: 'The 2 newest runs were counted anew: their counts are right.',
+  });
+  await pool.query(`UPDATE run_counts SET recipients = 3 WHERE run_id = $1 AND counted = 'all'`, [run]);
+  expect(await checkCounts(pool, now)).toMatchObject({
+    state: 'problem',
+    found: expect.stringContaining(`The counts of run ${run} are wrong: "all" has`),
+  });
+});
