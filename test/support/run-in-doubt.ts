@@ -31,8 +31,8 @@ export async function planRunInDoubt(
   ];
   for (const sql of statements) await pool.query(sql, [run]);
   await pool.query(
-    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, settled, not_accepted)
-     SELECT $1, slice, 1 + (slice - 1) * $2, least(slice * $2, $3::integer), least(slice * $2, $3::integer), 'done', $2, $2
+    `INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state)
+     SELECT $1, slice, 1 + (slice - 1) * $2, least(slice * $2, $3::integer), least(slice * $2, $3::integer), 'done'
      FROM generate_series(1, ($3::integer + $2::integer - 1) / $2::integer) AS slice`,
     [run, sliceSize, requests],
   );
