@@ -1,8 +1,10 @@
+import type { RunWait } from '../domain/waits.ts';
 import type { RunProgress } from '../engine/runs/execute-run.ts';
+import { waitsOf } from '../engine/runs/waits.ts';
 import type { DispatchProgress } from '../ledger/slices/progress.ts';
 import { printable } from '../report/printable.ts';
-import { formatRefusal } from '../report/service-refusal.ts';
-import { formatMinute } from '../report/time.ts';
+import { screenZone } from '../report/time.ts';
+import { waitWords } from '../report/wait-words.ts';
 import type { Shell } from './shell.ts';
 
 export type ProgressLine = {
@@ -83,17 +85,15 @@ export function createRunText({
   /** The last time that the run waited, if it did at the last call. */
   let waitedAt: number | undefined;
   return (watch) => {
-    const { settled, total, notAccepted, preempted, opensAt, refusal, phase } = watch;
+    const { settled, total, notAccepted, phase } = watch;
     began ??= settled;
     const time = now().getTime();
-    const waits = waitsFor(watch) !== undefined;
-    if (waitedAt !== undefined && waits) startedAt += time - waitedAt;
-    waitedAt = waits ? time : undefined;
-    if (refusal !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; ${formatRefusal(refusal, noteScreen)}; one request probes it now and then`;
-    }
-    if (opensAt !== null) {
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests; the next window opens at ${formatMinute(noteScreen, opensAt)}`;
+    const wait = findPause(watch, now());
+    if (waitedAt !== undefined && wait) startedAt += time - waitedAt;
+    waitedAt = wait ? time : undefined;
+    if (wait) {
+      const { what, next } = waitWords(wait, screenZone(noteScreen));
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests. ${printable(`${what} ${next}`)}`;
     }
     if (phase === 'settling doubts') {
       return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted; resolving those in doubt`;
@@ -105,15 +105,17 @@ export function createRunText({
       before: began,
       done: `${settled}/${total} requests`,
       count: settled - began,
-      more: `${failures}${preempted ? ', waits for a more urgent run of its account' : ''}`,
+      more: failures,
     };
     return stageText('sending', time - startedAt, state, noteScreen.width);
   };
 }
 
-/** The time of the next opening, or of the first refusal, that the run waits for. */
-function waitsFor({ opensAt, refusal }: DispatchProgress): number | undefined {
-  return opensAt?.getTime() ?? refusal?.since.getTime();
+const pauses: readonly RunWait['kind'][] = ['service', 'window', 'urgent run'];
+
+/** What keeps this process, which is a worker, from sending the run. */
+function findPause(progress: DispatchProgress, now: Date): RunWait | undefined {
+  return waitsOf({ progress, held: null, workers: 1, now }).find(({ kind }) => pauses.includes(kind));
 }
 
 export function outageText(error: Error): string {
@@ -127,7 +129,7 @@ export async function startRunProgress(
   let runText = createRunText(shell);
   let watch: DispatchProgress | undefined;
   let text = '';
-  let waitedFor: number | undefined;
+  let waitedFor: string | undefined;
   return {
     onStart: () => {
       runText = createRunText(shell);
@@ -136,10 +138,11 @@ export async function startRunProgress(
       watch = now;
       text = runText(now);
       // A long wait is one line in a log.
-      const waiting = waitsFor(now);
-      if (waiting === undefined) line.show(() => text);
-      else if (waiting !== waitedFor) line.showNow(text);
-      waitedFor = waiting;
+      const pause = findPause(now, shell.now());
+      const kind = pause && `${pause.kind} ${now.opensAt?.getTime()}`;
+      if (kind === undefined) line.show(() => text);
+      else if (kind !== waitedFor) line.showNow(text);
+      waitedFor = kind;
     },
     onDown: (error) => {
       line.showNow(`  waiting  ${outageText(error)}; nothing is sent until it is over`);

@@ -108,7 +108,7 @@ function jsonView(shell: Shell, { run, campaign, kind }: ListedRun): View {
   const print = (fields: object): void =>
     shell.print(JSON.stringify({ at: shell.now(), run, campaign, kind, ...fields }));
   return {
-    show: ({ state, stateReason, phase, total, settled, notAccepted, held, opensAt, preempted, refusal }) =>
+    show: ({ state, stateReason, phase, total, settled, notAccepted, held, opensAt, preemptedBy, refusal }) =>
       print({
         state,
         reason: formatReasonOrNull(stateReason),
@@ -116,7 +116,7 @@ function jsonView(shell: Shell, { run, campaign, kind }: ListedRun): View {
         requests: { total, settled, not_accepted: notAccepted },
         heldSlices: held,
         opensAt,
-        preempted,
+        preempted: preemptedBy !== null,
         refusal,
       }),
     down: ({ message }) => print({ outage: message }),

@@ -74,7 +74,8 @@ test('the rate of a run does not count the time that it waited for its window', 
     phase: 'sending',
     held: 0,
     opensAt: null,
-    preempted: false,
+    preemptedBy: null,
+    idleSince: null,
     refusal: null,
   };
   const opensAt = new Date('2026-11-22T20:00Z');

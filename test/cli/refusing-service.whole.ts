@@ -6,11 +6,11 @@ test('a run says that its service refuses every request, waits until that ends, 
   await using scene = await openDispatchScene({ requests: 12, concurrency: 8, peer: { busy: 1 } });
   const started = scene.startHere(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await started.waitForText('0/12 requests; the service has refused everything since');
+  await started.waitForText('0/12 requests. The service has refused everything since');
 
   const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toMatch(
-    /waits {7}because the service has refused everything since .* \(HTTP (429|503)\); the next request is sent/,
+    /waits {7}The service has refused everything since .*: HTTP (429|503)\. The next request is sent/,
   );
   const { stdout: json } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(json)).toMatchObject({

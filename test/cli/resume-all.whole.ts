@@ -44,16 +44,14 @@ async function planRun(
 test('a run whose process was killed is listed as one that no process sends, until a worker runs', async () => {
   const run = await planRun('running');
   const status = await volley('status', run);
-  expect(status.stdout).toContain(
-    `  waits       because no process sends it: \`volley resume ${run}\` continues it`,
-  );
-  expect((await volley('runs')).stdout).toContain('running (no process sends it)');
+  expect(status.stdout).toMatch(/^ {2}waits {7}No worker sends it\. .* `volley resume \S+` does it\.$/m);
+  expect((await volley('runs')).stdout).toContain('running (no worker sends it)');
   const worker = await openWorkerSession(opened.ledger.pool, 'any', () => {});
   expect(JSON.parse((await volley('status', run, '--json')).stdout)).toMatchObject({ unattended: false });
-  expect((await volley('runs')).stdout).not.toContain('no process sends it');
+  expect((await volley('runs')).stdout).not.toContain('no worker sends it');
   await worker.close();
   expect((await resume(run)).code).toBe(0);
-  expect((await volley('status', run)).stdout).not.toContain('no process sends it');
+  expect((await volley('status', run)).stdout).not.toContain('No worker sends it');
 });
 
 test('volley resume --all continues every interrupted run, and no other', async () => {

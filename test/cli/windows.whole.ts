@@ -19,12 +19,12 @@ test('a run outside its window says until when it waits, survives its process, a
 
   const started = scene.start(['run', 'campaign.yaml']);
   const run = await plannedRun(started);
-  await started.waitForText(`0/3 requests; the next window opens at ${time} UTC`);
+  await started.waitForText(`0/3 requests. Its window is closed. It opens at ${time}:00 UTC`);
   started.process.kill('SIGKILL');
   await started.ended;
 
   const resumed = scene.startHere(['resume', run]);
-  await resumed.waitForText(`the next window opens at ${time} UTC`);
+  await resumed.waitForText(`It opens at ${time}:00 UTC`);
   const { stdout } = await scene.runHere(['status', run]);
   expect(stdout).toContain(
     `  waiting     3 requests (6 recipients) for their window in Etc/UTC, until ${time} UTC\n`,

@@ -93,10 +93,6 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'runs/unfinished.ts listUnfinishedRunsOf': ['runs', lists],
   'slices/acquire.ts findRun': ['runs, slices', 'whether a more urgent run of the account comes first'],
   'slices/acquire.ts findAcquired': ['runs, slices', 'the slice that an owner holds, of any run'],
-  'slices/priority.ts findPreemptingRun': [
-    'runs, slices',
-    'whether a more urgent run of the account comes first',
-  ],
   'slices/reclaim.ts reclaimSlicesOfEndedWorkers': ['runs, slices', fleet],
   'slices/worker-session.ts beginGrace': ['slices', fleet],
   'slices/progress.ts readDispatchProgress': [

@@ -1,6 +1,6 @@
 import type { RunState } from '../../src/domain/runs.ts';
+import type { RunWait } from '../../src/domain/waits.ts';
 import type { LiveRun } from '../../src/engine/live/live-runs.ts';
-import type { RunWait } from '../../src/engine/live/waits.ts';
 import { noCounts } from './run-counts.ts';
 
 /** What a contact file or a service can bring. */
@@ -67,7 +67,8 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       phase: 'sending',
       held: 1,
       opensAt: null,
-      preempted: false,
+      preemptedBy: null,
+      idleSince: null,
       refusal: null,
     },
     answers: {

@@ -1,19 +1,23 @@
-import { readWorkers } from '../../ledger/operations/workers.ts';
+import { hasEnded } from '../../domain/runs.ts';
+import type { RunWait } from '../../domain/waits.ts';
+import { readWaits } from '../../engine/runs/waits.ts';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { formatCampaign } from '../../report/run-summary.ts';
 import { type Screen, toneOf } from '../../report/screen.ts';
 import { formatTable } from '../../report/table.ts';
 import { formatTime, titleWithZone } from '../../report/time.ts';
+import { shortWait } from '../../report/wait-words.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export async function runsAction(
   shell: Shell,
   { json, limit }: { json?: true; limit: number },
 ): Promise<void> {
-  const { runs, attended } = await withLedgerToRead(shell, async ({ ledger }) => {
-    const { workers } = await readWorkers(ledger.pool);
-    return { runs: await listRuns(ledger.knex, limit), attended: workers > 0 };
+  const { runs, waitsOfRun } = await withLedgerToRead(shell, async ({ ledger, now }) => {
+    const runs = await listRuns(ledger.knex, limit);
+    const unfinished = runs.filter(({ state }) => !hasEnded(state)).map(({ run }) => run);
+    return { runs, waitsOfRun: await readWaits(ledger.pool, unfinished, now()) };
   });
   if (json) {
     for (const run of runs) shell.print(JSON.stringify(toJson(run)));
@@ -21,7 +25,7 @@ export async function runsAction(
     shell.print(
       runs.length === 0
         ? 'No runs yet. `volley run <campaign>` makes one.'
-        : runTable(runs, attended, shell.screen),
+        : runTable(runs, waitsOfRun, shell.screen),
     );
   }
 }
@@ -50,8 +54,11 @@ function toJson({
   };
 }
 
-/** @param attended whether a worker runs */
-function runTable(runs: readonly ListedRun[], attended: boolean, screen?: Screen): string {
+function runTable(
+  runs: readonly ListedRun[],
+  waitsOfRun: ReadonlyMap<string, readonly RunWait[]>,
+  screen?: Screen,
+): string {
   return formatTable(
     [
       { title: 'Run', value: ({ run }) => run },
@@ -59,10 +66,9 @@ function runTable(runs: readonly ListedRun[], attended: boolean, screen?: Screen
       { title: 'Channel', value: ({ channel }) => channel, minor: 1 },
       {
         title: 'State',
-        value: ({ state, stateReason }) => {
-          const unattended = state === 'running' && !attended ? 'no process sends it' : null;
-          const reason = stateReason ? formatReason(stateReason) : unattended;
-          return reason === null ? state : `${state} (${reason})`;
+        value: ({ run, state, stateReason }) => {
+          const reason = stateReason ? formatReason(stateReason) : shortWait(waitsOfRun.get(run) ?? []);
+          return reason === undefined ? state : `${state} (${reason})`;
         },
         tone: ({ state }) => toneOf(state),
       },

@@ -2,14 +2,13 @@ import { InputError } from '../../domain/problems.ts';
 import { type RunStatus, requireStatus } from '../../engine/reporting/run-status.ts';
 import { latest } from '../../engine/runs/named-run.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
-import { heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { formatRunSummary } from '../../report/run-summary.ts';
 import type { Screen } from '../../report/screen.ts';
-import { formatRefusalWithRetry } from '../../report/service-refusal.ts';
 import { formatTime, screenZone } from '../../report/time.ts';
+import { waitCommand, waitWords } from '../../report/wait-words.ts';
 import { chooseRun } from '../choose-run.ts';
 import { type ExitCode, type Shell, withLedgerToRead } from '../shell.ts';
 
@@ -40,19 +39,22 @@ export async function statusAction(
 }
 
 function statusLines(status: RunStatus, screen: Screen): string[] {
-  const { run, reason, phase, unattended, preemptedBy, refusal, clockStep, held, unappliedReports } = status;
+  const { run, reason, phase, waitsFor, clockStep, unappliedReports } = status;
   const settling = 'settling doubts: everything else is sent, and requests in doubt are being resolved';
+  // Counts and reasons stand there already.
+  const waits = waitsFor.filter(({ kind }) => kind !== 'doubts');
+  const words = waits.map((wait) => {
+    const { what, next } = waitWords(wait, screenZone(screen));
+    const command = waitCommand(wait, run);
+    const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
+    return `${isSaid ? '' : `${what} `}${next}${command ? ` \`${command}\` does it.` : ''}`;
+  });
   return [
     formatRunSummary(status, screen),
     ...(reason ? [`  because     ${printable(reason)}`] : []),
     ...(phase === 'settling doubts' ? [`  phase       ${settling}`] : []),
-    ...(unattended
-      ? [`  waits       because no process sends it: \`volley resume ${run}\` continues it`]
-      : []),
-    ...(preemptedBy ? [`  waits       for the more urgent run ${preemptedBy}`] : []),
-    ...(refusal ? [`  waits       because ${formatRefusalWithRetry(refusal, screen)}`] : []),
+    ...words.map((text) => `  waits       ${printable(text)}`),
     ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
-    ...(held ? [`  held        ${printable(`${held} ${heldLedgerAdvice}`)}`] : []),
     ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
       (what) => `  reports     ${what}`,
     ),

@@ -1,6 +1,7 @@
 import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, number, withCode } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
@@ -11,7 +12,6 @@ import { countsPart } from './counts-part.ts';
 import { eventsPart } from './events-part.ts';
 import { failuresPart } from './failures-part.ts';
 import { stagesPart } from './stages-part.ts';
-import { waitWords } from './wait-words.ts';
 
 /** Everything of the page that changes while the run is sent. Links lead to actions; nothing in it is a form. */
 export function livePart(live: LiveRun, viewer: Viewer): Html {

@@ -1,15 +1,16 @@
 import { hasEnded } from '../../domain/runs.ts';
-import { type LiveRunList, needsPerson, type RunLine } from '../../engine/live/run-list.ts';
+import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { asSentence } from '../../platform/sentence.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { shortWait } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { runPath } from '../paths.ts';
 import { duration } from '../run/stages-part.ts';
-import { sentence } from '../run/wait-words.ts';
 import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
 import { waitingPart } from './waiting-part.ts';
 
@@ -18,7 +19,7 @@ export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRun
 export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
   const { runs, hasMore, held, unapplied } = list;
   const last = runs.at(-1)?.head;
-  return html`${held && html`<p class="banner" role="alert">${sentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
+  return html`${held && html`<p class="banner" role="alert">${asSentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
 ${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
 ${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
@@ -81,20 +82,10 @@ function notAccepted({ progress: { notAccepted, counts } }: RunLine): string {
   return number(notAccepted - counts.requests.in_doubt);
 }
 
-function stateCell({ head, progress, waits }: RunLine): Html {
-  const [wait] = waits.filter(({ kind }) => kind !== 'doubts');
-  const words =
-    wait && progress.state !== 'planned' && !needsPerson(wait) ? shortWords[wait.kind] : undefined;
+function stateCell({ head, waits }: RunLine): Html {
+  const words = shortWait(waits);
   return html`${badge(head.state)}${words !== undefined && html` <small>${words}</small>`}`;
 }
-
-const shortWords: Readonly<Partial<Record<RunLine['waits'][number]['kind'], string>>> = {
-  service: 'the service refuses',
-  window: 'its window is closed',
-  'urgent run': 'a more urgent run goes first',
-  worker: 'no worker sends it',
-  rate: 'at its rate',
-};
 
 function progressCell({ head, progress, rate, secondsLeft }: RunLine): Html {
   const { settled, total } = progress;

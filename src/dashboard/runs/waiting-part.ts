@@ -1,10 +1,10 @@
-import { type LiveRunList, needsPerson, type RunLine } from '../../engine/live/run-list.ts';
-import type { RunWait } from '../../engine/live/waits.ts';
+import { needsPerson, type RunWait } from '../../domain/waits.ts';
+import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { badge, counted, shortened, withCode } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
-import { waitWords } from '../run/wait-words.ts';
 
 /** Runs that need a person: what for, and links to what the person may do. */
 export function waitingPart({ waiting, moreWaiting }: LiveRunList, viewer: Viewer): Html {

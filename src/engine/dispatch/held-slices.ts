@@ -114,7 +114,7 @@ async function stopUnlessWanted(
   const { run, account } = slice;
   if (found?.state === 'running') {
     await dispatcher.stopIfRejected(slice, found);
-    if (found.preempted || context.monotonic() - heldSince > maxHoldMilliseconds) halt.abort();
+    if (found.preemptedBy !== null || context.monotonic() - heldSince > maxHoldMilliseconds) halt.abort();
     return;
   }
   if (!halt.signal.aborted) observer.runEnded({ account, run, state: found?.state });

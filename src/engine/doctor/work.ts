@@ -9,6 +9,7 @@ import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
+import { readWaits } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { formatAge, listFirst, ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
 import { checkCounts } from './counts.ts';
@@ -24,7 +25,12 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
   return [
     {
       name: 'workers',
-      ask: async (pool) => checkWorkers(await readWorkers(pool), await listInterruptedRuns(pool)),
+      ask: async (pool) => {
+        const unfinished = (await listInterruptedRuns(pool)).map(({ run }) => run);
+        const waits = await readWaits(pool, unfinished, now());
+        const unattended = unfinished.filter((run) => waits.get(run)?.some(({ kind }) => kind === 'worker'));
+        return checkWorkers(await readWorkers(pool), unfinished, unattended);
+      },
     },
     { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
     { name: 'counts', ask: (pool) => checkCounts(pool, now) },
@@ -40,13 +46,22 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
 const startWorker =
   'Start `volley serve` or `volley worker` and keep it running, for example by systemd, or run `volley resume --all`.';
 
-/** @param unfinished runs that only need a worker */
+/**
+ * @param unfinished runs that only need a worker
+ * @param unattended those of them that no worker sends
+ */
 export function checkWorkers(
   { workers, heldSlices, abandonedSlices }: WorkerFigures,
-  unfinished: readonly { readonly run: string }[],
+  unfinished: readonly string[],
+  unattended: readonly string[],
 ): Finding {
   const held =
     heldSlices === 0 ? '' : `, with ${count(heldSlices, 'slice')} of ${count(unfinished.length, 'run')}`;
+  if (workers > 0 && unattended.length > 0)
+    return warning(
+      `${count(workers, 'worker')} ${workers === 1 ? 'runs' : 'run'}, and none takes ${count(unattended.length, 'run')}: ${listFirst(unattended)}.`,
+      'Start a worker that has the account of the run in its accounts file.',
+    );
   if (workers > 0 && abandonedSlices === 0)
     return ok(`${count(workers, 'worker')} ${workers === 1 ? 'runs' : 'run'}${held}.`);
   if (workers > 0)
@@ -56,7 +71,7 @@ export function checkWorkers(
     );
   if (unfinished.length === 0) return ok('No worker runs, and no run needs one.');
   return problem(
-    `No worker runs, and ${count(unfinished.length, 'run')} ${unfinished.length === 1 ? 'is' : 'are'} unfinished: ${listFirst(unfinished.map(({ run }) => run))}.`,
+    `No worker runs, and ${count(unfinished.length, 'run')} ${unfinished.length === 1 ? 'is' : 'are'} unfinished: ${listFirst(unfinished)}.`,
     startWorker,
   );
 }

@@ -2,22 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunState } from '../../domain/runs.ts';
+import type { RunWait } from '../../domain/waits.ts';
 import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import { readLocation } from '../../ledger/location/location.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
 import type { DeliveryResult, RejectionGroup } from '../../ledger/runs/details.ts';
 import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
-import { findPreemptingRun } from '../../ledger/slices/priority.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountLimits } from '../dispatch/account-limits.ts';
+import { waitsOf } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { createUnappliedRead, type PacedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
 import { createKnownAnswers, type KnownAnswers, type RunAnswers, readRunAnswers } from './run-answers.ts';
 import { createSlowFigures, type RunEvents, type SlowFigures } from './slow-figures.ts';
-import { type RunWait, waitsOf } from './waits.ts';
 
 /** A run as it is now. Undefined figures are being read, and follow. */
 export type LiveRun = {
@@ -186,14 +187,14 @@ async function look(
   await paced.refresh(head, maxAge);
   const readNow = async (client: Transaction) => {
     const progress = (await readDispatchProgress(client, [run])).get(run);
-    const preemptedBy = progress?.preempted ? await findPreemptingRun(client, run) : undefined;
     const { heldReason } = await readLocation(client);
     const answers = await answersOf(client, head, watched, monotonic);
-    return progress && { progress, preemptedBy: preemptedBy ?? null, held: heldReason, answers };
+    return progress && { progress, held: heldReason, answers };
   };
   const read = await inTransaction(ledger.monitoring, readNow, oneSnapshot);
   if (!read) return undefined;
   const { progress, answers } = read;
+  const { workers } = await readWorkers(ledger.monitoring);
   const { requests, recipients } = progress.counts;
   const rate = meter.measure(progress, { requests: requests.total, recipients: recipients.total });
   const limits = paced.limits.latest();
@@ -205,7 +206,7 @@ async function look(
     at,
     progress,
     answers,
-    waits: waitsOf({ ...read, rate, limits: limits?.inForce }),
+    waits: waitsOf({ ...read, workers, now: at, rate, limits: limits?.inForce }),
     rate,
     secondsLeft: secondsLeftOf(progress, rate),
     limits,

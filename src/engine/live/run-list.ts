@@ -3,16 +3,18 @@ import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
+import { needsPerson, type RunWait } from '../../domain/waits.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
 import { readLocation } from '../../ledger/location/location.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
 import { type ListedRun, listRuns, listWaitingRuns, type RunFilter } from '../../ledger/runs/find.ts';
 import { type ListFigures, readListFigures } from '../../ledger/runs/list-figures.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
+import { waitsOf } from '../runs/waits.ts';
 import { createUnappliedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
-import { type RunWait, waitsOf } from './waits.ts';
 
 /** A run in a list. */
 export type RunLine = {
@@ -73,6 +75,7 @@ export function createLiveRunLists(
       const figuresOf = await readListFigures(ledger.monitoring, runs);
       await unapplied.refresh();
       const { heldReason: held } = await readLocation(ledger.monitoring);
+      const { workers } = await readWorkers(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
         const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
         if (!progress || !figures) return [];
@@ -81,7 +84,7 @@ export function createLiveRunLists(
           requests: requests.total,
           recipients: recipients.total,
         });
-        const waits = waitsOf({ progress, held, preemptedBy: null, limits: undefined, rate });
+        const waits = waitsOf({ progress, held, workers, now: context.now(), rate });
         return [{ head, progress, waits, rate, secondsLeft: secondsLeftOf(progress, rate), figures }];
       };
       return {
@@ -94,11 +97,6 @@ export function createLiveRunLists(
       };
     },
   };
-}
-
-/** Whether a person must act, not Volley. */
-export function needsPerson({ kind }: RunWait): boolean {
-  return kind === 'approval' || kind === 'resume' || kind === 'doubts' || kind === 'ledger on hold';
 }
 
 async function listWaiting(

@@ -1,27 +1,26 @@
 import type { Refusal } from '../../domain/breaker.ts';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunPhase, RunSummary } from '../../domain/runs.ts';
-import { findRefusal } from '../../ledger/limits/breaker.ts';
+import type { RunWait } from '../../domain/waits.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
-import { findPreemptingRun } from '../../ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun, requireSummary } from '../runs/find-run.ts';
+import { noSuchRun, requireSummary } from '../runs/find-run.ts';
+import { waitsOf } from '../runs/waits.ts';
 
 export type RunStatus = RunSummary & {
   readonly reason: string | null;
   /** Null when the run is not running. */
   readonly phase: RunPhase | null;
-  /** It is running, and no worker runs that could send it. */
+  /** The most important first; empty while it is sent. The next four fields say the same of single waits. */
+  readonly waitsFor: readonly RunWait[];
   readonly unattended: boolean;
-  /** The more urgent run of its account that it waits for. */
   readonly preemptedBy: string | null;
-  /** The service refuses the account's requests. The run continues by itself. */
   readonly refusal: Refusal | null;
   /** Set back since planning: recorded times may be out of order, rates hold. */
   readonly clockStep: ClockStep | null;
@@ -33,26 +32,28 @@ export type RunStatus = RunSummary & {
 
 /** @throws InputError when there is no such run */
 export async function requireStatus(context: EngineContext, run: string): Promise<RunStatus> {
+  const { pool } = context.ledger;
   const summary = await requireSummary(context, run);
-  const { stateReason } = await requireRun(context, run);
-  const preemptedBy = await findPreemptingRun(context.ledger.pool, run);
-  const refusal = (await findRefusal(context.ledger.pool, run)) ?? null;
-  const notifications = await listRunNotifications(context.ledger.pool, run);
-  const clockStep = (await findClockStep(context.ledger.pool, run)) ?? null;
-  const held = formatReasonOrNull((await readLocation(context.ledger.pool)).heldReason);
-  const unapplied = await findUnappliedReports(context.ledger.pool, context.now());
-  const watch = (await readDispatchProgress(context.ledger.pool, [run])).get(run);
-  const phase = watch?.state === 'running' ? watch.phase : null;
+  const progress = (await readDispatchProgress(pool, [run])).get(run) ?? noSuchRun(run);
+  const { heldReason } = await readLocation(pool);
+  const { workers } = await readWorkers(pool);
+  const { state, stateReason, phase, preemptedBy, refusal, counts } = progress;
+  const waitsFor = waitsOf({ progress, held: heldReason, workers, now: context.now() });
+  const unapplied = await findUnappliedReports(pool, context.now());
   return {
     ...summary,
+    state,
+    requests: counts.requests,
+    recipients: counts.recipients,
     reason: formatReasonOrNull(stateReason),
-    phase,
-    unattended: phase !== null && (await readWorkers(context.ledger.pool)).workers === 0,
-    preemptedBy: preemptedBy ?? null,
+    phase: state === 'running' ? phase : null,
+    waitsFor,
+    unattended: waitsFor.some(({ kind }) => kind === 'worker'),
+    preemptedBy,
     refusal,
-    clockStep,
-    held,
+    clockStep: (await findClockStep(pool, run)) ?? null,
+    held: formatReasonOrNull(heldReason),
     unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
-    notifications,
+    notifications: await listRunNotifications(pool, run),
   };
 }

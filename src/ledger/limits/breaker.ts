@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Breaker, Refusal } from '../../domain/breaker.ts';
+import type { Breaker } from '../../domain/breaker.ts';
 import { type Connection, inTransaction, type Transaction } from '../session.ts';
 
 /** An account's breaker, undefined if closed, and the clock of Postgres (milliseconds since 1970). */
@@ -88,18 +88,6 @@ export async function findRefusalTime(
     JOIN account_breakers b USING (account)
     CROSS JOIN LATERAL (SELECT max(changed_at) AS resumed_at FROM run_states
                         WHERE run_id = r.run_id AND state = 'running') s
-    WHERE r.run_id = $1 AND r.state = 'running'
-    `,
-    [run],
-  );
-  return rows[0];
-}
-
-export async function findRefusal(pool: pg.Pool, run: string): Promise<Refusal | undefined> {
-  const { rows } = await pool.query<Refusal>(
-    `
-    SELECT b.opened_at AS since, b.retry_at AS "retryAt", b.reason
-    FROM runs r JOIN account_breakers b USING (account)
     WHERE r.run_id = $1 AND r.state = 'running'
     `,
     [run],

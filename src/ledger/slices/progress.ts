@@ -4,7 +4,7 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import { countNotAccepted, countSettled, type RunCounts, readRunCounts } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
-import { isPreempted } from './priority.ts';
+import { preemptingRun } from './priority.ts';
 
 /** Progress of a run over all workers, read from its few slices. */
 export type DispatchProgress = {
@@ -23,12 +23,18 @@ export type DispatchProgress = {
   readonly held: number;
   /** When the first window opens, if all that is left waits for one. */
   readonly opensAt: Date | null;
-  readonly preempted: boolean;
+  /** The more urgent run of its account that goes first. */
+  readonly preemptedBy: string | null;
+  /** When a worker last claimed of it, or its state changed; null before. */
+  readonly idleSince: Date | null;
   readonly refusal: Refusal | null;
 };
 
 type DbProgress = Stored<
-  Pick<DispatchProgress, 'state' | 'stateReason' | 'phase' | 'held' | 'opensAt' | 'preempted'>,
+  Pick<
+    DispatchProgress,
+    'state' | 'stateReason' | 'phase' | 'held' | 'opensAt' | 'preemptedBy' | 'idleSince'
+  >,
   'stateReason'
 > & {
   readonly run: string;
@@ -53,7 +59,8 @@ export async function readDispatchProgress(
                   THEN 'settling doubts' ELSE 'sending' END AS phase,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
                   THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
-             ${isPreempted('r')} AS preempted,
+             CASE WHEN r.state IN ('planned', 'running') THEN ${preemptingRun('r')} END AS "preemptedBy",
+             greatest(max(s.claimed_at), (SELECT max(changed_at) FROM run_states c WHERE c.run_id = r.run_id)) AS "idleSince",
              b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)

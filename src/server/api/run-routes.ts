@@ -69,9 +69,10 @@ export function addRunRoutes(server: Routes): void {
 
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await requireVisibleRun(call, run);
-  const { waits, doubts, notifications, ...status } = await requireStatus(call.context, run);
+  const { waits, waitsFor, doubts, notifications, ...status } = await requireStatus(call.context, run);
   return {
     ...status,
+    waitsFor: waitsFor.map((wait) => ({ ...wait })),
     notifications: [...notifications],
     ...(doubts && { doubts: [...doubts] }),
     ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),

@@ -11,6 +11,7 @@ import {
   runStates,
   tickStates,
 } from '../../domain/runs.ts';
+import { waitKinds } from '../../domain/waits.ts';
 
 export const problemKinds = [
   'input',
@@ -109,7 +110,12 @@ export const runStatus = runSummary
       .enum(runPhases)
       .nullable()
       .describe('`settling doubts` when everything else is sent. Null if the run is not running.'),
-    unattended: z.boolean().describe('Whether the run is running and no process that could send it runs.'),
+    waitsFor: z
+      .array(z.object({ kind: z.enum(waitKinds) }).loose())
+      .describe(
+        'What it waits for, the most important first: a kind, and its values. Empty while it is sent.',
+      ),
+    unattended: z.boolean().describe('Whether it is running and no worker sends it.'),
     preemptedBy: z.string().nullable().describe('The more urgent run of its account that it waits for.'),
     refusal: z
       .object({ since: z.date(), retryAt: z.date(), reason: z.string() })

@@ -6,11 +6,11 @@ import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts
 import { countsPart } from '../../../src/dashboard/run/counts-part.ts';
 import { failedRowsPart, parseAfter } from '../../../src/dashboard/run/failed-rows.ts';
 import { livePart } from '../../../src/dashboard/run/live-part.ts';
-import { waitWords } from '../../../src/dashboard/run/wait-words.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
+import type { RunWait } from '../../../src/domain/waits.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
-import type { RunWait } from '../../../src/engine/live/waits.ts';
 import { share } from '../../../src/report/html/figures.ts';
+import { waitWords } from '../../../src/report/wait-words.ts';
 import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
 
 const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayApprove: true, mayAdmin: true };
@@ -108,7 +108,9 @@ test('what is to be typed is shown as code', () => {
   const paused = livePart(aLiveRun({ state: 'paused', text: '`volley resume R` sends them' }), viewer).text;
   expect(paused.match(/<code>volley resume R<\/code> sends them/g)).toHaveLength(2);
   const page = livePart(inState('running', [{ kind: 'worker' }]), viewer).text;
-  expect(page).toContain('Start one with <code>volley serve</code> or <code>volley worker</code>');
+  expect(page).toContain(
+    'Start one that has its account with <code>volley serve</code> or <code>volley worker</code>',
+  );
 });
 
 test('one of a thing is one, not many, and nothing is said to be nothing', () => {
@@ -220,7 +222,7 @@ test('each wait says what it is for, and what follows', () => {
   const at = new Date('2026-09-26T13:00:00Z');
   const service = { kind: 'service', since: at, retryAt: at, words: 'HTTP 503' } as const;
   expect(waitWords(service, 'UTC').what).toBe(
-    'The service has refused everything since 2026-09-26 13:00:00 UTC: HTTP 503',
+    'The service has refused everything since 2026-09-26 13:00:00 UTC: HTTP 503.',
   );
   expect(waitWords({ kind: 'window', opensAt: at }, 'Pacific/Auckland').next).toContain(
     '2026-09-27 01:00:00 Pacific/Auckland',

@@ -53,7 +53,7 @@ test('an urgent run preempts a bulk run of the same account', async () => {
   let preempted = false;
   const ends = [
     execute(bulk, account, (watch) => {
-      preempted ||= watch.preempted;
+      preempted ||= watch.preemptedBy !== null;
     }),
   ];
   await expect.poll(() => service.calls.length).toBeGreaterThan(20);

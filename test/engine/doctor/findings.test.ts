@@ -146,13 +146,17 @@ describe('workers and runs', () => {
   const run = { run: '261123-abcde' };
 
   test.each([
-    [{ workers: 0, heldSlices: 0, abandonedSlices: 0 }, [], 'ok'],
-    [{ workers: 0, heldSlices: 0, abandonedSlices: 0 }, [run], 'problem'],
-    [{ workers: 2, heldSlices: 3, abandonedSlices: 0 }, [run], 'ok'],
-    [{ workers: 1, heldSlices: 3, abandonedSlices: 1 }, [run], 'warning'],
-  ])('%j with unfinished runs %j is %s', (workers, unfinished, state) => {
-    expect(checkWorkers(workers, unfinished).state).toBe(state);
-  });
+    [{ workers: 0, heldSlices: 0, abandonedSlices: 0 }, [], [], 'ok'],
+    [{ workers: 0, heldSlices: 0, abandonedSlices: 0 }, [run.run], [run.run], 'problem'],
+    [{ workers: 2, heldSlices: 3, abandonedSlices: 0 }, [run.run], [], 'ok'],
+    [{ workers: 2, heldSlices: 0, abandonedSlices: 0 }, [run.run], [run.run], 'warning'],
+    [{ workers: 1, heldSlices: 3, abandonedSlices: 1 }, [run.run], [], 'warning'],
+  ])(
+    '%j with unfinished runs %j, of which no worker sends %j, is %s',
+    (workers, unfinished, unattended, state) => {
+      expect(checkWorkers(workers, unfinished, unattended).state).toBe(state);
+    },
+  );
 
   test('a run that is not approved yet names the command that approves it', () => {
     const waiting = { ...run, state: 'planned', stateReason: null, createdAt: ago(3) } as const;

@@ -4,7 +4,6 @@ import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
 import { finishSlice } from '../../../src/ledger/slices/finish.ts';
-import { findPreemptingRun } from '../../../src/ledger/slices/priority.ts';
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
@@ -103,7 +102,5 @@ test('a preempted run shows that it waits, and for which run', async () => {
   const urgent = await begin('urgent');
   const { pool } = opened.ledger;
   const progress = await readDispatchProgress(pool, [bulk, normal, urgent]);
-  expect([bulk, normal, urgent].map((run) => progress.get(run)?.preempted)).toEqual([true, true, false]);
-  expect(await findPreemptingRun(pool, bulk)).toBe(urgent);
-  expect(await findPreemptingRun(pool, urgent)).toBeUndefined();
+  expect([bulk, normal, urgent].map((run) => progress.get(run)?.preemptedBy)).toEqual([urgent, urgent, null]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type WaitFacts, waitsOf } from '../../../src/engine/live/waits.ts';
+import { type WaitFacts, waitsOf } from '../../../src/engine/runs/waits.ts';
 import { noCounts } from '../../support/run-counts.ts';
 
+const now = new Date('2026-11-22T08:00Z');
 const progress: WaitFacts['progress'] = {
   state: 'running',
   stateReason: null,
@@ -14,14 +15,15 @@ const progress: WaitFacts['progress'] = {
   phase: 'sending',
   held: 1,
   opensAt: null,
-  preempted: false,
+  preemptedBy: null,
+  idleSince: now,
   refusal: null,
 };
 const sending: WaitFacts = {
   progress,
   held: null,
-  preemptedBy: null,
-  limits: undefined,
+  workers: 1,
+  now,
   rate: { requests: 48, recipients: 96 },
 };
 const kindsOf = (facts: Partial<WaitFacts>): string[] =>
@@ -42,14 +44,22 @@ test('a run waits for its rate if it uses nearly all permits of a limit', () => 
   expect(kindsOf({ limits, rate: { requests: 20, recipients: 40 } })).toEqual([]);
 });
 
-test('a running run waits for the service, for its window, for a more urgent run, or for a worker', () => {
+test('a running run waits for the service, for its window, or for a more urgent run', () => {
   const refusal = { since: new Date(0), retryAt: new Date(1), reason: 'HTTP 503' };
   expect(kindsOf(running({ refusal }))).toEqual(['service']);
   expect(kindsOf(running({ opensAt: new Date(1), held: 0 }))).toEqual(['window']);
-  expect(waitsOf({ ...sending, ...running({ preempted: true }), preemptedBy: 'urgent-1' })).toEqual([
+  expect(waitsOf({ ...sending, ...running({ preemptedBy: 'urgent-1' }) })).toEqual([
     { kind: 'urgent run', run: 'urgent-1' },
   ]);
-  expect(kindsOf({ ...running({ held: 0 }), rate: { requests: 0, recipients: 0 } })).toEqual(['worker']);
+});
+
+test('a run waits for a worker if none runs, or if none takes it for ten seconds although nothing else keeps it', () => {
+  const idleSince = new Date(now.getTime() - 11_000);
+  expect(kindsOf({ workers: 0 })).toEqual(['worker']);
+  expect(kindsOf({ ...running({ opensAt: new Date(1), held: 0 }), workers: 0 })).toEqual(['worker']);
+  expect(kindsOf(running({ held: 0, idleSince }))).toEqual(['worker']);
+  expect(kindsOf(running({ held: 0 }))).toEqual([]);
+  expect(kindsOf(running({ held: 0, idleSince, opensAt: new Date(1) }))).toEqual(['window']);
 });
 
 test('a run that is not running waits for approval, a start or a resumption, and for a ledger on hold', () => {

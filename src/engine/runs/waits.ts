@@ -1,0 +1,86 @@
+import type { RateLimits } from '../../domain/rates.ts';
+import type { HoldReason } from '../../domain/reasons.ts';
+import type { RunWait } from '../../domain/waits.ts';
+import type { Ledger } from '../../ledger/connection.ts';
+import { readLocation } from '../../ledger/location/location.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
+import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+
+export type WaitFacts = {
+  readonly progress: DispatchProgress;
+  /** Of the ledger. */
+  readonly held: HoldReason | null;
+  /** Workers that run, of any run. */
+  readonly workers: number;
+  readonly now: Date;
+  /** Of the account, in force; undefined: not known here. */
+  readonly limits?: RateLimits | undefined;
+  /** Requests and recipients per second now; undefined: not measured. */
+  readonly rate?: { readonly requests: number; readonly recipients: number } | undefined;
+};
+
+/** The most important first. */
+export function waitsOf(facts: WaitFacts): RunWait[] {
+  const { progress, held } = facts;
+  const { state, stateReason, counts } = progress;
+  const inDoubt = counts.requests.in_doubt;
+  const waits: RunWait[] = [];
+  if (held && (state === 'planned' || state === 'running'))
+    waits.push({ kind: 'ledger on hold', reason: held });
+  if (state === 'planned') {
+    const needsApproval =
+      stateReason !== null && typeof stateReason === 'object' && stateReason.kind === 'waits_for_approval';
+    waits.push(needsApproval ? { kind: 'approval', reason: stateReason } : { kind: 'start' });
+  }
+  if (state === 'paused') waits.push({ kind: 'resume', reason: stateReason });
+  if (state === 'running') waits.push(...runningWaits(facts));
+  if (inDoubt > 0) waits.push({ kind: 'doubts', requests: inDoubt });
+  return waits;
+}
+
+function runningWaits(facts: WaitFacts): RunWait[] {
+  const { progress, held, limits, rate } = facts;
+  const { refusal, opensAt, preemptedBy } = progress;
+  if (held) return [];
+  if (isUnattended(facts)) return [{ kind: 'worker' }];
+  if (refusal) {
+    return [{ kind: 'service', since: refusal.since, retryAt: refusal.retryAt, words: refusal.reason }];
+  }
+  if (opensAt) return [{ kind: 'window', opensAt }];
+  if (preemptedBy !== null) return [{ kind: 'urgent run', run: preemptedBy }];
+  return limits && rate && isAtLimit(limits, rate) ? [{ kind: 'rate', limits }] : [];
+}
+
+/** Milliseconds in which a worker that has the account takes a slice. */
+const takesWithin = 10_000;
+
+/**
+ * Whether no worker sends the run: none runs, or none of those that run takes it, although nothing else keeps it. They
+ * may not have its account.
+ */
+function isUnattended({ progress, workers, now }: WaitFacts): boolean {
+  const { refusal, opensAt, preemptedBy, held, idleSince } = progress;
+  if (workers === 0) return true;
+  if (refusal || opensAt || preemptedBy !== null || held > 0) return false;
+  return idleSince !== null && now.getTime() - idleSince.getTime() > takesWithin;
+}
+
+/** Of a limit's permits, dispatch uses nearly all. */
+const nearlyAll = 0.9;
+
+function isAtLimit(limits: RateLimits, rate: NonNullable<WaitFacts['rate']>): boolean {
+  const uses = (limit: number | null, used: number): boolean => limit !== null && used >= limit * nearlyAll;
+  return uses(limits.requestsPerSecond, rate.requests) || uses(limits.recipientsPerSecond, rate.recipients);
+}
+
+/** What each of the runs waits for. */
+export async function readWaits(
+  pool: Ledger['pool'],
+  runs: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, readonly RunWait[]>> {
+  const progresses = await readDispatchProgress(pool, runs);
+  const { heldReason: held } = await readLocation(pool);
+  const { workers } = await readWorkers(pool);
+  return new Map([...progresses].map(([run, progress]) => [run, waitsOf({ progress, held, workers, now })]));
+}
