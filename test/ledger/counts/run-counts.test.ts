@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { foldRunCounts } from '../../../src/ledger/counts/fold.ts';
+import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
+import { expectCountsKept } from '../../support/expect-counts.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+const planTwenty = (): Promise<string> =>
+  planContacts(
+    opened.ledger,
+    aRun({ chunkSize: 2 }),
+    Array.from({ length: 20 }, (_, index) => aContact(index + 2)),
+  );
+
+test('requests that a process of Volley 0.3.0 records as accepted are counted', async () => {
+  const { pool } = opened.ledger;
+  const run = await planTwenty();
+  await pool.query(
+    `UPDATE slices SET claimed_to = 7, settled = settled + 3 WHERE run_id = $1 AND phase = 'sending'`,
+    [run],
+  );
+  await pool.query(
+    `INSERT INTO outcomes (run_id, slice, version, recorded_at, requests, ages_ms, took_ms)
+     VALUES ($1, 1, 1, now(), '{1,2,5}', '{0,0,0}', '{1,1,1}')`,
+    [run],
+  );
+  await expectCountsKept(pool, run);
+  const counts = (await readRunCounts(pool, [run])).get(run);
+  expect(counts?.requests).toMatchObject({ total: 10, planned: 3, sending: 4, accepted: 3 });
+  expect(counts?.recipients).toMatchObject({ total: 20, pending: 14, accepted: 6 });
+});
+
+test('many changes of a run are folded into a row for each state, which readers do not notice', async () => {
+  const { pool } = opened.ledger;
+  const run = await planTwenty();
+  await createRequestRows(pool, run);
+  const change = (state: string, request: number) =>
+    pool.query('UPDATE requests SET state = $2 WHERE run_id = $1 AND request = $3', [run, state, request]);
+  for (let round = 0; round < 30; round++) {
+    await change('failed', 1 + (round % 10));
+    await change('planned', 1 + (round % 10));
+  }
+  await change('failed', 4);
+  const rows = async () =>
+    (await pool.query('SELECT counted, folded FROM run_counts WHERE run_id = $1', [run])).rows;
+  const before = await readRunCounts(pool, [run]);
+  expect((await rows()).length).toBeGreaterThan(100);
+
+  await inTransaction(pool, (client) => foldRunCounts(client, [run]));
+  expect(await rows()).toEqual(expect.arrayContaining([{ counted: 'failed', folded: true }]));
+  expect((await rows()).length).toBeLessThan(10);
+  expect(await readRunCounts(pool, [run])).toEqual(before);
+  expect(before.get(run)?.requests).toMatchObject({ total: 10, planned: 9, failed: 1 });
+  await expectCountsKept(pool, run);
+});
