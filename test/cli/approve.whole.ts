@@ -69,7 +69,11 @@ test('the ledger refuses to start a run that waits for approval', async () => {
     canary: false,
     priority: 'normal' as const,
   };
-  const begun = await beginRun(await queue(), pool, plan, { lookUp: false, resends: 0 }, new Date());
+  const begun = await beginRun(await queue(), pool, {
+    plan,
+    policy: { lookUp: false, resends: 0 },
+    now: new Date(),
+  });
   expect(begun).toBe('unapproved');
   const { rows } = await pool.query('SELECT state, state_reason FROM runs WHERE run_id = $1', [run]);
   expect(rows).toEqual([

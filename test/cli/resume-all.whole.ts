@@ -37,7 +37,7 @@ async function planRun(
   const run = await planContacts(opened.ledger, aRun({ account }), [aContact(1), aContact(2)]);
   if (state === 'running')
     await opened.ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
-  if (state === 'paused') await pauseRun(await opened.ledger.queue(), opened.ledger.pool, run, reason);
+  if (state === 'paused') await pauseRun(await opened.ledger.queue(), opened.ledger.pool, run, { reason });
   return run;
 }
 

@@ -27,7 +27,7 @@ export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string)
     canary: false,
     priority: 'normal' as const,
   };
-  await beginRun(queue, pool, plan, { lookUp: false, resends: 0 }, now);
+  await beginRun(queue, pool, { plan, policy: { lookUp: false, resends: 0 }, now });
   for (;;) {
     const options = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
     const acquisition = await acquireSlice(queue, pool, options);

@@ -79,7 +79,7 @@ export async function deleteExpiredCalls({ ledger, now }: EngineContext): Promis
 async function doubtRunsSentElsewhere({ ledger, now }: Pick<EngineContext, 'ledger' | 'now'>): Promise<void> {
   for (const { run, reason } of await listUntriedProofs(ledger.pool)) {
     const time = now();
-    await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, { reason, since: time }, time);
+    await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, { reason, since: time, now: time });
   }
 }
 

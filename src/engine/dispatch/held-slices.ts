@@ -63,8 +63,10 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
       options.onSliceFailed(slice.run);
       throw error;
     }
-    const plan = dispatcher.planOf(slice, account.account);
-    await retry(() => finishSlice(queue, ledger.pool, slice, ...plan, stopSlice.aborted, now()));
+    const { plan, policy } = dispatcher.settingsOf(slice, account.account);
+    await retry(() =>
+      finishSlice(queue, ledger.pool, slice, { plan, policy, interrupted: stopSlice.aborted, now: now() }),
+    );
     trace('slice finished', slice.run);
     await retry(watch);
   }

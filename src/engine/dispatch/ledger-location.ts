@@ -66,7 +66,7 @@ export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>):
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
   for (const run of await listUnfinishedRuns(ledger.pool, ['running']))
-    await pauseRun(await ledger.queue(), ledger.pool, run, { kind: 'ledger_held', hold });
+    await pauseRun(await ledger.queue(), ledger.pool, run, { reason: { kind: 'ledger_held', hold } });
 }
 
 /** @throws InputError if the ledger is on hold */

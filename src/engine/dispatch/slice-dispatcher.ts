@@ -43,10 +43,7 @@ export type SliceDispatcher = {
     stop: AbortSignal,
   ) => Promise<void>;
   readonly stopIfRejected: (slice: HeldSlice, progress: DispatchProgress) => Promise<void>;
-  readonly planOf: (
-    slice: HeldSlice,
-    account: Account,
-  ) => readonly [DispatchSettings['plan'], DispatchSettings['policy']];
+  readonly settingsOf: (slice: HeldSlice, account: Account) => Pick<DispatchSettings, 'plan' | 'policy'>;
 };
 
 export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDispatcher {
@@ -54,10 +51,7 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
   const noteBegun = createBegunRunNotes(options.context);
   return {
     stopIfRejected: (slice, progress) => stopIfRejected(options, slice, progress),
-    planOf({ run, definition }, account) {
-      const { plan, policy } = dispatchSettings(run, account, definition);
-      return [plan, policy];
-    },
+    settingsOf: ({ run, definition }, account) => dispatchSettings(run, account, definition),
     async dispatch(slice, lease, runtime, stop) {
       const { context, outageRetry } = options;
       const { run, definition } = slice;
@@ -70,7 +64,7 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
           createAddressCheck(first, (reason) => pause(options, run, reason)),
         );
         try {
-          return await send(options, slice, lease, runtime, addressCheck, stop);
+          return await send(options, { slice, lease, runtime, addressCheck, stop });
         } finally {
           addressChecks.leave(run);
         }
@@ -80,15 +74,17 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
   };
 }
 
-async function send(
-  options: SliceDispatcherOptions,
-  slice: SendingSlice,
-  lease: Lease,
-  runtime: AccountRuntime,
-  addressCheck: AddressCheck,
-  stop: AbortSignal,
-): Promise<void> {
+type Sending = {
+  readonly slice: SendingSlice;
+  readonly lease: Lease;
+  readonly runtime: AccountRuntime;
+  readonly addressCheck: AddressCheck;
+  readonly stop: AbortSignal;
+};
+
+async function send(options: SliceDispatcherOptions, sending: Sending): Promise<void> {
   const { context, outageRetry, checkpointer, recorder, observer } = options;
+  const { slice, runtime, addressCheck } = sending;
   const { account } = runtime;
   const { run } = slice;
   const settings = dispatchSettings(run, account, slice.definition);
@@ -101,12 +97,7 @@ async function send(
     recorder,
     files: createRunFiles(context.ledger.pool, run),
     concurrency: settings.concurrency,
-    sender: createSender(options, slice, lease, runtime, {
-      settings,
-      gate,
-      addressCheck,
-      stop: AbortSignal.any([stop, addressCheck.paused]),
-    }),
+    sender: createSender(options, sending, settings, gate),
     onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
     onRefused: (words) => {
       pendingPause = pause(options, run, { kind: 'credential_refused', account: account.name, words });
@@ -123,20 +114,13 @@ async function send(
   if (progress) await stopIfRejected(options, slice, progress);
 }
 
-type SendingRules = {
-  readonly settings: DispatchSettings;
-  readonly gate: WindowGate | undefined;
-  readonly addressCheck: AddressCheck;
-  readonly stop: AbortSignal;
-};
-
 function createSender(
   { context, outageRetry, cutOff }: SliceDispatcherOptions,
-  { run, slice, owner, channel }: SendingSlice,
-  lease: Lease,
-  { gateway, limiter, breaker }: AccountRuntime,
-  { settings, gate, addressCheck, stop }: SendingRules,
+  { slice: { run, slice, owner, channel }, lease, runtime, addressCheck, stop }: Sending,
+  settings: DispatchSettings,
+  gate: WindowGate | undefined,
 ): SliceWork['sender'] {
+  const { gateway, limiter, breaker } = runtime;
   return {
     context,
     outageRetry,
@@ -150,7 +134,7 @@ function createSender(
     addressCheck,
     retries: settings.retries,
     bisect: settings.bisect,
-    stop,
+    stop: AbortSignal.any([stop, addressCheck.paused]),
     cutOff,
     isLeaseValid: lease.isValid,
     ensureLease: lease.ensureValid,
@@ -163,7 +147,7 @@ function pause(
   run: string,
   reason: RunReason,
 ): Promise<unknown> {
-  return outageRetry.retry(() => pauseRun(queue, context.ledger.pool, run, reason));
+  return outageRetry.retry(() => pauseRun(queue, context.ledger.pool, run, { reason }));
 }
 
 async function stopIfRejected(

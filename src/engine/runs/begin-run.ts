@@ -45,7 +45,7 @@ export async function beginPlannedRun(
   if (!account) return false;
   const { plan, policy } = dispatchSettings(runId, account, run.definition);
   const options = { includePaused: false, ...(alongside && { alongside }) };
-  await beginRun(await ledger.queue(), ledger.pool, plan, policy, now(), options);
+  await beginRun(await ledger.queue(), ledger.pool, { plan, policy, now: now(), ...options });
   return true;
 }
 
@@ -158,5 +158,5 @@ async function begin(
   // First, requests that an ended process was sending become in doubt.
   await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
   const alongside = auditStart(context, run.run, reason);
-  return beginRun(queue, ledger.pool, plan, policy, now(), { includePaused, alongside });
+  return beginRun(queue, ledger.pool, { plan, policy, now: now(), includePaused, alongside });
 }

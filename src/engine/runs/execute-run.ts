@@ -83,14 +83,16 @@ export async function executeRun(
     await retry(() => reclaimSlicesOfEndedWorkers(queue, pool, null, now));
     trace('beginning', runId);
     const options = { includePaused, alongside: auditStart(context, runId, given) };
-    const before = await retry(() => beginRun(queue, pool, plan, policy, now(), options));
+    const before = await retry(() => beginRun(queue, pool, { plan, policy, now: now(), ...options }));
     await auditRefusedStart(context, run, async () => requireApproved(runId, before));
     progress.onStart(await retry(() => requireSummary(context, runId)));
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: formatReason(reason) };
     const addAuditEntry = auditEntry(context, { action: 'run paused', run: runId, details });
-    const pausing = drain.begun.then(() => retry(() => pauseRun(queue, pool, runId, reason, addAuditEntry)));
+    const pausing = drain.begun.then(() =>
+      retry(() => pauseRun(queue, pool, runId, { reason, alongside: addAuditEntry })),
+    );
     // When it fails, the worker fails too.
     pausing.catch(() => undefined);
     const onWatch = (watch: DispatchProgress): void => {

@@ -12,7 +12,10 @@ import { noSuchRun } from './find-run.ts';
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger } = context;
   await audited(context, { action: 'run paused', run, details: { reason } }, async (addAuditEntry) => {
-    requireChanged(run, await pauseRun(await ledger.queue(), ledger.pool, run, reason, addAuditEntry));
+    requireChanged(
+      run,
+      await pauseRun(await ledger.queue(), ledger.pool, run, { reason, alongside: addAuditEntry }),
+    );
   });
 }
 
@@ -22,7 +25,11 @@ export async function cancel(context: EngineContext, run: string, reason: string
   await audited(context, { action: 'run cancelled', run, details: { reason } }, async (addAuditEntry) => {
     requireChanged(
       run,
-      await cancelRun(await ledger.queue(), ledger.pool, run, reason, now(), addAuditEntry),
+      await cancelRun(await ledger.queue(), ledger.pool, run, {
+        reason,
+        now: now(),
+        alongside: addAuditEntry,
+      }),
     );
   });
 }

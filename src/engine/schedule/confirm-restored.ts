@@ -112,13 +112,11 @@ async function doubtUnsentRequests(
   const why = { kind: 'ledger_restored', since: since.toISOString(), words: reason } as const;
   const doubted: DoubtedRun[] = [];
   for (const run of await listUnfinishedRuns(ledger.pool, ['planned', 'running', 'paused'])) {
-    const requests = await markUnsentInDoubt(
-      await ledger.queue(),
-      ledger.pool,
-      run,
-      { reason: why, since },
-      now(),
-    );
+    const requests = await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, {
+      reason: why,
+      since,
+      now: now(),
+    });
     if (requests !== undefined) doubted.push({ run, requests });
   }
   return doubted;

@@ -5,12 +5,12 @@ import { countSettled, readRunCounts } from '../counts/run-counts.ts';
 import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { reopenDoubts } from '../slice-states/transitions.ts';
-import { enqueueSlices, type SlicePlan } from '../slices/enqueue.ts';
-import { completeRun, type DoubtPolicy } from '../slices/finish.ts';
+import { enqueueSlices } from '../slices/enqueue.ts';
+import { type CompleteOptions, completeRun } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
 import { lockAndDequeueRun } from './lock-run.ts';
 
-export type BeginOptions = {
+export type BeginOptions = CompleteOptions & {
   readonly includePaused?: boolean;
   /** Runs in the same transaction, with the former state, if anything changes. */
   readonly alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>;
@@ -26,10 +26,7 @@ export type BeginOptions = {
 export async function beginRun(
   queue: SliceQueue,
   pool: pg.Pool,
-  plan: SlicePlan,
-  policy: DoubtPolicy,
-  now: Date,
-  { includePaused = true, alongside }: BeginOptions = {},
+  { plan, policy, now, includePaused = true, alongside }: BeginOptions,
 ): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, plan.run);
@@ -50,7 +47,7 @@ export async function beginRun(
     }
     await alongside?.(client, state);
     await enqueueSlices(queue, client, plan);
-    await completeRun(queue, client, plan, policy, now);
+    await completeRun(queue, client, { plan, policy, now });
     return state;
   });
 }

@@ -24,8 +24,7 @@ export async function pauseRun(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  reason: RunReason,
-  alongside?: Alongside,
+  { reason, alongside }: { readonly reason: RunReason; readonly alongside?: Alongside },
 ): Promise<StopResult | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);
@@ -47,9 +46,11 @@ export async function cancelRun(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  reason: RunReason,
-  now: Date,
-  alongside?: Alongside,
+  {
+    reason,
+    now,
+    alongside,
+  }: { readonly reason: RunReason; readonly now: Date; readonly alongside?: Alongside },
 ): Promise<StopResult | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);
@@ -70,8 +71,7 @@ export async function markUnsentInDoubt(
   queue: SliceQueue,
   pool: pg.Pool,
   run: string,
-  { reason, since }: UnrecordedCause,
-  now: Date,
+  { reason, since, now }: UnrecordedCause & { readonly now: Date },
 ): Promise<number | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);

@@ -112,7 +112,7 @@ export async function acquireSlice(
     if (preempted) {
       const maxAccountSlices = (job.groupTier && tiers[job.groupTier]) || 1;
       const plan = { run, account, maxAccountSlices, rank: priority };
-      await requeueLater(queue, client, plan, { slice, job: job.id }, preemptedWait);
+      await requeueLater(queue, client, plan, { former: { slice, job: job.id }, seconds: preemptedWait });
       return { kind: 'preempted' };
     }
     await recordOwner(client, { run, slice, owner, version: row.version });

@@ -44,7 +44,7 @@ export async function enqueueSlices(
   plan: SlicePlan,
 ): Promise<number> {
   const slices = await markQueued(client, plan);
-  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, slices);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, { slices });
   return slices.length;
 }
 
@@ -55,15 +55,14 @@ export async function enqueueDoubts(
   plan: Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices' | 'priority'>,
 ): Promise<void> {
   const slices = await markDoubtsQueued(client, plan.run);
-  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, slices);
+  await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, { slices });
 }
 
 async function insertJobs(
   queue: SliceQueue,
   client: Transaction,
   { run, account, maxAccountSlices, rank }: JobPlan,
-  slices: readonly SliceJobId[],
-  startAfter = 0,
+  { slices, startAfter = 0 }: { readonly slices: readonly SliceJobId[]; readonly startAfter?: number },
 ): Promise<void> {
   if (slices.length === 0) return;
   const jobs = slices.map(({ slice, job }) => {
@@ -85,12 +84,11 @@ export async function requeueLater(
   queue: SliceQueue,
   client: Transaction,
   plan: JobPlan,
-  former: SliceJobId,
-  seconds: number,
+  { former, seconds }: { readonly former: SliceJobId; readonly seconds: number },
 ): Promise<void> {
   const slices = await markPostponed(client, plan.run, former.slice);
   await queue.deleteJob(queueName, former.job, { db: queueDb(client) });
-  await insertJobs(queue, client, plan, slices, seconds);
+  await insertJobs(queue, client, plan, { slices, startAfter: seconds });
 }
 
 export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {

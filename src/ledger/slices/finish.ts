@@ -21,20 +21,20 @@ export type DoubtPolicy = {
 /** `lost`: the slice has another owner; nothing was changed. */
 export type FinishResult = 'done' | 'returned' | 'lost';
 
+export type CompleteOptions = { readonly plan: SlicePlan; readonly policy: DoubtPolicy; readonly now: Date };
+
+/** `interrupted`: the worker was stopped before the slice was done. */
+export type FinishOptions = CompleteOptions & { readonly interrupted: boolean };
+
 /**
  * A held slice is done if nothing is left to send, else it can be acquired again. Requests without an outcome become
  * in doubt. The same transaction queues the run's next slices or completes the run.
- *
- * @param interrupted the worker was stopped before it was done
  */
 export async function finishSlice(
   queue: SliceQueue,
   pool: pg.Pool,
   held: HeldSlice,
-  plan: SlicePlan,
-  policy: DoubtPolicy,
-  interrupted: boolean,
-  now: Date,
+  { plan, policy, interrupted, now }: FinishOptions,
 ): Promise<FinishResult> {
   const { run, job } = held;
   return inTransaction(pool, async (client) => {
@@ -44,12 +44,12 @@ export async function finishSlice(
     );
     const state = rows[0]?.state ?? 'cancelled';
     const released =
-      (await isOwner(client, held)) && (await finishPhase(client, held, state, interrupted, now));
+      (await isOwner(client, held)) && (await finishPhase(client, held, state, { interrupted, now }));
     if (!released) return 'lost';
     await foldRunCounts(client, [run]);
     await queue.complete(queueName, [job], null, { db: queueDb(client) });
     if (state === 'running') await enqueueSlices(queue, client, plan);
-    await completeRun(queue, client, plan, policy, now);
+    await completeRun(queue, client, { plan, policy, now });
     return released === 'done' ? 'done' : 'returned';
   });
 }
@@ -66,8 +66,7 @@ async function finishPhase(
   client: Transaction,
   held: HeldSlice,
   runState: RunState,
-  interrupted: boolean,
-  now: Date,
+  { interrupted, now }: Pick<FinishOptions, 'interrupted' | 'now'>,
 ): Promise<'done' | 'waiting'> {
   const isCancelled = runState === 'cancelled';
   if (held.phase === 'settling doubts') {
@@ -87,9 +86,7 @@ async function finishPhase(
 export async function completeRun(
   queue: SliceQueue,
   client: Transaction,
-  plan: SlicePlan,
-  policy: DoubtPolicy,
-  now: Date,
+  { plan, policy, now }: CompleteOptions,
 ): Promise<void> {
   const { run } = plan;
   const { rows } = await client.query<{ running: boolean }>(

@@ -58,7 +58,8 @@ export async function reclaimSlicesOfEndedWorkers(
       [self],
     );
     const foundAt = now();
-    for (const slice of rows) await releaseSlice(queue, client, slice, 'its worker has ended', foundAt);
+    for (const slice of rows)
+      await releaseSlice(queue, client, slice, { message: 'its worker has ended', now: foundAt });
     return rows.length;
   });
 }
@@ -104,7 +105,7 @@ export async function returnSlice(
       [run, slice, owner],
     );
     for (const held of rows)
-      await releaseSlice(queue, client, held, 'its worker does not have the account', now);
+      await releaseSlice(queue, client, held, { message: 'its worker does not have the account', now });
   });
 }
 
@@ -118,8 +119,7 @@ async function releaseSlice(
   queue: SliceQueue,
   client: Transaction,
   { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
-  message: string,
-  now: Date,
+  { message, now }: { readonly message: string; readonly now: Date },
 ): Promise<void> {
   const isCancelled = run_state === 'cancelled';
   if (first !== null && last !== null) {

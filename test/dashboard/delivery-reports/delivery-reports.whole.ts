@@ -74,7 +74,7 @@ describe('figures', () => {
       aContact(2),
       aContact(3),
     ]);
-    await cancelRun(await ledger.queue(), ledger.pool, unsent, 'enough', new Date());
+    await cancelRun(await ledger.queue(), ledger.pool, unsent, { reason: 'enough', now: new Date() });
     const { rows } = await ledger.pool.query<{ messageId: string; destination: string }>(
       'SELECT message_id AS "messageId", address AS destination FROM recipient_states WHERE run_id = $1',
       [unsent],

@@ -211,7 +211,10 @@ describe('executeRun with closed windows only', () => {
       [run],
     );
     expect(rows).toEqual([]);
-    await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'enough', scene.clock.now());
+    await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, {
+      reason: 'enough',
+      now: scene.clock.now(),
+    });
     expect(await resumed).toMatchObject({ kind: 'cancelled', summary: { requests: { cancelled: 4 } } });
     expect(await requireSummary(scene.context, run)).not.toHaveProperty('waits');
     expect(scene.arrivals).toEqual([]);
@@ -222,7 +225,7 @@ describe('executeRun with closed windows only', () => {
     const run = await scene.plan(2, { to: 600 });
     const queue = await opened.ledger.queue();
     const paused = scene.execute(run, {
-      onWait: () => void pauseRun(queue, opened.ledger.pool, run, 'lunch'),
+      onWait: () => void pauseRun(queue, opened.ledger.pool, run, { reason: 'lunch' }),
     });
     expect(await paused).toMatchObject({ kind: 'paused' });
     expect(await requireSummary(scene.context, run)).not.toHaveProperty('waits');

@@ -46,7 +46,7 @@ async function cancelledRun(campaign: string, requests?: number): Promise<string
 
 async function cancel(run: string): Promise<void> {
   const { ledger } = opened;
-  await cancelRun(await ledger.queue(), ledger.pool, run, 'enough', new Date());
+  await cancelRun(await ledger.queue(), ledger.pool, run, { reason: 'enough', now: new Date() });
 }
 
 /** The service reports each recipient of the run as delivered, for 0.10 each. */

@@ -25,7 +25,9 @@ export const beginOrResume = (evenIfRunning: boolean): Step => ({
   async run(model, { queue, pool, run }) {
     const before = model.run;
     const plan = planOf(run, model.settings);
-    expect(await beginRun(queue, pool, plan, policyOf(model.settings), new Date())).toBe(before);
+    expect(await beginRun(queue, pool, { plan, policy: policyOf(model.settings), now: new Date() })).toBe(
+      before,
+    );
     begin(model);
   },
 });
@@ -34,7 +36,7 @@ export const pauseStep: Step = {
   name: 'pause',
   possible: ({ run }) => run !== 'paused',
   async run(model, { queue, pool, run }) {
-    const stopped = await pauseRun(queue, pool, run, 'wait');
+    const stopped = await pauseRun(queue, pool, run, { reason: 'wait' });
     expect(stopped?.changed, 'whether it was paused').toBe(pause(model));
   },
 };
@@ -43,7 +45,7 @@ export const cancelStep: Step = {
   name: 'cancel',
   possible: ({ run, settings }) => settings.mayCancel && run !== 'planned' && run !== 'cancelled',
   async run(model, { queue, pool, run }) {
-    const stopped = await cancelRun(queue, pool, run, 'enough', new Date());
+    const stopped = await cancelRun(queue, pool, run, { reason: 'enough', now: new Date() });
     expect(stopped?.changed, 'whether it was cancelled').toBe(cancel(model));
   },
 };

@@ -115,7 +115,7 @@ export async function finishHeld(
   const { queue, pool, run } = world;
   const [plan, policy] = [planOf(run, model.settings), policyOf(model.settings)];
   const slice = heldSlice(world, holding);
-  const finished = await finishSlice(queue, pool, slice, plan, policy, interrupted, new Date());
+  const finished = await finishSlice(queue, pool, slice, { plan, policy, interrupted, now: new Date() });
   holding.isReleased = true;
   expect(finished, `what finishing slice ${holding.slice} comes to`).toBe(
     finish(model, holding, interrupted),

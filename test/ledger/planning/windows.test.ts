@@ -107,7 +107,7 @@ describe('a run with windows', () => {
 
   test('only slices with an open window are queued, and the others are listed', async () => {
     const run = await planIn('BA');
-    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting']);
     expect(await listWindowWaits(opened.ledger.pool, run)).toEqual([
       { timeZones: ['B'], until: monday.toISOString(), requests: 1, recipients: 1 },
@@ -121,7 +121,11 @@ describe('a run with windows', () => {
       `UPDATE run_windows SET closes_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
       run,
     );
-    await beginRun(opened.queue, opened.ledger.pool, { ...planOf(run), maxRunSlices: 1 }, policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, {
+      plan: { ...planOf(run), maxRunSlices: 1 },
+      policy,
+      now: new Date(),
+    });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'queued']);
   });
 
@@ -145,7 +149,7 @@ describe('a window that is due', () => {
 
   test('a due window is opened once, and its slices are queued', async () => {
     const run = await planIn('B');
-    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
     expect(await due(new Date(monday.getTime() - 1))).toEqual([]);
     expect(await due()).toEqual([`${run} B`]);
     const times = { windowIndex: 1, opensAt: null, closesAt: null, now: monday };
@@ -157,7 +161,7 @@ describe('a window that is due', () => {
 
   test('a due window stays closed if it has closed again', async () => {
     const run = await planIn('B');
-    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
     const opensAt = new Date('2026-11-24T09:00Z');
     await openWindow(opened.queue, opened.ledger.pool, planOf(run), {
       windowIndex: 1,
@@ -194,7 +198,7 @@ describe('a window that is due', () => {
   test('a window closes for all its slices at once', async () => {
     const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
     await closeWindow(opened.ledger.pool, { run, windowIndex: 1, opensAt: monday });
-    await beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
   });
 });

@@ -130,7 +130,7 @@ test('a returned request is claimed neither by a former owner of the slice nor w
   expect((await claimFrom(ledger, former, 1)).claimed).toEqual([]);
   const held = await acquireSliceOf(ledger, run);
   expect((await claimFrom(ledger, former, 1)).claimed).toEqual([]);
-  await pauseRun(await ledger.queue(), ledger.pool, run, 'enough');
+  await pauseRun(await ledger.queue(), ledger.pool, run, { reason: 'enough' });
   expect((await claimFrom(ledger, held, 1)).claimed).toEqual([]);
   expect(await requestsOf(run)).toMatchObject({ planned: 1 });
 });
@@ -243,7 +243,7 @@ test('a cancelled run has only cancelled requests, even after its planned reques
     aRun({ chunkSize: 1 }),
     [1, 2, 3].map((line) => aContact(line)),
   );
-  await cancelRun(await opened.ledger.queue(), pool, run, 'wrong list', new Date());
+  await cancelRun(await opened.ledger.queue(), pool, run, { reason: 'wrong list', now: new Date() });
   await createRequestRows(pool, run);
   const { rows } = await pool.query('SELECT DISTINCT state FROM request_states WHERE run_id = $1', [run]);
   expect(rows).toEqual([{ state: 'cancelled' }]);

@@ -27,13 +27,11 @@ const advance = async (change: Advance, now = new Date()) =>
   (await advanceSlices(opened.ledger.hot, [change], now, null))[0];
 
 const markAllInDoubt = async (run: string) =>
-  markUnsentInDoubt(
-    await opened.ledger.queue(),
-    opened.ledger.pool,
-    run,
-    { reason: { kind: 'untried_proof', messageId: 'M1' }, since: new Date() },
-    new Date(),
-  );
+  markUnsentInDoubt(await opened.ledger.queue(), opened.ledger.pool, run, {
+    reason: { kind: 'untried_proof', messageId: 'M1' },
+    since: new Date(),
+    now: new Date(),
+  });
 
 const statesOf = async (run: string): Promise<string[]> => {
   const sql = 'SELECT state FROM request_states WHERE run_id = $1 ORDER BY request';

@@ -132,7 +132,7 @@ test('a request whose recipients are all suppressed before its resend is in doub
 
 test('a request whose run is cancelled before its resend is in doubt, not cancelled', async () => {
   const run = await runToResend();
-  await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, 'by ann', now);
+  await cancelRun(await opened.ledger.queue(), opened.ledger.pool, run, { reason: 'by ann', now });
   expect(await requestOf(run)).toEqual({
     state: 'in_doubt',
     reason: { kind: 'run_cancelled_before_resend' },
@@ -152,6 +152,11 @@ test('a request whose run is cancelled while its slice is held is in doubt, not 
     canary: false,
     priority: 'normal' as const,
   };
-  await finishSlice(queue, opened.ledger.pool, slice, plan, { lookUp: false, resends: 0 }, false, now);
+  await finishSlice(queue, opened.ledger.pool, slice, {
+    plan,
+    policy: { lookUp: false, resends: 0 },
+    interrupted: false,
+    now,
+  });
   expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
 });

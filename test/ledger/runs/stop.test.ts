@@ -15,8 +15,9 @@ import {
 
 const opened = useSlicedLedger();
 
-const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, 'lunch');
-const cancel = (run: string) => cancelRun(opened.queue, opened.ledger.pool, run, 'wrong list', new Date());
+const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, { reason: 'lunch' });
+const cancel = (run: string) =>
+  cancelRun(opened.queue, opened.ledger.pool, run, { reason: 'wrong list', now: new Date() });
 
 function begin(run: string) {
   const plan = {
@@ -27,7 +28,11 @@ function begin(run: string) {
     canary: false,
     priority: 'normal' as const,
   };
-  return beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+  return beginRun(opened.queue, opened.ledger.pool, {
+    plan,
+    policy: { lookUp: false, resends: 0 },
+    now: new Date(),
+  });
 }
 
 async function beginNew(slices: number): Promise<string> {

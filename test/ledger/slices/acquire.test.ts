@@ -59,13 +59,13 @@ test('a run can be paused while its slices are being acquired', async () => {
     priority: 'normal' as const,
   };
   for (let round = 0; round < 10; round++) {
-    await beginRun(queue, ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+    await beginRun(queue, ledger.pool, { plan, policy: { lookUp: false, resends: 0 }, now: new Date() });
     const acquisitions = Promise.all([
       acquireNextSlice(opened.ledger),
       acquireNextSlice(opened.ledger),
       acquireNextSlice(opened.ledger),
     ]);
-    await pauseRun(queue, ledger.pool, run, 'enough');
+    await pauseRun(queue, ledger.pool, run, { reason: 'enough' });
     const held = (await acquisitions).flatMap((each) => (each.kind === 'held' ? [each.slice] : []));
     const { rows } = await ledger.pool.query(
       `SELECT slice FROM slices WHERE run_id = $1 AND state <> 'waiting' ORDER BY slice`,
@@ -74,7 +74,7 @@ test('a run can be paused while its slices are being acquired', async () => {
     expect(rows).toEqual(held.map(({ slice }) => ({ slice })).sort((one, other) => one.slice - other.slice));
     for (const slice of held) {
       const policy = { lookUp: false, resends: 0 };
-      await finishSlice(queue, ledger.pool, slice, plan, policy, false, new Date());
+      await finishSlice(queue, ledger.pool, slice, { plan, policy, interrupted: false, now: new Date() });
     }
   }
 });
@@ -84,7 +84,7 @@ test('a slice that is returned to a cancelled run is done and not queued', async
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 1);
   const slice = await acquireSliceOf(ledger, run);
-  await cancelRun(queue, ledger.pool, run, 'enough', new Date());
+  await cancelRun(queue, ledger.pool, run, { reason: 'enough', now: new Date() });
   await returnSlice(queue, ledger.pool, slice, new Date());
   const { rows } = await ledger.pool.query('SELECT state, job FROM slices WHERE run_id = $1 AND slice = 1', [
     run,
@@ -105,8 +105,12 @@ test('a run that is begun again is queued under the account’s present limits',
     priority: 'normal' as const,
   };
   const policy = { lookUp: false, resends: 0 };
-  await beginRun(queue, ledger.pool, plan, policy, new Date());
-  await beginRun(queue, ledger.pool, { ...plan, maxAccountSlices: 1, maxRunSlices: 1 }, policy, new Date());
+  await beginRun(queue, ledger.pool, { plan, policy, now: new Date() });
+  await beginRun(queue, ledger.pool, {
+    plan: { ...plan, maxAccountSlices: 1, maxRunSlices: 1 },
+    policy,
+    now: new Date(),
+  });
   const acquisitions = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
   expect(acquisitions.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });

@@ -33,7 +33,7 @@ const planOf = (run: string) => ({
   priority: 'normal' as const,
 });
 const begin = (run: string, policy = hold) =>
-  beginRun(opened.queue, opened.ledger.pool, planOf(run), policy, new Date());
+  beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
 
 async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
@@ -42,15 +42,12 @@ async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
 }
 
 function finish(held: HeldSlice, policy = hold, interrupted = false) {
-  return finishSlice(
-    opened.queue,
-    opened.ledger.pool,
-    held,
-    planOf(held.run),
+  return finishSlice(opened.queue, opened.ledger.pool, held, {
+    plan: planOf(held.run),
     policy,
     interrupted,
-    new Date(),
-  );
+    now: new Date(),
+  });
 }
 
 /** Sets the state of all requests of a slice. */
@@ -87,7 +84,11 @@ describe('finishSlice', () => {
   test('does not block the outcomes of another slice of the run', async () => {
     const { pool, hot } = opened.ledger;
     const run = await planSlicedRun(opened.ledger, 2);
-    await beginRun(opened.queue, pool, { ...planOf(run), maxRunSlices: 2 }, hold, new Date());
+    await beginRun(opened.queue, pool, {
+      plan: { ...planOf(run), maxRunSlices: 2 },
+      policy: hold,
+      now: new Date(),
+    });
     const [finished, other] = [
       await acquireSendingSlice(opened.ledger),
       await acquireSendingSlice(opened.ledger),
@@ -128,7 +129,7 @@ describe('finishSlice', () => {
   test('leaves a slice of a paused run outside the queue', async () => {
     const run = await beginNew(2, 2);
     const held = await acquireSendingSlice(opened.ledger);
-    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, { reason: 'enough' });
     expect(await finish(held)).toBe('returned');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
@@ -146,7 +147,7 @@ describe('finishSlice', () => {
     const run = await beginNew(1, 2);
     const held = await acquireSendingSlice(opened.ledger);
     const [sent] = (await claimFrom(opened.ledger, held, 1)).claimed;
-    await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
+    await cancelRun(opened.queue, opened.ledger.pool, run, { reason: 'enough', now: new Date() });
     expect(await requestStates(opened.ledger, run)).toEqual(['sending', 'cancelled']);
     const released = { finishedAt: new Date(), httpStatus: null, detail: null, verdict: 'released' } as const;
     const { slice, owner } = held;
@@ -172,7 +173,7 @@ describe('the last slice of a run', () => {
     const run = await beginNew(1);
     const held = await acquireSendingSlice(opened.ledger);
     await settleAll(held, 'accepted');
-    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, { reason: 'enough' });
     await finish(held);
     expect(await runState(run)).toBe('completed');
     expect(await sliceStates(opened.ledger, run)).toEqual(['done', 'done']);

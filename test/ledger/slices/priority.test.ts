@@ -20,7 +20,11 @@ const policy = { lookUp: false, resends: 0 };
 
 async function begin(priority: Priority, slices = 1, account = 'main'): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, 1, { priority, account });
-  await beginRun(opened.queue, opened.ledger.pool, planOf(run, priority, account), policy, new Date());
+  await beginRun(opened.queue, opened.ledger.pool, {
+    plan: planOf(run, priority, account),
+    policy,
+    now: new Date(),
+  });
   return run;
 }
 
@@ -36,7 +40,12 @@ const planOf = (run: string, priority: Priority, account = 'main') => ({
 async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
   await claimFrom(opened.ledger, slice, 1);
   const plan = planOf(slice.run, priority, slice.account);
-  await finishSlice(opened.queue, opened.ledger.pool, slice, plan, policy, false, new Date());
+  await finishSlice(opened.queue, opened.ledger.pool, slice, {
+    plan,
+    policy,
+    interrupted: false,
+    now: new Date(),
+  });
 }
 
 /** Ends the wait of preempted slices. */
@@ -80,7 +89,7 @@ describe('acquireSlice', () => {
   test('acquires a slice of the less urgent run once the more urgent one is paused', async () => {
     const bulk = await begin('bulk');
     const urgent = await begin('urgent');
-    await pauseRun(opened.queue, opened.ledger.pool, urgent, 'test');
+    await pauseRun(opened.queue, opened.ledger.pool, urgent, { reason: 'test' });
     expect((await acquireSendingSlice(opened.ledger)).run).toBe(bulk);
   });
 

@@ -35,7 +35,7 @@ function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
 
 async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  await beginRun(opened.queue, opened.ledger.pool, planOf(run, changes), policy, new Date());
+  await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run, changes), policy, now: new Date() });
   return run;
 }
 
@@ -74,15 +74,12 @@ describe('enqueueSlices', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
     const canary = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, canary, 1);
-    await finishSlice(
-      opened.queue,
-      opened.ledger.pool,
-      canary,
-      planOf(run, { canary: true }),
+    await finishSlice(opened.queue, opened.ledger.pool, canary, {
+      plan: planOf(run, { canary: true }),
       policy,
-      false,
-      new Date(),
-    );
+      interrupted: false,
+      now: new Date(),
+    });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'queued']);
   });
 
@@ -122,15 +119,12 @@ describe('acquireSlice', () => {
     const run = await begin(3, { maxAccountSlices: 1 });
     const first = await acquireSendingSlice(opened.ledger);
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('none');
-    await finishSlice(
-      opened.queue,
-      opened.ledger.pool,
-      first,
-      planOf(run, { maxAccountSlices: 1 }),
+    await finishSlice(opened.queue, opened.ledger.pool, first, {
+      plan: planOf(run, { maxAccountSlices: 1 }),
       policy,
-      false,
-      new Date(),
-    );
+      interrupted: false,
+      now: new Date(),
+    });
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
@@ -153,7 +147,12 @@ describe('acquireSlice', () => {
     const held = await acquireSendingSlice(opened.ledger);
     await expireLeaseOf(opened.ledger, run, 1);
     await claimFrom(opened.ledger, held, 1);
-    await finishSlice(opened.queue, opened.ledger.pool, held, planOf(run), policy, false, new Date());
+    await finishSlice(opened.queue, opened.ledger.pool, held, {
+      plan: planOf(run),
+      policy,
+      interrupted: false,
+      now: new Date(),
+    });
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'stale' });
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
@@ -171,15 +170,12 @@ describe('acquireSlice', () => {
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
     expect((await claimFrom(opened.ledger, former, 1)).claimed).toEqual([]);
     expect((await claimFrom(opened.ledger, next, 2)).claimed).toMatchObject([{ request: 2 }]);
-    const late = await finishSlice(
-      opened.queue,
-      opened.ledger.pool,
-      former,
-      planOf(run),
+    const late = await finishSlice(opened.queue, opened.ledger.pool, former, {
+      plan: planOf(run),
       policy,
-      false,
-      new Date(),
-    );
+      interrupted: false,
+      now: new Date(),
+    });
     expect(late).toBe('lost');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held']);
   });

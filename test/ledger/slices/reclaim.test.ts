@@ -28,7 +28,11 @@ async function begin(slices: number, requestsInSlice = 1): Promise<string> {
     canary: false,
     priority: 'normal' as const,
   };
-  await beginRun(opened.queue, opened.ledger.pool, plan, { lookUp: false, resends: 0 }, new Date());
+  await beginRun(opened.queue, opened.ledger.pool, {
+    plan,
+    policy: { lookUp: false, resends: 0 },
+    now: new Date(),
+  });
   return run;
 }
 
@@ -102,7 +106,7 @@ describe('reclaimSlicesOfEndedWorkers', () => {
   test('leaves the slices of a paused run outside the queue', async () => {
     const run = await begin(1, 2);
     await acquireAndClaimAs(randomUUID());
-    await pauseRun(opened.queue, opened.ledger.pool, run, 'enough');
+    await pauseRun(opened.queue, opened.ledger.pool, run, { reason: 'enough' });
     expect(await reclaim()).toBe(1);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting']);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
@@ -111,7 +115,7 @@ describe('reclaimSlicesOfEndedWorkers', () => {
   test('marks slices of a cancelled run as done and cancels the requests that their owners had released', async () => {
     const run = await begin(1, 2);
     await acquireAndClaimAs(randomUUID());
-    await cancelRun(opened.queue, opened.ledger.pool, run, 'enough', new Date());
+    await cancelRun(opened.queue, opened.ledger.pool, run, { reason: 'enough', now: new Date() });
     await opened.ledger.pool.query(
       `UPDATE requests SET state = 'planned' WHERE run_id = $1 AND state = 'cancelled'`,
       [run],
