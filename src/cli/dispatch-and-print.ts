@@ -26,14 +26,17 @@ const recordingText = 'Everything is answered. Volley records the answers, for a
 export async function dispatchWithProgress(
   shell: Shell,
   context: EngineContext,
-  run: string,
-  account: Account,
-  options?: ExecuteOptions,
+  { run, account, ...options }: ExecuteOptions & { readonly run: string; readonly account: Account },
 ): Promise<RunEnd> {
   const progress = await startRunProgress(shell);
   shell.drainOnStop(() => (progress.isAllSettled() ? recordingText : drainText(run)));
   try {
-    return await executeRun(context, run, accountLoader(shell, account), shell.stop, progress, options);
+    return await executeRun(context, run, {
+      accountNamed: accountLoader(shell, account),
+      stop: shell.stop,
+      progress,
+      ...options,
+    });
   } finally {
     progress.done();
   }
@@ -42,9 +45,9 @@ export async function dispatchWithProgress(
 export async function dispatchAndPrint(
   shell: Shell,
   context: EngineContext,
-  run: string,
-  account: Account,
   {
+    run,
+    account,
     json,
     ownCampaign,
     awaitReports,
@@ -54,7 +57,7 @@ export async function dispatchAndPrint(
     readonly ownCampaign?: string;
     /** Waits for the delivery reports of a finished run, before its summary is printed. */
     readonly awaitReports?: (run: string) => Promise<RunSummary>;
-  } & ExecuteOptions,
+  } & ExecuteOptions & { readonly run: string; readonly account: Account },
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);
   if (waits && waits.approvedAt === null) {
@@ -66,7 +69,7 @@ export async function dispatchAndPrint(
     return 4;
   }
   const notifying = loadLater(() => import('./notify-about-run.ts'));
-  const end = await dispatchWithProgress(shell, context, run, account, options);
+  const end = await dispatchWithProgress(shell, context, { run, account, ...options });
   if (!('summary' in end)) return leaveDuringOutage(shell, run, end);
   const isAwaited = end.kind === 'finished' && awaitReports !== undefined;
   printEnd(shell, run, isAwaited ? { ...end, summary: await awaitReports(run) } : end, json);

@@ -13,8 +13,11 @@ export async function lookUp(
   { json }: { readonly json?: true },
 ): Promise<void> {
   shell.drainOnStop(() => 'Volley waits for one more answer of the service.');
-  const asked = askAboutDoubts(context, shell.settings, requests, shell.stop, (doubt, answer) => {
-    if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
+  const asked = askAboutDoubts(context, shell.settings, requests, {
+    stop: shell.stop,
+    onAnswer: (doubt, answer) => {
+      if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
+    },
   });
   const { end, account } = await asked;
   const { kind: _, ...result } = { run: requests.run, ...end };

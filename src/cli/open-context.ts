@@ -44,7 +44,9 @@ export async function openContext(
       if (change.created) note(`A new, empty ledger was made: ${description}.`);
     };
     const home = findHome(settings.environment, settings.workingFolder);
-    const ledger = await openLedger(connection, description, restartIfEnded, findHashKey, {
+    const ledger = await openLedger(connection, description, {
+      revive: restartIfEnded,
+      findHashKey,
       access,
       onSchema,
       ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),

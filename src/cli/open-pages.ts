@@ -21,9 +21,14 @@ export type Pages = {
 export async function openPages(
   { settings }: Shell,
   context: EngineContext,
-  host: string,
-  name: string,
-  tools: Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'>,
+  {
+    host,
+    name,
+    ...tools
+  }: Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'> & {
+    readonly host: string;
+    readonly name: string;
+  },
 ): Promise<Pages> {
   const publicUrl = readPublicUrl(settings.environment['VOLLEY_DASHBOARD_URL'], 'VOLLEY_DASHBOARD_URL');
   const { addDashboard } = await import('../dashboard/dashboard.ts');

@@ -34,8 +34,7 @@ export async function pollMissing(
   shell: Shell,
   context: EngineContext,
   { accounts, logger }: ReceiverSetup,
-  { wake }: Receiver,
-  stop: AbortSignal,
+  { wake, stop }: Pick<Receiver, 'wake'> & { readonly stop: AbortSignal },
 ): Promise<void> {
   const { accounts: pollable, problems } = await loadPollableAccounts(shell.settings, accounts.keys());
   for (const { name } of pollable)
@@ -43,5 +42,5 @@ export async function pollMissing(
       `Missing delivery reports of account ${name} are looked up, from five minutes to six hours after acceptance.`,
     );
   for (const problem of problems) logger.warn({ problem }, 'missing delivery reports cannot be looked up');
-  await pollPeriodically(context, pollable, defaultPolling, wake, logger, stop);
+  await pollPeriodically(context, pollable, { ...defaultPolling, onReports: wake, logger, stop });
 }

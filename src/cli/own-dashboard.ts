@@ -50,7 +50,7 @@ export async function showOwnDashboard(
   );
   const link = createOneTimeLink(context, name);
   const ownName = context.randomBytes(16).toString('hex');
-  const pages = await openPages(shell, context, host, ownName, { ...tools, link });
+  const pages = await openPages(shell, context, { host, name: ownName, ...tools, link });
   const { url, close } = await startApi(context, { host, port, api: undefined, addPages: pages.add });
   defer(() => close());
   return `${pages.addressAt(url)}${link.path}`;

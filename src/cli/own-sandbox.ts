@@ -77,7 +77,10 @@ export async function withOwnSandbox(
         context,
         async awaitReports(run) {
           finished = run;
-          const [summary] = await waitForDeliveryReports(shell, context, [run], maxSilence, reportsText);
+          const [summary] = await waitForDeliveryReports(shell, context, [run], {
+            maxSilence,
+            textOf: reportsText,
+          });
           if (summary === undefined) throw new Error(`run ${run} has no summary`);
           return summary;
         },

@@ -20,9 +20,14 @@ const manyContacts = 100_000;
 export async function planWithProgress(
   shell: Shell,
   context: EngineContext,
-  prepared: PreparedCampaign,
-  kept: KeptContactFiles,
-  options: Omit<PlanOptions, 'onRefused'>,
+  {
+    prepared,
+    kept,
+    ...options
+  }: Omit<PlanOptions, 'onRefused'> & {
+    readonly prepared: PreparedCampaign;
+    readonly kept: KeptContactFiles;
+  },
 ): Promise<string> {
   const line = await startProgressLine(shell);
   const startedAt = shell.now().getTime();

@@ -65,6 +65,6 @@ async function sendAgain(
     shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
   }
   shell.exitWith(
-    await dispatchAndPrint(shell, context, run, account, { json, includePaused: false, ...awaiting }),
+    await dispatchAndPrint(shell, context, { run, account, json, includePaused: false, ...awaiting }),
   );
 }

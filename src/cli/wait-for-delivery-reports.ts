@@ -16,8 +16,10 @@ export async function waitForDeliveryReports(
   shell: Shell,
   context: EngineContext,
   runs: readonly string[],
-  maxSilence: () => number,
-  textOf: (drawn: string, count: string) => string,
+  {
+    maxSilence,
+    textOf,
+  }: { readonly maxSilence: () => number; readonly textOf: (drawn: string, count: string) => string },
 ): Promise<RunSummary[]> {
   const line = await startProgressLine(shell);
   let last = { reported: -1, at: shell.now().getTime() };

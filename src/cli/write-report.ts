@@ -15,9 +15,11 @@ import { writeResult } from './write-result.ts';
 export function chooseFormat<Format extends ReportFormat>(
   { resultTerminal }: Pick<Shell, 'resultTerminal'>,
   { format, json, out }: ReportOptions,
-  defaultFormat: ReportFormat,
-  formats: readonly Format[],
-  advice: Advice,
+  {
+    defaultFormat,
+    formats,
+    advice,
+  }: { readonly defaultFormat: ReportFormat; readonly formats: readonly Format[]; readonly advice: Advice },
 ): Format {
   const named = json ? 'json' : (format ?? formatOf(out) ?? defaultFormat);
   refuseEnding(out, named, format !== undefined || json === true);
@@ -38,7 +40,7 @@ export function sheetWriter(
   options: ReportOptions & { readonly timeZone?: string },
   defaultFormat: ReportFormat,
 ): WriteSheet {
-  const chosen = chooseFormat(shell, options, defaultFormat, reportFormats, '');
+  const chosen = chooseFormat(shell, options, { defaultFormat, formats: reportFormats, advice: '' });
   const allLines = csvCommand(shell.words, options.out);
   return (sheet) => {
     let lines = 0;
@@ -50,7 +52,7 @@ export function sheetWriter(
     }
     const pieces = formatSheet({ ...sheet, rows: counted() }, chosen, screenOf(shell, options), allLines);
     const what = () => `${groupThousands(lines)} ${lines === 1 ? 'line' : 'lines'} to `;
-    return writeReport(shell, options, chosen, pieces, what);
+    return writeReport(shell, options, { format: chosen, pieces, what });
   };
 }
 
@@ -72,9 +74,15 @@ export function screenOf(
 export async function writeReport(
   shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'note'>,
   { out }: Pick<ReportOptions, 'out'>,
-  format: ReportFormat,
-  pieces: AsyncIterable<string | Uint8Array>,
-  what: () => string = () => '',
+  {
+    format,
+    pieces,
+    what = () => '',
+  }: {
+    readonly format: ReportFormat;
+    readonly pieces: AsyncIterable<string | Uint8Array>;
+    readonly what?: () => string;
+  },
 ): Promise<void> {
   const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
   await writeResult(shell, onScreen ? printablePieces(pieces) : pieces, out);

@@ -41,6 +41,7 @@ export function createAddressReader(
   if (channel === 'email') return readEmailAddress;
   if (country !== undefined && !isSupportedCountry(country)) return undefined;
   const mobilesOnly = channel === 'sms' && landlines === 'reject';
+  const rules = { mobilesOnly, missingCountryHint };
   return (written, ownCountry = country) => {
     const { text } = readPhoneText(written);
     const fast = ownCountry === undefined ? undefined : fastParserOf(ownCountry)?.(text);
@@ -48,7 +49,7 @@ export function createAddressReader(
     const isAccepted = fast !== undefined && !(mobilesOnly && lineWithoutSms(fast.type));
     return isAccepted
       ? { kind: 'valid', address: fast.e164 }
-      : readPhoneNumber(text, showInvisible(written.trim()), ownCountry, mobilesOnly, missingCountryHint);
+      : readPhoneNumber(text, showInvisible(written.trim()), ownCountry, rules);
   };
 }
 
@@ -68,8 +69,7 @@ function readPhoneNumber(
   text: string,
   shown: string,
   country: CountryCode | undefined,
-  mobilesOnly: boolean,
-  missingCountryHint: string,
+  { mobilesOnly, missingCountryHint }: { readonly mobilesOnly: boolean; readonly missingCountryHint: string },
 ): Address {
   if (text === '') return invalid('no phone number');
   const foreign = foreignCharacter(text);

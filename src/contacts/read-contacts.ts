@@ -22,7 +22,7 @@ export async function* readContacts(
     for (const [file, { header, batches, format }] of files.entries()) {
       const { onCell, ...others } = watch;
       const watched = format().kind === 'workbook' ? watch : others;
-      const readRow = rowReader(file, header, composition, readAddress, watched);
+      const readRow = rowReader({ file, header, composition, readAddress }, watched);
       for await (const rows of batches) {
         const contacts: Contact[] = [];
         for (const row of rows) {
@@ -57,10 +57,17 @@ export type RowWatch = {
 type RowReader = (row: Row) => Contact | undefined;
 
 function rowReader(
-  file: number,
-  header: readonly string[],
-  composition: Composition,
-  readAddress: AddressReader,
+  {
+    file,
+    header,
+    composition,
+    readAddress,
+  }: {
+    readonly file: number;
+    readonly header: readonly string[];
+    readonly composition: Composition;
+    readonly readAddress: AddressReader;
+  },
   { keepsValues, onWrongAddress, onOrigin, onCell, onEmptyValue }: RowWatch,
 ): RowReader {
   const { recipientColumn, countryColumn, filter, readZones } = composition;

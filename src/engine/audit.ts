@@ -16,7 +16,7 @@ export function auditEntry(
   { actor, now }: Pick<EngineContext, 'actor' | 'now'>,
   event: AuditEvent,
 ): WriteAuditEntry {
-  return (client) => addAuditEntry(client, actor, withoutAddressesIn(event), 'done', now());
+  return (client) => addAuditEntry(client, actor, withoutAddressesIn(event), { outcome: 'done', at: now() });
 }
 
 /**
@@ -47,7 +47,12 @@ export async function recordRefusal(
   );
   const { details, ...refused } = withoutAddressesIn(event);
   const why = texts.join('\n').slice(0, maxTextLength);
-  await addAuditEntry(ledger.pool, actor, { ...refused, details: { ...details, why } }, 'refused', now());
+  await addAuditEntry(
+    ledger.pool,
+    actor,
+    { ...refused, details: { ...details, why } },
+    { outcome: 'refused', at: now() },
+  );
 }
 
 /** Details with names of operators, which may look like `user@host`. */

@@ -56,7 +56,7 @@ export function openConnections(
     connection: Connection,
     ...[request, assessTrust, signal]: Parameters<Connections['exchange']>
   ): Promise<Evidence> {
-    const evidence = await exchange(connection.client, request, limits, signal);
+    const evidence = await exchange(connection.client, request, limits, { signal });
     if (evidence.kind !== 'answer') return evidence;
     const isFirst = connection.exchanges === 0;
     connection.exchanges++;
@@ -187,7 +187,7 @@ function createOrderProof(
     const { exchanges } = connection;
     const probe = { method: 'GET', path: probePath, headers: {} } as const;
     for (let probesLeft = honoursClose ? 1 : maxProbes; probesLeft > 0; probesLeft--) {
-      const next = await exchange(connection.client, probe, limits, undefined, probesLeft === 1);
+      const next = await exchange(connection.client, probe, limits, { reset: probesLeft === 1 });
       if (next.kind !== 'answer' || connection.exchanges !== exchanges || couldBeOurAnswer(next))
         return false;
       if (probesLeft === 1) honoursClose = next.closing === true;

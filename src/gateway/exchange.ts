@@ -32,8 +32,7 @@ export function exchange(
   dispatcher: Dispatcher,
   request: EncodedSendRequest | EncodedLookUp,
   limits: ExchangeLimits,
-  signal?: AbortSignal,
-  reset = false,
+  { signal, reset = false }: { readonly signal?: AbortSignal | undefined; readonly reset?: boolean } = {},
 ): Promise<Evidence> {
   const { promise, resolve } = Promise.withResolvers<Evidence>();
   const options: Dispatcher.DispatchOptions = {

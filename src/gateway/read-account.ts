@@ -31,10 +31,17 @@ type Reading = {
  */
 export function readAccount(
   source: string,
-  file: string,
-  name: string,
-  environment: Environment,
-  requestedAt = file,
+  {
+    file,
+    name,
+    environment,
+    requestedAt = file,
+  }: {
+    readonly file: string;
+    readonly name: string;
+    readonly environment: Environment;
+    readonly requestedAt?: string | undefined;
+  },
 ): Account {
   return openAccounts(source, file).read(name, environment, requestedAt);
 }

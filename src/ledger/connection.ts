@@ -81,9 +81,13 @@ export type OpenOptions = {
 export async function openLedger(
   connection: DatabaseConnection,
   description: string,
-  revive: Ledger['revive'] = async () => undefined,
-  findHashKey: () => HashKey | null = () => null,
-  { access = 'create', onSchema, marks = createMemoryClaimMarks() }: OpenOptions = {},
+  {
+    revive = async () => undefined,
+    findHashKey = () => null,
+    access = 'create',
+    onSchema,
+    marks = createMemoryClaimMarks(),
+  }: OpenOptions & { readonly revive?: Ledger['revive']; readonly findHashKey?: () => HashKey | null } = {},
 ): Promise<Ledger> {
   const settings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
   const knex = connectLedger(connection, settings);

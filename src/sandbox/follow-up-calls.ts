@@ -58,7 +58,10 @@ function answerStatus(
 ): StatusAnswer {
   const { recordsPerPage, page, kind } = question;
   const records = { recordsPerPage, page };
-  return { kind: 'found', status: statusOf(kept, records, service, service.now(), kind === 'reply') };
+  return {
+    kind: 'found',
+    status: statusOf(kept, records, { settings: service, now: service.now(), withReplies: kind === 'reply' }),
+  };
 }
 
 function answerReceived(question: Question<'received'>, service: FollowUpService): FollowUpAnswer {

@@ -24,9 +24,11 @@ export function stateOf({ sendAt }: AcceptedMessage, now: Date): MessageState {
 export function statusOf(
   kept: KeptMessage,
   page: RecordPage,
-  settings: DeliverySettings,
-  now: Date,
-  withReplies: boolean,
+  {
+    settings,
+    now,
+    withReplies,
+  }: { readonly settings: DeliverySettings; readonly now: Date; readonly withReplies: boolean },
 ): MessageStatus {
   const { message, destinations } = kept;
   const state = stateOf(message, now);

@@ -22,7 +22,11 @@ const campaigns = [...yamlIn('./'), ...yamlIn('./interfaces/')];
 /** The account of a campaign. */
 function targetOf({ value }: Campaign): CampaignTarget {
   const environment = { VOLLEY_SANDBOX_TOKEN: 'token' };
-  const account = readAccount(readText('accounts.yaml'), 'accounts.yaml', value.account, environment);
+  const account = readAccount(readText('accounts.yaml'), {
+    file: 'accounts.yaml',
+    name: value.account,
+    environment,
+  });
   return { interface: account.interface, format: account.format, loopback: true };
 }
 

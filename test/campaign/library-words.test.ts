@@ -74,7 +74,7 @@ test.each<[string, unknown, Readonly<Record<string, unknown>>, (source: string) 
     'accounts file',
     accountsJsonSchema(),
     accounts,
-    (source) => readAccount(source, 'a.yaml', 'name', { TOKEN: 'x' }),
+    (source) => readAccount(source, { file: 'a.yaml', name: 'name', environment: { TOKEN: 'x' } }),
   ],
 ])('every problem is reported in words of our own, anywhere in a file: %s', (_, schema, base, read) => {
   const paths = pathsIn(schema as Shape);

@@ -161,7 +161,7 @@ describe.each(releases)('a ledger of %s', (release) => {
     const accountNamed = (name: string) => loadAccount(name, settings);
     const source = { folder: 'campaigns', settings, accountNamed };
     const key = createHashKey(Buffer.from(formerHashKey));
-    const ledger = await openLedger(database.connection, 'test database', undefined, () => key);
+    const ledger = await openLedger(database.connection, 'test database', { findHashKey: () => key });
     const begun = Date.now();
     const context = { ...contextOf(ledger), now: () => new Date(beforeTick + Date.now() - begun) };
     const stop = new AbortController();

@@ -28,7 +28,11 @@ test.each([
 
 test('a file name of a format that the report lacks is refused, with the available formats', () => {
   const choose = (out: string) =>
-    chooseFormat(terminal, { out }, 'table', ['table', 'html'], 'Take the page.');
+    chooseFormat(
+      terminal,
+      { out },
+      { defaultFormat: 'table', formats: ['table', 'html'], advice: 'Take the page.' },
+    );
   expect(problemsThrown(() => choose('run.csv'))).toEqual(['--out run.csv: Take the page.']);
   expect([choose('run.HTML'), choose('run.txt')]).toEqual(['html', 'table']);
 });

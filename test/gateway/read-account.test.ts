@@ -18,7 +18,7 @@ baseUrl: https://service.example
 authToken: \${TOKEN}`;
 
 const read = (source: string, name = 'main', env: Record<string, string> = environment) =>
-  readAccount(source, 'accounts.yaml', name, env);
+  readAccount(source, { file: 'accounts.yaml', name, environment: env });
 
 const problems = (source: string, name?: string, env?: Record<string, string>) =>
   problemsThrown(() => read(source, name, env));

@@ -115,7 +115,9 @@ describe('checks of callers', () => {
     'the invalid address %s is reported when the file is checked',
     (address) => {
       const source = file(settings(`{ addresses: ["${address}"] }`));
-      expect(problemsThrown(() => readAccount(source, 'accounts.yaml', 'main', environment))).toEqual([
+      expect(
+        problemsThrown(() => readAccount(source, { file: 'accounts.yaml', name: 'main', environment })),
+      ).toEqual([
         `accounts.yaml:7:29: "accounts.main.receiver.addresses.0": expected an IP address, or a range such as 203.0.113.0/24, got "${address}".`,
       ]);
     },

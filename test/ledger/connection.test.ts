@@ -50,7 +50,7 @@ test('a database that is up to date is not migrated', async () => {
 });
 
 test('no connection of a ledger that is opened to read can change it', async () => {
-  const ledger = await openLedger(database.connection, 'test', undefined, undefined, { access: 'read' });
+  const ledger = await openLedger(database.connection, 'test', { access: 'read' });
   const change = `INSERT INTO suppressions (channel, address, sub_account, reason, source)
                   VALUES ('sms', '+61412345678', '', '', 'operator')`;
   await expect(ledger.pool.query(change)).rejects.toThrow('read-only transaction');

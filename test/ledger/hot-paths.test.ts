@@ -32,7 +32,7 @@ function claimFrom(slices: readonly SendingSlice[], limit: number, from = 1): Pr
   return claimRequests(
     opened.ledger.hot,
     slices.map((slice) => ({ ...slice, from, limit })),
-    new Date(),
+    { now: new Date() },
   );
 }
 

@@ -31,7 +31,7 @@ async function acquireFive(): Promise<SendingSlice> {
 async function claimAndSettleFive(slice: SendingSlice | undefined): Promise<void> {
   if (!slice) throw new Error('there is no such slice');
   const { hot } = opened.ledger;
-  const claims = await claimRequests(hot, [{ ...slice, from: 1, limit: 5 }], new Date());
+  const claims = await claimRequests(hot, [{ ...slice, from: 1, limit: 5 }], { now: new Date() });
   expect(claims).toMatchObject([
     {
       claimed: [{ request: 1 }, { request: 3 }, { request: 4 }, { request: 5 }],

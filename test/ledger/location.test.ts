@@ -71,9 +71,13 @@ test('nothing is claimed while the ledger lacks the last known claim', async () 
   const { rows } = await opened.ledger.pool.query<{ ledger: string }>('SELECT ledger FROM ledger_location');
   const fence = { ledger: rows[0]?.ledger ?? '', last };
   const claim = { ...other, limit: 1 };
-  const [refused] = await claimRequests(opened.ledger.pool, [claim], new Date(), null, fence);
+  const [refused] = await claimRequests(opened.ledger.pool, [claim], { now: new Date(), key: null, fence });
   expect(refused?.claimed).toEqual([]);
   const own = { ...fence, last: await claimEach(other, 1) };
-  const [granted] = await claimRequests(opened.ledger.pool, [claim], new Date(), null, own);
+  const [granted] = await claimRequests(opened.ledger.pool, [claim], {
+    now: new Date(),
+    key: null,
+    fence: own,
+  });
   expect(granted?.claimed).toHaveLength(1);
 });

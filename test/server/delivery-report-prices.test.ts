@@ -26,13 +26,10 @@ async function applied(
 ): Promise<{ price: string | null; detail: string | null }[]> {
   const rates = { currency: 'AUD', tariffs: [[period('0.08')], [period('0.50')]] };
   const contacts = reports.map((_, index) => aContact(index + 2));
-  const run = await planContacts(
-    opened.ledger,
-    aRun({ rates, chunkSize: 100 }),
-    contacts,
-    () => 1,
-    (address) => Number(address.at(-1)) % 2,
-  );
+  const run = await planContacts(opened.ledger, aRun({ rates, chunkSize: 100 }), contacts, {
+    partsOf: () => 1,
+    tariffOf: (address) => Number(address.at(-1)) % 2,
+  });
   const rows = await query(
     `SELECT message_id AS "MessageID", address AS "Destination" FROM recipient_states ORDER BY request, position`,
   );

@@ -76,8 +76,8 @@ async function receiveAndApply(
     randomUUID(),
     deliveries.map((delivery) => ({ ...call, body: Buffer.from(JSON.stringify(delivery)) })),
   );
-  await applyDeliveryReports(pool, 3, readReport, now);
-  await applyDeliveryReports(pool, 100, readReport, now);
+  await applyDeliveryReports(pool, { limit: 3, parse: readReport, now });
+  await applyDeliveryReports(pool, { limit: 100, parse: readReport, now });
 }
 
 export function readReport({ body }: RawReport): ReportContent {

@@ -60,7 +60,7 @@ export async function performStep(world: World, step: BillingStep, pool = world.
       return;
     case 'replay':
       await requeueDeliveryReports(pool, { all: true }, now);
-      await applyDeliveryReports(pool, 100, readReport, now);
+      await applyDeliveryReports(pool, { limit: 100, parse: readReport, now });
       return;
     case 'suppress':
       await addSuppressions(pool, [
@@ -97,7 +97,7 @@ async function plan(
   });
   const tariffs = rates?.tariffs.length ?? 1;
   const tariffOf = tariffs > 1 ? (address: string) => Number(address.at(-1)) % tariffs : null;
-  return planContacts(ledger, run, rows, channel === 'sms' ? () => 2 : () => null, tariffOf);
+  return planContacts(ledger, run, rows, { partsOf: channel === 'sms' ? () => 2 : () => null, tariffOf });
 }
 
 function addressOf(line: number): string {

@@ -28,11 +28,9 @@ export async function claimRequests(
   const { run, owner } = claiming;
   const range = await holdFirstSlice(pool, run, owner);
   if (!range) return { claimed: [], cancelled: [] };
-  const [claim] = await requests.claimRequests(
-    pool,
-    [{ ...range, ...claiming, from: range.first }],
-    claiming.now,
-  );
+  const [claim] = await requests.claimRequests(pool, [{ ...range, ...claiming, from: range.first }], {
+    now: claiming.now,
+  });
   await releaseSettledSlices(pool, run);
   return claim ?? { claimed: [], cancelled: [] };
 }

@@ -120,7 +120,7 @@ export async function openDashboardScene({
   opening.defer(async () => (await browser)?.close());
   const browse: DashboardScene['browse'] = async (path, { scope = 'admin', ...asked } = {}) => {
     browser ??= openBrowser();
-    return openPage(await browser, url, await tokenOf(scope, asked), path, asked);
+    return openPage(await browser, { url, token: await tokenOf(scope, asked), path, ...asked });
   };
   const whole = opening.move();
   return {
@@ -176,10 +176,15 @@ export function hiddenFields(page: string): Record<string, string> {
 
 async function openPage(
   browser: Browser,
-  url: string,
-  token: string,
-  path: string,
-  { width = 1_280, height = 900, dark = false, javaScript = true }: BrowseOptions,
+  {
+    url,
+    token,
+    path,
+    width = 1_280,
+    height = 900,
+    dark = false,
+    javaScript = true,
+  }: BrowseOptions & { readonly url: string; readonly token: string; readonly path: string },
 ): Promise<Page> {
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },

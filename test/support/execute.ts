@@ -14,7 +14,11 @@ export async function execute(
   account: Account,
   stop: AbortSignal = never,
 ): Promise<{ readonly end: RunEnd; readonly summary: RunSummary }> {
-  const end = await executeRun(context, run, async () => account, stop, noProgress);
+  const end = await executeRun(context, run, {
+    accountNamed: async () => account,
+    stop,
+    progress: noProgress,
+  });
   return { end, summary: await requireSummary(context, run) };
 }
 

@@ -115,9 +115,7 @@ export async function reconcile(
   const all = { accounts: null, subAccounts: null, channels: null, visibleAccounts: null };
   return reconcileInvoice(
     context,
-    invoice,
-    period,
-    { ...all, ...scope },
+    { invoice, period, scope: { ...all, ...scope } },
     async ({ differences, totals }) => ({
       totals,
       lines: (await collect(differences)).flat().map((line) => ({ ...line, detail: formatDifference(line) })),

@@ -107,8 +107,10 @@ export async function planContacts(
   ledger: Ledger,
   run: PlannedRun,
   contacts: readonly Contact[],
-  partsOf: () => number | null = () => null,
-  tariffOf: ContactSource['tariffOf'] = null,
+  {
+    partsOf = () => null,
+    tariffOf = null,
+  }: { readonly partsOf?: () => number | null; readonly tariffOf?: ContactSource['tariffOf'] } = {},
 ): Promise<string> {
   await inSession(ledger.pool, async (client) => {
     await stageContacts(client, {

@@ -40,18 +40,16 @@ export async function executeIn(
   { stop = never, account = {} }: ExecuteOptions = {},
 ): Promise<Executed> {
   const outages: ('down' | 'up')[] = [];
-  const end = await executeRun(
-    contextOf(ledger),
-    run,
-    async () => anAccount({ baseUrl: service.url, ...account }),
+  const end = await executeRun(contextOf(ledger), run, {
+    accountNamed: async () => anAccount({ baseUrl: service.url, ...account }),
     stop,
-    {
+    progress: {
       onStart: () => {},
       onWatch: () => {},
       onDown: () => outages.push('down'),
       onUp: () => outages.push('up'),
     },
-  );
+  });
   return { end, outages };
 }
 

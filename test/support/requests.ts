@@ -45,13 +45,15 @@ async function findHeld(
 export async function claimRequests(
   pool: pg.Pool,
   claims: readonly SliceClaim[],
-  now: Date,
-  key: HashKey | null = null,
-  fence: ClaimFence | null = null,
+  {
+    now,
+    key = null,
+    fence = null,
+  }: { readonly now: Date; readonly key?: HashKey | null; readonly fence?: ClaimFence | null },
 ): Promise<Claim[]> {
   const made: Claim[] = [];
   for (const claim of claims) {
-    const ordinary = await claimFromRanges(pool, claim, now, key, fence);
+    const ordinary = await claimFromRanges(pool, claim, { now, key, fence });
     const held = await findHeld(pool, claim);
     if (!held || ordinary.length >= claim.limit) {
       made.push({ claimed: ordinary, cancelled: [] });
@@ -63,7 +65,7 @@ export async function claimRequests(
       version: held.version + 1,
       limit: claim.limit - ordinary.length,
     };
-    const { claimed, cancelled } = await claimRows(pool, left, now, key, fence);
+    const { claimed, cancelled } = await claimRows(pool, left, { now, key, fence });
     made.push({ claimed: [...ordinary, ...claimed], cancelled });
   }
   return made;
@@ -72,9 +74,11 @@ export async function claimRequests(
 async function claimFromRanges(
   pool: pg.Pool,
   claim: SliceClaim,
-  now: Date,
-  key: HashKey | null,
-  fence: ClaimFence | null,
+  {
+    now,
+    key,
+    fence,
+  }: { readonly now: Date; readonly key: HashKey | null; readonly fence: ClaimFence | null },
 ): Promise<ClaimedRequest[]> {
   const { run, slice, owner, limit, last } = claim;
   const held = await findHeld(pool, claim);

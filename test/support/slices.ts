@@ -43,7 +43,7 @@ export async function claimFrom(
   limit: number,
   now = new Date(),
 ): Promise<Claim> {
-  const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], now);
+  const [claim] = await claimRequests(hot, [{ ...slice, from: slice.first, limit }], { now });
   return claim ?? { claimed: [], cancelled: [] };
 }
 

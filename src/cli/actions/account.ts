@@ -30,7 +30,7 @@ function limitsOf(
   if (Object.keys(changes).length === 0)
     return withLedgerToRead(shell, (context) => listAccountLimits(context, shell.settings, account));
   if (account !== undefined)
-    return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, changes));
+    return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, { changes }));
   const what = 'The change needs an account: volley account limits <account> …';
   throw new InputError([{ where: 'account limits', what }]);
 }

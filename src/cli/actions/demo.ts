@@ -39,7 +39,7 @@ export async function demoAction(shell: Shell, { interfaces, dashboard }: DemoFl
     asked: shell.settings,
   };
   await withNewLedger(demoShell, (context) =>
-    closeAfter((defer) => runDemo(demoShell, context, home, how, defer)),
+    closeAfter((defer) => runDemo(demoShell, context, { home, ...how }, defer)),
   );
 }
 
@@ -84,8 +84,7 @@ type HowToRun = {
 async function runDemo(
   shell: Shell,
   context: EngineContext,
-  home: string,
-  { everyInterface, shown, asked }: HowToRun,
+  { home, everyInterface, shown, asked }: HowToRun & { readonly home: string },
   defer: Defer,
 ): Promise<void> {
   const workingFolder = join(packageFolder, 'campaigns');
@@ -128,16 +127,13 @@ async function runDemo(
   shell.print(
     `The sandbox listens on ${sandbox.url}, the receiver of delivery reports on ${receiver.url}.\n`,
   );
-  if (shown) await showDashboard(shell, context, settings, logger, defer);
+  if (shown) await showDashboard(shell, context, { settings, logger }, defer);
   const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
   const runs = await runCampaigns(shell, context, settings, files);
-  const summaries = await waitForDeliveryReports(
-    shell,
-    context,
-    runs,
-    () => maxSilence,
-    (drawn, count) => `delivery reports ${drawn} ${count}\n`,
-  );
+  const summaries = await waitForDeliveryReports(shell, context, runs, {
+    maxSilence: () => maxSilence,
+    textOf: (drawn, count) => `delivery reports ${drawn} ${count}\n`,
+  });
   for (const summary of summaries) shell.print(formatRunSummary(summary, shell.screen));
   if (summaries.some(({ contacts }) => contacts.suppressed > 0)) shell.print(suppressedByDemo);
   shell.print('');
@@ -158,8 +154,7 @@ async function runDemo(
 async function showDashboard(
   shell: Shell,
   context: EngineContext,
-  settings: Settings,
-  logger: Logger,
+  { settings, logger }: { readonly settings: Settings; readonly logger: Logger },
   defer: Defer,
 ): Promise<void> {
   const folder = settings.workingFolder;
@@ -203,8 +198,8 @@ async function runCampaigns(
     const prepared = await prepareCampaign(file, settings, { kept, keepsRows: 'none' });
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);
-    const run = await planWithProgress(shell, context, prepared, kept, { again: true });
-    const end = await dispatchWithProgress(shell, context, run, prepared.account);
+    const run = await planWithProgress(shell, context, { prepared, kept, again: true });
+    const end = await dispatchWithProgress(shell, context, { run, account: prepared.account });
     runs.push(run);
     if (end.kind !== 'finished') break;
   }

@@ -49,7 +49,7 @@ export async function planAction(
   const { preview, write } =
     out === undefined
       ? { preview: await previewHere(shell, path, request, pageRequest), write: undefined }
-      : await planInto(shell, path, request, planPlace(shell, out), pageRequest);
+      : await planInto(shell, path, { request, place: planPlace(shell, out), page: pageRequest });
   shell.print(
     json
       ? JSON.stringify(preview)
@@ -79,9 +79,11 @@ async function previewHere(
 async function planInto(
   shell: Shell,
   path: string,
-  request: PlanRequest,
-  place: PlanPlace,
-  page: PageRequest,
+  {
+    request,
+    place,
+    page,
+  }: { readonly request: PlanRequest; readonly place: PlanPlace; readonly page: PageRequest },
 ): Promise<{ readonly preview: Preview; readonly write: () => Promise<void> }> {
   await requirePlanPlace(shell, place);
   return withLedger(shell, async (context) => {

@@ -41,7 +41,7 @@ export async function reconcileAction(shell: Shell, options: ReconcileOptions): 
   const agrees = await withLedgerToRead(shell, async (context) => {
     const { accounts, subAccounts } = scope;
     await requireKnownNames(context, { account: accounts ?? [], SubAccount: subAccounts ?? [] });
-    return reconcileInvoice(context, invoice, period, scope, async (found) => {
+    return reconcileInvoice(context, { invoice, period, scope }, async (found) => {
       for (const { where, what } of found.unreadable.problems)
         shell.note(`${printable(where)}: ${printable(what)}`);
       await write(reconcileSheet(found, period, filterTexts(options), shell.now()));

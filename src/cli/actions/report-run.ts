@@ -13,12 +13,19 @@ export async function runAction(
   name: string,
   options: ReportOptions & { readonly timeZone?: string },
 ): Promise<void> {
-  const format = chooseFormat(shell, options, 'table', runReportFormats, severalTables);
+  const format = chooseFormat(shell, options, {
+    defaultFormat: 'table',
+    formats: runReportFormats,
+    advice: severalTables,
+  });
   const screen = screenOf(shell, options);
   const timeZone = options.timeZone ?? (format === 'table' ? screenZone(screen) : 'UTC');
   await withLedgerToRead(shell, async (context) => {
     const run = await chooseRun(shell, context, name);
     const details = await reportRun(context, run, timeZone, (found) => toRunDetails(found, timeZone));
-    await writeReport(shell, options, format, formatRunReport(details, format, shell.now(), screen));
+    await writeReport(shell, options, {
+      format,
+      pieces: formatRunReport(details, format, shell.now(), screen),
+    });
   });
 }

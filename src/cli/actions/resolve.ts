@@ -27,7 +27,7 @@ export async function resolveAction(shell: Shell, name: string, options: Resolve
   const resolution = resolutionOf(options);
   if (resolution)
     await withLedger(shell, async (context) =>
-      resolveRequests(shell, context, await named(context), resolution, options),
+      resolveRequests(shell, context, await named(context), { resolution, ...options }),
     );
   else if (options.lookUp) {
     // The gateway is most of what the command would load.
@@ -95,8 +95,12 @@ async function resolveRequests(
   shell: Shell,
   context: EngineContext,
   requests: NamedRequests,
-  resolution: Resolution,
-  { by = context.actor.name, reason = '', json }: ResolveOptions,
+  {
+    resolution,
+    by = context.actor.name,
+    reason = '',
+    json,
+  }: ResolveOptions & { readonly resolution: Resolution },
 ): Promise<void> {
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason: reason.trim() });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);

@@ -21,7 +21,7 @@ export type ResumeOptions = {
   readonly json?: true;
 };
 
-type How = Pick<Parameters<typeof dispatchAndPrint>[4], 'json' | 'awaitReports' | 'reason'>;
+type How = Pick<Parameters<typeof dispatchAndPrint>[2], 'json' | 'awaitReports' | 'reason'>;
 
 export async function resumeAction(
   command: Command,
@@ -59,7 +59,7 @@ async function resume(
 ): Promise<ExitCode> {
   const account = await loadAccount(name, shell.settings);
   await requireReachable(account);
-  return dispatchAndPrint(shell, context, run, account, how);
+  return dispatchAndPrint(shell, context, { run, account, ...how });
 }
 
 /** Any process may have sent or stopped the run. */

@@ -123,7 +123,7 @@ async function runCampaign(
       prepared = withNewFiles;
     }
     const proof = opened ? proveAsPlanned(opened, readVersion(), prepared, kept) : {};
-    const run = await planWithProgress(shell, context, prepared, kept, { again, ...proof });
+    const run = await planWithProgress(shell, context, { prepared, kept, again, ...proof });
     // The rest of a limited run, or the run after a test, needs them where they are.
     const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
     for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
@@ -135,7 +135,7 @@ async function runCampaign(
       ...awaiting,
       ownCampaign: prepared.absolutePath,
     };
-    shell.exitWith(await dispatchAndPrint(shell, context, run, prepared.account, how));
+    shell.exitWith(await dispatchAndPrint(shell, context, { run, account: prepared.account, ...how }));
   });
 }
 

@@ -49,7 +49,7 @@ export async function serveAction(shell: Shell, options: ServeOptions): Promise<
     logger: openLogger(environment['LOG_LEVEL'], 'info'),
   };
   await withLedger(shell, (context) =>
-    closeAfter((defer) => serve(shell, context, options, receiving, defer)),
+    closeAfter((defer) => serve(shell, context, { options, receiving }, defer)),
   );
 }
 
@@ -69,8 +69,7 @@ function checkOptions({ receiver, api, worker, schedules, ...monitoring }: Serve
 async function serve(
   shell: Shell,
   context: EngineContext,
-  options: ServeOptions,
-  receiving: ReceiverSetup,
+  { options, receiving }: { readonly options: ServeOptions; readonly receiving: ReceiverSetup },
   defer: Defer,
 ): Promise<void> {
   shell.drainOnStop(
@@ -105,7 +104,7 @@ async function serve(
       observer: metrics.deliveryReports,
     });
     defer(() => receiver.close(deadlines.giveUp));
-    parts.push(pollMissing(shell, context, receiving, receiver, stop));
+    parts.push(pollMissing(shell, context, receiving, { wake: receiver.wake, stop }));
   } else if (metricsPort === undefined) {
     const { url, close } = await startOperations(operations, options, 'this machine');
     defer(close);
@@ -113,13 +112,12 @@ async function serve(
   }
   if (options.api)
     defer(
-      await openApi(
-        shell,
-        context,
-        options,
-        { logger, metrics, startRun: planner.startRun },
-        deadlines.giveUp,
-      ),
+      await openApi(shell, context, options, {
+        logger,
+        metrics,
+        startRun: planner.startRun,
+        cutOff: deadlines.giveUp,
+      }),
     );
   const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
   parts.push(workUntilStopped(shell, context, options, tools));
@@ -137,20 +135,26 @@ async function openApi(
   { apiHost: host, apiPort: port, campaigns: folder, dashboard }: ServeOptions,
   {
     metrics,
+    cutOff,
     ...shared
   }: {
     readonly logger: Logger;
     readonly metrics: ProcessMetrics;
     readonly startRun: StartRun;
+    readonly cutOff: AbortSignal;
   },
-  cutOff: AbortSignal,
 ): Promise<() => Promise<void>> {
   // Only a process with the API loads its schemas.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const tools = { ...shared, scheduleSource };
   const pages = dashboard
-    ? await openPages(shell, context, host, await nameOf(context), { ...tools, onSignIn: metrics.signIns })
+    ? await openPages(shell, context, {
+        host,
+        name: await nameOf(context),
+        ...tools,
+        onSignIn: metrics.signIns,
+      })
     : undefined;
   const { url, close } = await startApi(context, {
     host,

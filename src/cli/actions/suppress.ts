@@ -88,13 +88,11 @@ export async function listAction(shell: Shell, options: ListOptions): Promise<vo
   const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
   await withLedgerToRead(shell, ({ ledger }) =>
     printList(shell, options, form, (limit, onPage) =>
-      listSuppressions(
-        ledger.pool,
-        filterOf(options),
+      listSuppressions(ledger.pool, filterOf(options), {
         limit,
-        (page) => onPage(page.map(formatSuppression)),
-        ledger.hashKey,
-      ),
+        onPage: (page) => onPage(page.map(formatSuppression)),
+        hashKey: ledger.hashKey,
+      }),
     ),
   );
 }

@@ -33,7 +33,14 @@ export async function define(command: Command, shell: Shell, words: readonly str
     .option('--token <token>', 'the only token or API key that it accepts (default: any)');
   await addWebhookOptions(command, words);
   command
-    .addOption(await durationOption(words, '--latency <duration>', 'time before every answer', 0, '0s'))
+    .addOption(
+      await durationOption(words, {
+        flags: '--latency <duration>',
+        description: 'time before every answer',
+        milliseconds: 0,
+        shown: '0s',
+      }),
+    )
     .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
     .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
     .option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', parseShare, 0)
@@ -52,13 +59,12 @@ export async function define(command: Command, shell: Shell, words: readonly str
       (await timeZoneOption(words, "the sender's time zone, for messages without a TimeZone")).default('UTC'),
     )
     .addOption(
-      await durationOption(
-        words,
-        '--delivery-delay <duration>',
-        'time from acceptance to the delivery reports',
-        0,
-        '0s',
-      ),
+      await durationOption(words, {
+        flags: '--delivery-delay <duration>',
+        description: 'time from acceptance to the delivery reports',
+        milliseconds: 0,
+        shown: '0s',
+      }),
     )
     .option(
       '--seed <number>',
@@ -99,23 +105,29 @@ async function addWebhookOptions(command: Command, words: readonly string[]): Pr
     .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
     .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
     .addOption(
-      await durationOption(
-        words,
-        '--webhook-retry <duration>',
-        'time before a delivery report without a 2xx answer is sent again',
-        300_000,
-        '5m',
-      ),
+      await durationOption(words, {
+        flags: '--webhook-retry <duration>',
+        description: 'time before a delivery report without a 2xx answer is sent again',
+        milliseconds: 300_000,
+        shown: '5m',
+      }),
     );
 }
 
 /** @param shown the default as the user would write it */
 async function durationOption(
   words: readonly string[],
-  flags: string,
-  description: string,
-  milliseconds: number,
-  shown: string,
+  {
+    flags,
+    description,
+    milliseconds,
+    shown,
+  }: {
+    readonly flags: string;
+    readonly description: string;
+    readonly milliseconds: number;
+    readonly shown: string;
+  },
 ): Promise<Option> {
   return (await lateOption(words, flags, description, durationReader)).default(milliseconds, shown);
 }

@@ -39,7 +39,8 @@ const openQuestions = new Set<Promise<void>>();
 
 async function openContext(): Promise<EngineContext> {
   const home = findHome(settings.environment, settings.workingFolder);
-  const ledger = await openLedger(data.connection, data.description, undefined, hashKeyFinder(settings), {
+  const ledger = await openLedger(data.connection, data.description, {
+    findHashKey: hashKeyFinder(settings),
     access: 'migrate',
     // The marks refuse a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),

@@ -73,12 +73,12 @@ async function openNamedSheet(
     const result = first && (await openSheet(workbook, first, 0));
     const [row] = result?.first ?? [];
     if (first && result && row && isResultFile(row.values))
-      return toContactFile(workbook, first, result, 0, keep);
+      return toContactFile(workbook, first, result, { skipLines: 0, keep });
     await result?.close();
   }
   const sheet = options.sheet === undefined ? first : findSheet(parts.sheets, options.sheet, name);
   if (!sheet) throw new InputError([{ where: name, what: 'The workbook has no visible sheet with cells.' }]);
-  return toContactFile(workbook, sheet, await openSheet(workbook, sheet, skipLines), skipLines, keep);
+  return toContactFile(workbook, sheet, await openSheet(workbook, sheet, skipLines), { skipLines, keep });
 }
 
 /** Spreadsheet programs ignore upper and lower case in names of sheets. */
@@ -95,8 +95,7 @@ function toContactFile(
   { file, parts, name }: Workbook,
   { name: sheet }: WorkbookSheet,
   opened: OpenedSheet,
-  skipLines: number,
-  keep: KeepBytes | undefined,
+  { skipLines, keep }: { readonly skipLines: number; readonly keep: KeepBytes | undefined },
 ): ContactFile {
   const place = (line: number, column?: number): string => `${name}:${cellPlace(sheet, line, column)}`;
   const { names, line, rows } = readHeader(opened, skipLines, name, place);

@@ -52,7 +52,7 @@ ${field('recipientsPerSecond', 'Recipients a second', limits, shown)}`,
         };
         requireSeen(account, set, fields);
         const change = { reason: fields['reason'], seen: set };
-        await changeAccountLimits(view.context, settings, account, changes, change);
+        await changeAccountLimits(view.context, settings, account, { changes, ...change });
         return {
           to: accountPath(account),
           notice: `The limits of ${account} are set. Workers keep to them within a second.`,

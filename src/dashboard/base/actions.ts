@@ -54,7 +54,12 @@ export function addAction(
     const asked = askedOf(request);
     const needed = needsReason(asked);
     const fields = needed ? { reason: takeReason(reply) } : {};
-    return sendPage(reply, view, 200, form(view, await ask(view, asked, {}), needed, fields));
+    return sendPage(
+      reply,
+      view,
+      200,
+      form(view, await ask(view, asked, {}), { needsReason: needed, fields }),
+    );
   });
   server.post(path, async (request, reply) => {
     const view = viewOf(request);
@@ -75,7 +80,7 @@ export function addAction(
       if (!(error instanceof InputError)) throw error;
       const question = await ask(view, asked, fields).catch(() => undefined);
       if (!question) throw error;
-      return sendPage(reply, view, 422, form(view, question, needed, fields, error));
+      return sendPage(reply, view, 422, form(view, question, { needsReason: needed, fields, error }));
     }
   });
 }
@@ -116,9 +121,11 @@ function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
 function form(
   view: View,
   question: Question,
-  needsReason: boolean,
-  fields: FormFields,
-  error?: InputError,
+  {
+    needsReason,
+    fields,
+    error,
+  }: { readonly needsReason: boolean; readonly fields: FormFields; readonly error?: InputError | undefined },
 ): PageContent {
   const { title, body: text, button, within } = question;
   const problems = error?.problems.map(({ what }) => what);

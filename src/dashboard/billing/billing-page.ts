@@ -70,7 +70,7 @@ async function answer(
     await requireNames(view, asked);
     const first = (page - 1) * linesPerPage;
     const costsBy = Math.max(0, question.by.indexOf(costDimension(question) ?? ''));
-    const part = await readBilling(view.context, asked.query, first, linesPerPage, costsBy);
+    const part = await readBilling(view.context, asked.query, { first, limit: linesPerPage, costsBy });
     const lastPage = Math.ceil(part.count / linesPerPage);
     // Such as an address that was kept while there were more lines.
     if (part.count > 0 && page > lastPage) return await answer(view, question, asked, lastPage);
@@ -82,9 +82,12 @@ async function answer(
 }
 
 function requireNames({ context, session }: View, { query, parameters }: Asked): Promise<void> {
-  return requireVisibleNames(context, parameters, query, session.accounts, async (run) => {
-    const found = await findRun(context.ledger.knex, run);
-    return found !== undefined && (session.accounts === null || session.accounts.includes(found.account));
+  return requireVisibleNames(context, parameters, query, {
+    accounts: session.accounts,
+    isVisible: async (run) => {
+      const found = await findRun(context.ledger.knex, run);
+      return found !== undefined && (session.accounts === null || session.accounts.includes(found.account));
+    },
   });
 }
 

@@ -27,9 +27,7 @@ export type BillingPart = {
 export function readBilling(
   context: EngineContext,
   query: BillingQuery,
-  first: number,
-  limit: number,
-  costsBy: number,
+  { first, limit, costsBy }: { readonly first: number; readonly limit: number; readonly costsBy: number },
 ): Promise<BillingPart> {
   const read = async ({ lines: batches, totals, closing, days }: StreamedBilling): Promise<BillingPart> => {
     const lines: BillingLine[] = [];

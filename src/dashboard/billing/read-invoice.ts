@@ -24,5 +24,9 @@ export async function compareKeptInvoice<Result>(
   await requireKnownNames(context, names, session.accounts);
   const open = () => openInvoiceInThread(path, { ...reading, name }, left);
   const invoice = { name, open, maxLines, skipUnreadable };
-  return reconcileInvoice(context, invoice, period, { ...scope, visibleAccounts: session.accounts }, use);
+  return reconcileInvoice(
+    context,
+    { invoice, period, scope: { ...scope, visibleAccounts: session.accounts } },
+    use,
+  );
 }

@@ -25,7 +25,9 @@ export function addRequestsPage(server: FastifyInstance, limit: CallLimit): void
     const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
     const payer = payerOf(query);
     const after = afterOf(query);
-    const found = await limit(() => readBilledRequests(view.context, run, payer, after, requestsPerPage));
+    const found = await limit(() =>
+      readBilledRequests(view.context, run, payer, { after, limit: requestsPerPage }),
+    );
     return {
       title: `Requests of run ${run}`,
       within: { href: '/billing', text: 'Billing' },

@@ -19,12 +19,11 @@ export async function readBilledRequests(
   context: EngineContext,
   run: string,
   payer: Payer,
-  after: number,
-  limit: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<BilledRequestsPart> {
   await requireRun(context, run);
   const found = await inSnapshot(context.ledger.pool, (client) =>
-    listBilledRequests(client, run, payer, after, limit + 1),
+    listBilledRequests(client, run, payer, { after, limit: limit + 1 }),
   );
   return { requests: found.slice(0, limit), hasMore: found.length > limit };
 }

@@ -103,7 +103,12 @@ export async function purge(
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A nightly purge is audited only when it erased something.
   if (purged.length + reports + suppressions > 0)
-    await addAuditEntry(pool, context.actor, { action: 'purged', details }, 'done', context.now());
+    await addAuditEntry(
+      pool,
+      context.actor,
+      { action: 'purged', details },
+      { outcome: 'done', at: context.now() },
+    );
   return { ...sumRuns(purged), reports, suppressions, held };
 }
 

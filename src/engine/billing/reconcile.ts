@@ -46,9 +46,15 @@ const maxProblems = 20;
  */
 export async function reconcileInvoice<Result>(
   { ledger }: EngineContext,
-  invoice: InvoiceSource,
-  period: ReconciliationPeriod,
-  scope: ReconciliationScope,
+  {
+    invoice,
+    period,
+    scope,
+  }: {
+    readonly invoice: InvoiceSource;
+    readonly period: ReconciliationPeriod;
+    readonly scope: ReconciliationScope;
+  },
   use: (reconciliation: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
   const { name } = invoice;

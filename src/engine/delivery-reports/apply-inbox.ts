@@ -46,7 +46,13 @@ export async function applyInbox(
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
-      const applied = await applyDeliveryReports(ledger.pool, batchSize, read, now(), { sharing, onFailed });
+      const applied = await applyDeliveryReports(ledger.pool, {
+        limit: batchSize,
+        parse: read,
+        now: now(),
+        sharing,
+        onFailed,
+      });
       total += applied;
       if (applied > 0) onApplied(applied);
       if (applied === 0 || !(await shouldContinue(monotonic() - begun))) return total;

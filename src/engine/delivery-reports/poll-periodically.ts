@@ -21,34 +21,33 @@ export const defaultPolling: Polling = {
   acceptedWithin: maxPollAge,
 };
 
-/** Logs failures and tries again. @param onReports called when delivery reports arrive */
+export type PollingOptions = Polling & {
+  /** Called when delivery reports arrive. */
+  readonly onReports: () => void;
+  readonly logger: Logger;
+  readonly stop: AbortSignal;
+};
+
+/** Logs failures and tries again. */
 export async function pollPeriodically(
   context: EngineContext,
   accounts: readonly Account[],
-  polling: Polling,
-  onReports: () => void,
-  logger: Logger,
-  stop: AbortSignal,
+  options: PollingOptions,
 ): Promise<void> {
-  await Promise.all(
-    accounts.map((account) => pollAccount(context, account, polling, onReports, logger, stop)),
-  );
+  await Promise.all(accounts.map((account) => pollAccount(context, account, options)));
 }
 
 async function pollAccount(
   context: EngineContext,
   account: Account,
-  { every, ...window }: Polling,
-  onReports: () => void,
-  logger: Logger,
-  stop: AbortSignal,
+  { every, acceptedFor, acceptedWithin, onReports, logger, stop }: PollingOptions,
 ): Promise<void> {
   const gateway = openGateway(account);
-  const work = { account, gateway, rate: createRateLimiter(context, account), ...window };
+  const work = { account, gateway, rate: createRateLimiter(context, account), acceptedFor, acceptedWithin };
   const about = { account: account.name };
   while (!stop.aborted) {
     try {
-      const end = await pollReports(context, work, stop, () => undefined);
+      const end = await pollReports(context, work, stop, { onUnclear: () => undefined });
       if (end.reports > 0) onReports();
       if (end.kind === 'refused') {
         const { words, ...counts } = end;

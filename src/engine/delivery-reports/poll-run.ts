@@ -33,7 +33,7 @@ export async function pollRun(
   try {
     const rate = createRateLimiter(context, account);
     const work = { account, gateway, rate, run, acceptedWithin: context.now().getTime() };
-    return await pollReports(context, work, stop, onUnclear, onCount);
+    return await pollReports(context, work, stop, { onUnclear, onCount });
   } finally {
     await applyInbox(context, rules);
     await gateway.close();

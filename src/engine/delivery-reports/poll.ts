@@ -52,8 +52,13 @@ export async function pollReports(
   context: EngineContext,
   { account, gateway, rate, run, acceptedWithin, acceptedFor = 0 }: PollWork,
   stop: AbortSignal,
-  onUnclear: (messageId: string, answer: InconclusiveLookUp) => void,
-  onCount: (counts: PollCounts) => void = () => undefined,
+  {
+    onUnclear,
+    onCount = () => undefined,
+  }: {
+    readonly onUnclear: (messageId: string, answer: InconclusiveLookUp) => void;
+    readonly onCount?: ((counts: PollCounts) => void) | undefined;
+  },
 ): Promise<PollEnd> {
   requireLookUp(account);
   const { pool } = context.ledger;

@@ -88,8 +88,7 @@ export async function changeAccountLimits(
   context: EngineContext,
   settings: Settings,
   account: string,
-  changes: Partial<RateLimits>,
-  { reason, seen }: LimitChange = {},
+  { changes, reason, seen }: LimitChange & { readonly changes: Partial<RateLimits> },
 ): Promise<AccountLimits[]> {
   const { pool } = context.ledger;
   const act = {

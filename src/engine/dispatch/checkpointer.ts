@@ -121,7 +121,7 @@ async function claimRowsOfSlice(
     }
     isRepeated = true;
     const rowsClaim = { ...slice, ...claim, version: state.version + 1 };
-    return claimRows(hot, rowsClaim, now, context.ledger.hashKey, fence.current());
+    return claimRows(hot, rowsClaim, { now, key: context.ledger.hashKey, fence: fence.current() });
   });
   if (claimed.kind === 'refused') await fence.refresh();
   else fence.markClaims([{ ...slice, version: ++state.version }], now);

@@ -29,12 +29,16 @@ export type LookUpService = {
 
 export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
+export type LookUpOptions = {
+  readonly stop: AbortSignal;
+  readonly onAnswer: (doubt: Doubt, answer: LookUp) => void;
+};
+
 export async function lookUpRequests(
   context: EngineContext,
   { gateway, rate }: LookUpService,
   { run, pages }: Doubts,
-  stop: AbortSignal,
-  onAnswer: (doubt: Doubt, answer: LookUp) => void,
+  { stop, onAnswer }: LookUpOptions,
 ): Promise<LookUpEnd> {
   const counts = { found: 0, notFound: 0, unclear: 0 };
   for await (const page of pages) {

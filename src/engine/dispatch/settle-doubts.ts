@@ -53,7 +53,7 @@ async function lookUp({
   try {
     await outageRetry.retry(() => {
       const doubts = { run, pages: listDoubts(context.ledger.pool, run, 'all') };
-      return lookUpRequests(context, service, doubts, until, () => undefined);
+      return lookUpRequests(context, service, doubts, { stop: until, onAnswer: () => undefined });
     });
   } finally {
     clearTimeout(timer);

@@ -62,7 +62,7 @@ export function createFollower(
   return async () => {
     const [found, foundReports] = await inSnapshot(ledger.monitoring, async (client) => {
       const running = await readRunningTransactions(client);
-      const read = await readRuns(client, options, known, oldest, running);
+      const read = await readRuns(client, options, { known, oldest, running });
       const runs = options.run === undefined ? null : [options.run];
       const query = { runs, withAddresses: options.withAddresses };
       return [read, await reports.read(client, query, running)] as const;
@@ -103,9 +103,11 @@ const claimedBefore = 600_000;
 async function readRuns(
   client: Transaction,
   { run, since }: FollowOptions,
-  known: KnownSlices,
-  oldest: string | null,
-  running: RunningTransactions,
+  {
+    known,
+    oldest,
+    running,
+  }: { readonly known: KnownSlices; readonly oldest: string | null; readonly running: RunningTransactions },
 ): Promise<Found> {
   const followed = await listFollowedRuns(client, run);
   const runs = followed.map((each) => each.run);

@@ -31,11 +31,19 @@ const mailCampaign = (campaign: string): string => `${campaign} (summary)`;
  */
 export async function planMail(
   context: EngineContext,
-  account: Account,
-  campaign: string,
-  { to, fields }: EmailTarget,
-  mail: Mail,
-  alongside: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>,
+  {
+    account,
+    campaign,
+    target: { to, fields },
+    mail,
+    alongside,
+  }: {
+    readonly account: Account;
+    readonly campaign: string;
+    readonly target: EmailTarget;
+    readonly mail: Mail;
+    readonly alongside: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+  },
 ): Promise<string> {
   const now = context.now();
   const run = newRunId(now, context.randomBytes(5));

@@ -100,7 +100,7 @@ async function notifyAndRecord(
     if ('output' in result && result.output)
       logger.info({ ...logFields, output: result.output }, 'notify command wrote output');
     if (result.kind === 'unavailable') deferred.defer(notification);
-    await recordResult(context, acquired, result, { logger, deferred }, logFields);
+    await recordResult(context, acquired, result, { logger, deferred, logFields });
   } catch (error) {
     logger.error(
       { ...logFields, reason: loggableReason(error) },
@@ -124,8 +124,15 @@ async function recordResult(
   { ledger: { pool }, now, random }: EngineContext,
   acquired: AcquiredNotification,
   result: NotifyResult,
-  { logger, deferred }: { readonly logger: Logger; readonly deferred: DeferredNotifications },
-  logFields: Readonly<Record<string, string>>,
+  {
+    logger,
+    deferred,
+    logFields,
+  }: {
+    readonly logger: Logger;
+    readonly deferred: DeferredNotifications;
+    readonly logFields: Readonly<Record<string, string>>;
+  },
 ): Promise<void> {
   const time = now();
   const age = time.getTime() - acquired.createdAt.getTime();

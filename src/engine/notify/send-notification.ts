@@ -52,13 +52,15 @@ export async function sendNotification(
   const target = frozenTarget.parse(acquired.target);
   switch (target.kind) {
     case 'command':
-      return runCommandTarget(context, acquired, target, options, cutOff);
+      return runCommandTarget(context, acquired, target, { ...options, cutOff });
     case 'webhook':
-      return callWebhookTarget(context, acquired, target, options, cutOff);
+      return callWebhookTarget(context, acquired, target, { ...options, cutOff });
     case 'email':
       return planMailTarget(context, acquired, target, options);
   }
 }
+
+type AttemptOptions = NotifyOptions & { readonly cutOff: AbortSignal };
 
 type Target<Kind> = Extract<FrozenTarget, { kind: Kind }>;
 
@@ -66,8 +68,7 @@ async function callWebhookTarget(
   context: EngineContext,
   acquired: AcquiredNotification,
   target: Target<'webhook'>,
-  { settings }: NotifyOptions,
-  cutOff: AbortSignal,
+  { settings, cutOff }: AttemptOptions,
 ): Promise<NotifyResult> {
   const problems: Problem[] = [];
   const webhook = readWebhook(target, () => 'notify', settings.environment, problems);
@@ -86,8 +87,7 @@ async function runCommandTarget(
   context: EngineContext,
   acquired: AcquiredNotification,
   { command }: Target<'command'>,
-  options: NotifyOptions,
-  cutOff: AbortSignal,
+  options: AttemptOptions,
 ): Promise<NotifyResult> {
   const found = await options.findCommand(campaignFileOf(acquired, options), command, options);
   if (found.kind === 'unavailable') return found;
@@ -96,7 +96,7 @@ async function runCommandTarget(
   trace('notification begun', acquired.notification);
   const environment = environmentOf(acquired, options.settings.environment);
   const call = { command, folder: found.folder, environment, input: body, timeout: commandTimeout };
-  const end = await runCommand(call, cutOff);
+  const end = await runCommand(call, options.cutOff);
   trace('notification sent', acquired.notification);
   return end.problem === undefined
     ? { kind: 'acknowledged', output: end.output }
@@ -160,18 +160,17 @@ async function planMailTarget(
   const event = await describeEvent(context, acquired);
   const superseded = new AbortController();
   try {
-    const run = await planMail(
-      context,
+    const run = await planMail(context, {
       account,
-      event.data.campaign,
+      campaign: event.data.campaign,
       target,
-      writeMail(event),
-      async (client, planned) => {
+      mail: writeMail(event),
+      alongside: async (client, planned) => {
         if (await markMailed(client, acquired, planned, context.now())) return;
         superseded.abort();
         throw new Error('another process has acquired the notification');
       },
-    );
+    });
     trace('notification mailed', acquired.notification);
     return { kind: 'mailed', run };
   } catch (error) {

@@ -110,7 +110,7 @@ async function suppress(
   const channels = channelsOf(address);
   const details = { channels, accounts: [], subAccounts: [], asked: channels.length, reason };
   await inTransaction(context.ledger.pool, async (client) => {
-    await suppressByHash(client, key, channels, address, context.now());
+    await suppressByHash(client, key, { channels, address, now: context.now() });
     await auditEntry(context, { action: 'suppressions added', details })(client);
   });
 }

@@ -84,7 +84,11 @@ export async function reportContacts<Result>(
       }
       const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
       const limit = createLimitCheck(await findLimitLine(client, run), definition);
-      const rows = joinResults(opened, columns, streamContactResults(client, run), run, limit);
+      const rows = joinResults(opened, columns, {
+        results: streamContactResults(client, run),
+        run,
+        isBeyondLimit: limit,
+      });
       const csv = opened.map(({ contacts }) => contacts.format()).find((format) => format.kind === 'csv');
       return await use({ columns, files: kept.map(({ name }) => name), csv, rows });
     } finally {
@@ -122,9 +126,15 @@ type OpenedFile = { readonly kept: KeptContactFile; readonly contacts: ContactFi
 async function* joinResults(
   files: readonly OpenedFile[],
   columns: readonly string[],
-  results: AsyncIterable<readonly ContactResult[]>,
-  run: string,
-  isBeyondLimit: LimitCheck,
+  {
+    results,
+    run,
+    isBeyondLimit,
+  }: {
+    readonly results: AsyncIterable<readonly ContactResult[]>;
+    readonly run: string;
+    readonly isBeyondLimit: LimitCheck;
+  },
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
   const findResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {

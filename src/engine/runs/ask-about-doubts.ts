@@ -1,8 +1,6 @@
 import { openGateway } from '../../gateway/gateway.ts';
-import type { LookUp } from '../../gateway/look-up.ts';
-import type { Doubt } from '../../ledger/requests/list-doubts.ts';
 import type { EngineContext } from '../context.ts';
-import { type LookUpEnd, requireLookUp } from '../dispatch/look-up-doubts.ts';
+import { type LookUpEnd, type LookUpOptions, requireLookUp } from '../dispatch/look-up-doubts.ts';
 import { createRateLimiter } from '../dispatch/rate-limiter.ts';
 import { loadAccount } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
@@ -29,15 +27,14 @@ export async function askAboutDoubts(
   context: EngineContext,
   settings: Settings,
   requests: NamedRequests,
-  stop: AbortSignal,
-  onAnswer: (doubt: Doubt, answer: LookUp) => void,
+  options: LookUpOptions,
 ): Promise<{ readonly end: LookUpEnd; readonly account: string }> {
   const { account: name } = await requireRun(context, requests.run);
   const account = await loadAccount(name, settings);
   const gateway = openGateway(account);
   try {
     const service = { account, gateway, rate: createRateLimiter(context, account) };
-    return { end: await lookUpDoubts(context, service, requests, stop, onAnswer), account: name };
+    return { end: await lookUpDoubts(context, service, requests, options), account: name };
   } finally {
     await gateway.close();
   }

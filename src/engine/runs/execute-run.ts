@@ -62,10 +62,17 @@ export type ExecuteOptions = Pick<BeginOptions, 'includePaused'> & {
 export async function executeRun(
   context: EngineContext,
   runId: string,
-  accountNamed: (name: string) => Promise<Account>,
-  stop: AbortSignal,
-  progress: RunProgress,
-  { includePaused = true, reason: given }: ExecuteOptions = {},
+  {
+    accountNamed,
+    stop,
+    progress,
+    includePaused = true,
+    reason: given,
+  }: ExecuteOptions & {
+    readonly accountNamed: (name: string) => Promise<Account>;
+    readonly stop: AbortSignal;
+    readonly progress: RunProgress;
+  },
 ): Promise<RunEnd> {
   const { ledger, now } = context;
   const { pool } = ledger;

@@ -42,11 +42,14 @@ export function createLookUpJobs(settings: Settings): LookUpJobs {
     };
     note('asking');
     try {
-      const { end } = await askAboutDoubts(context, settings, requests, stop.signal, (_, answer) => {
-        if (answer.kind === 'found') counts.found++;
-        if (answer.kind === 'not_found') counts.notFound++;
-        if (answer.kind === 'unclear') counts.unclear++;
-        note('asking');
+      const { end } = await askAboutDoubts(context, settings, requests, {
+        stop: stop.signal,
+        onAnswer: (_, answer) => {
+          if (answer.kind === 'found') counts.found++;
+          if (answer.kind === 'not_found') counts.notFound++;
+          if (answer.kind === 'unclear') counts.unclear++;
+          note('asking');
+        },
       });
       note(end.kind, end.kind === 'refused' ? end.words.join('; ') : null);
     } catch (error) {

@@ -1,7 +1,6 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { LookUp } from '../../gateway/look-up.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
@@ -12,6 +11,7 @@ import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {
   type LookUpEnd,
+  type LookUpOptions,
   type LookUpService,
   lookUpRequests,
   requireLookUp,
@@ -161,10 +161,9 @@ export async function lookUpDoubts(
   context: EngineContext,
   { account, ...service }: LookUpService & { readonly account: Account },
   requests: NamedRequests,
-  stop: AbortSignal,
-  onAnswer: (doubt: Doubt, answer: LookUp) => void,
+  options: LookUpOptions,
 ): Promise<LookUpEnd> {
   requireLookUp(account);
   const doubts = { run: requests.run, pages: await listNamedDoubts(context, requests) };
-  return lookUpRequests(context, service, doubts, stop, onAnswer);
+  return lookUpRequests(context, service, doubts, options);
 }

@@ -81,7 +81,7 @@ async function startOrEndTick(
     reason: TickReason,
     refused?: RefusedRun,
   ): Promise<TickResult> => {
-    await endTick(context.ledger.pool, tick, kind, reason, refused);
+    await endTick(context.ledger.pool, tick, { state: kind, reason, refused });
     return { kind, reason, schedule, dueAt };
   };
   if (unfinishedRun !== null && times.overlap === 'skip')

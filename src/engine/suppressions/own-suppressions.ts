@@ -50,13 +50,14 @@ export async function listSuppressionsOfAddress(
   await listSuppressions(
     ledger.pool,
     { address },
-    undefined,
-    (page) => {
-      for (const { account = '', ...suppression } of page)
-        if (sources === null || account === '' || sources.includes(account))
-          found.push({ ...suppression, account });
+    {
+      onPage: (page) => {
+        for (const { account = '', ...suppression } of page)
+          if (sources === null || account === '' || sources.includes(account))
+            found.push({ ...suppression, account });
+      },
+      hashKey: ledger.hashKey,
     },
-    ledger.hashKey,
   );
   return found;
 }

@@ -15,8 +15,7 @@ export async function addAuditEntry(
   client: Connection,
   { name, via, token }: Actor,
   { action, run, subject, details = {} }: AuditEvent,
-  outcome: AuditOutcome,
-  at: Date,
+  { outcome, at }: { readonly outcome: AuditOutcome; readonly at: Date },
 ): Promise<void> {
   await client.query(
     `

@@ -37,8 +37,7 @@ export async function listBilledRequests(
   client: Transaction,
   run: string,
   payer: Payer,
-  after: number,
-  limit: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<BilledRequest[]> {
   const conditions = payerConditions(payer);
   const found: BilledRequest[] = [];

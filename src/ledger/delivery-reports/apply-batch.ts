@@ -30,10 +30,17 @@ export type ApplyOptions = {
  */
 export async function applyDeliveryReports(
   pool: pg.Pool,
-  limit: number,
-  parse: (report: RawReport) => ReportContent,
-  now: Date,
-  { sharing = noSharing, onFailed = () => undefined }: ApplyOptions = {},
+  {
+    limit,
+    parse,
+    now,
+    sharing = noSharing,
+    onFailed = () => undefined,
+  }: ApplyOptions & {
+    readonly limit: number;
+    readonly parse: (report: RawReport) => ReportContent;
+    readonly now: Date;
+  },
 ): Promise<number> {
   const failed: FailedDeliveryReport[] = [];
   const dequeued = await inTransaction(pool, async (client) => {

@@ -49,7 +49,7 @@ export async function applyParsedReports(
   const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
   await storeDeliveries(client, deliveries, recipients, priceOutliers);
-  await storeReplies(client, replies, recipients, requests, sharing.webhooks);
+  await storeReplies(client, replies, { recipients, requests, webhooks: sharing.webhooks });
   await storeUnreadable(client, reports.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
   await proveAccepted(client, [...recipients.values()], now);

@@ -37,9 +37,15 @@ const replies = batchOf<MatchedReply>({
 export async function storeReplies(
   client: Transaction,
   messages: readonly ParsedReport<'inbound'>[],
-  recipients: ReadonlyMap<string, MatchedRecipient>,
-  requests: NamedRequests,
-  webhooks: readonly AccountShare[],
+  {
+    recipients,
+    requests,
+    webhooks,
+  }: {
+    readonly recipients: ReadonlyMap<string, MatchedRecipient>;
+    readonly requests: NamedRequests;
+    readonly webhooks: readonly AccountShare[];
+  },
 ): Promise<void> {
   if (messages.length === 0) return;
   const matched = messages.map((message) => ({

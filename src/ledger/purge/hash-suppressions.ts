@@ -94,9 +94,11 @@ async function replaceByHashes(client: Transaction, key: HashKey, rows: readonly
 export async function suppressByHash(
   client: Transaction,
   key: HashKey,
-  channels: readonly Channel[],
-  address: string,
-  now: Date,
+  {
+    channels,
+    address,
+    now,
+  }: { readonly channels: readonly Channel[]; readonly address: string; readonly now: Date },
 ): Promise<void> {
   const { rows } = await client.query<Key>(
     `

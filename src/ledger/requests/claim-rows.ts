@@ -56,9 +56,11 @@ type DbCancelledRequest = {
 export async function claimRows(
   pool: pg.Pool,
   claim: RowsClaim,
-  now: Date,
-  key: HashKey | null,
-  fence: ClaimFence | null,
+  {
+    now,
+    key,
+    fence,
+  }: { readonly now: Date; readonly key: HashKey | null; readonly fence: ClaimFence | null },
 ): Promise<ClaimedRows> {
   const rows = await inTransaction(pool, async (client) => {
     const { rows } = await client.query<DbClaimedRequest | DbCancelledRequest>({

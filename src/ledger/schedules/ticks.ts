@@ -150,9 +150,15 @@ export async function startTick(
 export async function endTick(
   pool: pg.Pool,
   { schedule, dueAt }: TickKey,
-  state: Exclude<TickState, 'due' | 'started'>,
-  reason: TickReason,
-  refused?: RefusedRun,
+  {
+    state,
+    reason,
+    refused,
+  }: {
+    readonly state: Exclude<TickState, 'due' | 'started'>;
+    readonly reason: TickReason;
+    readonly refused?: RefusedRun | undefined;
+  },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rowCount } = await client.query(

@@ -21,9 +21,15 @@ export type SuppressionFilter = {
 export async function listSuppressions(
   pool: pg.Pool,
   { channel, address, account, subAccount }: SuppressionFilter,
-  limit: number | undefined,
-  onPage: (page: readonly Suppression[]) => void,
-  hashKey: HashKey | null = null,
+  {
+    limit,
+    onPage,
+    hashKey = null,
+  }: {
+    readonly limit?: number | undefined;
+    readonly onPage: (page: readonly Suppression[]) => void;
+    readonly hashKey?: HashKey | null;
+  },
 ): Promise<number> {
   // Names every channel, so that an address is looked up by key.
   const sql = `

@@ -23,17 +23,20 @@ type RowSource<Row> = {
   readonly close: () => Promise<void>;
 };
 
+type WorksheetOptions = {
+  readonly styles: Styles;
+  /** Of a worksheet, with its header. */
+  readonly maxRows: number;
+  /** Called with numbers of rows as they are written. */
+  readonly onRows: (rows: number) => void;
+};
+
 /**
  * Makes the worksheets of a sheet, several if it has too many rows for one. Each has a frozen, filterable header.
- *
- * @param maxRows of a worksheet, with its header
- * @param onRows is called with numbers of rows as they are written
  */
 export async function* makeWorksheets<Row>(
   sheet: Sheet<Row>,
-  styles: Styles,
-  maxRows: number,
-  onRows: (rows: number) => void,
+  options: WorksheetOptions,
 ): AsyncGenerator<Worksheet, void, undefined> {
   const { columns } = sheet;
   const nameOf = createSheetNames(sheet.title);
@@ -42,7 +45,7 @@ export async function* makeWorksheets<Row>(
     const first = await source.peek();
     const widths = measureColumns(columns, first === undefined || first.total ? [] : first.rows);
     for (let number = 1; number === 1 || (await source.peek()) !== undefined; number++)
-      yield { name: nameOf(number), xml: worksheetXml(columns, widths, source, styles, maxRows, onRows) };
+      yield { name: nameOf(number), xml: worksheetXml(columns, widths, source, options) };
   } finally {
     await source.close();
   }
@@ -52,9 +55,7 @@ async function* worksheetXml<Row>(
   columns: readonly SheetColumn<Row>[],
   widths: readonly number[],
   source: RowSource<Row>,
-  styles: Styles,
-  maxRows: number,
-  onRows: (rows: number) => void,
+  { styles, maxRows, onRows }: WorksheetOptions,
 ): AsyncGenerator<string, void, undefined> {
   const letters = columns.map((_, index) => columnLetters(index));
   const styleOf = plainStyles(styles);

@@ -66,7 +66,7 @@ function allWorksheets<Row>(about: About, tables: readonly Sheet<Row>[], rowsInE
     rows += more;
   };
   async function* each(): AsyncGenerator<Worksheet, void, undefined> {
-    for (const table of tables) yield* makeWorksheets(table, styles, rowsInEach, count);
+    for (const table of tables) yield* makeWorksheets(table, { styles, maxRows: rowsInEach, onRows: count });
     yield { name: 'About', xml: aboutXml(about, rows, styles) };
   }
   return { styles, each: each() };

@@ -32,8 +32,8 @@ export function drawBars(bars: readonly Bar[]): Drawing {
     if (length === null) return words;
     const [from, to] = [toX(Math.min(0, length)), toX(Math.max(0, length))];
     return (
-      bar(0, top + barTop, chartWidth, barHeight, colours.track) +
-      bar(from, top + barTop, to - from, barHeight, colours.bar) +
+      bar({ x: 0, y: top + barTop, width: chartWidth, height: barHeight }, colours.track) +
+      bar({ x: from, y: top + barTop, width: to - from, height: barHeight }, colours.bar) +
       words
     );
   });

@@ -15,7 +15,9 @@ type Colour = (typeof colours)[keyof typeof colours];
 
 export type Drawing = { readonly height: number; readonly marks: string };
 
-export function bar(x: number, y: number, width: number, height: number, fill: Colour): string {
+type Rectangle = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+
+export function bar({ x, y, width, height }: Rectangle, fill: Colour): string {
   return `<rect x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" width="${formatCoordinate(width)}" height="${formatCoordinate(height)}" fill="${fill}"/>`;
 }
 

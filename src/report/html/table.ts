@@ -34,13 +34,13 @@ export async function* formatHtmlTable<Row>(
   }
   const totals = sheet.totals ? await sheet.totals() : [];
   const columns = withEvenDecimals(sheet.columns, [...first, ...totals]);
-  yield drawTable(columns, caption, first.slice(0, maxVisible), totals);
+  yield drawTable(columns, caption, { lines: first.slice(0, maxVisible), totals });
   const folded = first.slice(maxVisible);
   if (folded.length === 0) return;
   const last = first.length;
   const range = `Lines ${groupThousands(maxVisible + 1)} to ${groupThousands(last)}`;
   const which = `${range}${count === last ? '' : ` of ${groupThousands(count)}`}`;
-  yield `<details class="more">\n<summary>${which}</summary>\n${drawTable(columns, `${caption}: ${range}`, folded, [])}</details>\n`;
+  yield `<details class="more">\n<summary>${which}</summary>\n${drawTable(columns, `${caption}: ${range}`, { lines: folded, totals: [] })}</details>\n`;
   if (count > last) yield formatRest(last + 1, count, allLines);
 }
 
@@ -55,7 +55,7 @@ export function sheetTable<Row>(
   linkOf?: LinkOf<Row>,
 ): Html {
   const even = withEvenDecimals(columns, [...lines, ...totals]);
-  return { kind: 'html', text: drawTable(even, caption, lines, totals, linkOf) };
+  return { kind: 'html', text: drawTable(even, caption, { lines, totals, linkOf }) };
 }
 
 type Columns<Row> = Sheet<Row>['columns'];
@@ -64,9 +64,15 @@ type Columns<Row> = Sheet<Row>['columns'];
 function drawTable<Row>(
   columns: Columns<Row>,
   caption: string,
-  lines: readonly Row[],
-  totals: readonly Row[],
-  linkOf?: LinkOf<Row>,
+  {
+    lines,
+    totals,
+    linkOf,
+  }: {
+    readonly lines: readonly Row[];
+    readonly totals: readonly Row[];
+    readonly linkOf?: LinkOf<Row> | undefined;
+  },
 ): string {
   const titles = columns.map(({ title, kind }) => {
     return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;

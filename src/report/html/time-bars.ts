@@ -47,7 +47,10 @@ export function drawTime(
   const drawn = bars
     .filter(({ count }) => count > 0)
     .map(({ time, count }) =>
-      bar(middle(time) - barWidth / 2, y(count), barWidth, bottom - y(count), colours.bar),
+      bar(
+        { x: middle(time) - barWidth / 2, y: y(count), width: barWidth, height: bottom - y(count) },
+        colours.bar,
+      ),
     );
   const labels = chooseTimes(first, last, milliseconds[unit], barSpacing).map(({ time, label }) =>
     text(middle(time), bottom + 16, label, { ...quiet, anchor: 'middle' }),

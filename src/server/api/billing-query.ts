@@ -67,8 +67,10 @@ export async function requireVisibleNames(
   context: EngineContext,
   { run = [], account = [] }: BillingParameters,
   { filter }: BillingQuery,
-  accounts: readonly string[] | null,
-  isVisible: (run: string) => Promise<boolean>,
+  {
+    accounts,
+    isVisible,
+  }: { readonly accounts: readonly string[] | null; readonly isVisible: (run: string) => Promise<boolean> },
 ): Promise<void> {
   for (const each of [run].flat()) if (!(await isVisible(each))) noSuchRun(each);
   await requireKnownNames(context, { ...filter, account: [account].flat() }, accounts);

@@ -27,7 +27,7 @@ export function addBillingRoute(server: Routes): void {
       const query = toBillingQuery(parameters, token.accounts);
       const chosen = negotiateFormat(request, asked, httpFormats);
       const isVisible = async (run: string) => (await findVisibleRun(call, run)) !== undefined;
-      await requireVisibleNames(context, parameters, query, token.accounts, isVisible);
+      await requireVisibleNames(context, parameters, query, { accounts: token.accounts, isVisible });
       await limits.report(reply, token.name, () =>
         reportBillingLines(context, query, async (streamed) => {
           const report = await createBillingReport(query, streamed, context.now());

@@ -32,7 +32,12 @@ test('serve asks for missing delivery reports and applies the answers', async ()
   const apply = (): void => {
     applying = applying.then(() => applyInbox(context));
   };
-  const kept = pollPeriodically(context, [account], polling, apply, logger, stop.signal);
+  const kept = pollPeriodically(context, [account], {
+    ...polling,
+    onReports: apply,
+    logger,
+    stop: stop.signal,
+  });
   while ((await outcomes()) < 3) await sleep(10);
   stop.abort();
   await kept;
@@ -51,14 +56,13 @@ test('serve does not ask in the first minutes, nor after six hours', async () =>
   ] as const) {
     const stop = new AbortController();
     const then = { ...context, now: () => new Date(Date.now() + later) };
-    const kept = pollPeriodically(
-      then,
-      [account],
-      { ...defaultPolling, every: 10 },
-      () => {},
+    const kept = pollPeriodically(then, [account], {
+      ...defaultPolling,
+      every: 10,
+      onReports: () => {},
       logger,
-      stop.signal,
-    );
+      stop: stop.signal,
+    });
     await sleep(300);
     stop.abort();
     await kept;

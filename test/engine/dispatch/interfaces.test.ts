@@ -43,7 +43,11 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
 
 async function dispatch(run: string, account: Account): Promise<void> {
   const progress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
-  await executeRun(opened.context, run, async () => account, new AbortController().signal, progress);
+  await executeRun(opened.context, run, {
+    accountNamed: async () => account,
+    stop: new AbortController().signal,
+    progress,
+  });
 }
 
 type Answer = { readonly status: number; readonly body: string };
@@ -53,9 +57,15 @@ async function send(
   name: InterfaceName,
   format: Format,
   channel: Channel,
-  contact: Contact,
-  answers: readonly Answer[],
-  changes: Partial<PlannedRun> = {},
+  {
+    contact,
+    answers,
+    changes = {},
+  }: {
+    readonly contact: Contact;
+    readonly answers: readonly Answer[];
+    readonly changes?: Partial<PlannedRun>;
+  },
 ) {
   const bodies: string[] = [];
   const urls: (string | undefined)[] = [];
@@ -89,16 +99,20 @@ function soap(body: string): string {
 
 describe('executeRun with an answer that has a job number instead of the MessageID', () => {
   test('an answer with a job number accepts the request in an earlier version', async () => {
-    const { requests, details } = await send('rest-1.04', 'json', 'tts', call, [
-      { status: 200, body: 'Job 12AB34CD' },
-    ]);
+    const { requests, details } = await send('rest-1.04', 'json', 'tts', {
+      contact: call,
+      answers: [{ status: 200, body: 'Job 12AB34CD' }],
+    });
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
     expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CD' }]);
   });
 
   test('an answer with a job number accepts the request in SOAP, at the base URL itself', async () => {
     const body = soap('<ttsResponse><ttsReturn>Job 12AB34CE</ttsReturn></ttsResponse>');
-    const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', call, [{ status: 200, body }]);
+    const { requests, details, urls } = await send('soap-tts', 'xml', 'tts', {
+      contact: call,
+      answers: [{ status: 200, body }],
+    });
     expect(requests).toMatchObject({ total: 1, accepted: 1 });
     expect(details).toEqual([{ kind: 'job_number', jobNumber: '12AB34CE' }]);
     expect(urls).toEqual(['/base/']);
@@ -112,17 +126,19 @@ describe('executeRun with a SOAP fault', () => {
     );
 
   test("a SOAP fault of the client rejects the request with the service's words", async () => {
-    const { requests, details } = await send('soap-tts', 'xml', 'tts', call, [
-      { status: 500, body: fault('Client') },
-    ]);
+    const { requests, details } = await send('soap-tts', 'xml', 'tts', {
+      contact: call,
+      answers: [{ status: 500, body: fault('Client') }],
+    });
     expect(requests).toMatchObject({ total: 1, rejected: 1 });
     expect(details).toEqual(['Missing message to people']);
   });
 
   test('a SOAP fault of the server leaves the request in doubt, and it is not sent again', async () => {
-    const { requests, bodies } = await send('soap-tts', 'xml', 'tts', call, [
-      { status: 500, body: fault('Server') },
-    ]);
+    const { requests, bodies } = await send('soap-tts', 'xml', 'tts', {
+      contact: call,
+      answers: [{ status: 500, body: fault('Server') }],
+    });
     expect(requests).toMatchObject({ total: 1, in_doubt: 1 });
     expect(bodies).toHaveLength(1);
   });
@@ -143,8 +159,12 @@ describe('executeRun with files', () => {
       { status: 503, body: '' },
       { status: 200, body: 'Job 1' },
     ];
-    const { bodies, requests } = await send('rest-1.02', 'xml', 'voice', voice, answers, {
-      files: { kind: 'read', readFile },
+    const { bodies, requests } = await send('rest-1.02', 'xml', 'voice', {
+      contact: voice,
+      answers,
+      changes: {
+        files: { kind: 'read', readFile },
+      },
     });
     expect(requests).toMatchObject({ accepted: 1 });
     expect(bodies).toHaveLength(2);

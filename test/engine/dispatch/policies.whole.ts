@@ -36,7 +36,11 @@ async function execute(
   run: string,
   account: Partial<Account>,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const end = await executeRun(opened.context, run, async () => anAccount(account), never, noProgress);
+  const end = await executeRun(opened.context, run, {
+    accountNamed: async () => anAccount(account),
+    stop: never,
+    progress: noProgress,
+  });
   return { end, summary: await requireSummary(opened.context, run) };
 }
 

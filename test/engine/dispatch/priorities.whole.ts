@@ -28,7 +28,11 @@ function execute(
   onWatch: (watch: DispatchProgress) => void = () => {},
 ) {
   const progress = { onStart: () => {}, onWatch, onDown: () => {}, onUp: () => {} };
-  return executeRun(opened.context, run, async (name) => anAccount({ ...account, name }), never, progress);
+  return executeRun(opened.context, run, {
+    accountNamed: async (name) => anAccount({ ...account, name }),
+    stop: never,
+    progress,
+  });
 }
 
 /** For each call of the service, in order: whether it was of the run. */

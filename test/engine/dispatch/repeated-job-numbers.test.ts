@@ -82,10 +82,9 @@ async function report(run: string, request: number): Promise<void> {
     body: Buffer.of(),
   } as const;
   await receiveDeliveryReports(pool, randomUUID(), [{ ...call, receivedAt: now }]);
-  await applyDeliveryReports(
-    pool,
-    1,
-    () => ({
+  await applyDeliveryReports(pool, {
+    limit: 1,
+    parse: () => ({
       kind: 'delivery',
       messageId: rows[0]?.message_id ?? '',
       jobNumber: null,
@@ -100,5 +99,5 @@ async function report(run: string, request: number): Promise<void> {
       optedOut: false,
     }),
     now,
-  );
+  });
 }

@@ -92,12 +92,16 @@ async function openScene(
     return planContacts(opened.ledger, planned, contacts);
   };
   const execute: Scene['execute'] = (run, { stop = never, url = peer.url, onWait = clock.jumpTo } = {}) =>
-    executeRun(context, run, async () => anAccount({ baseUrl: url }), stop, {
-      onStart: () => {},
-      onDown: () => {},
-      onUp: () => {},
-      onWatch: ({ opensAt, state }) => {
-        if (opensAt !== null && state === 'running') onWait(opensAt);
+    executeRun(context, run, {
+      accountNamed: async () => anAccount({ baseUrl: url }),
+      stop,
+      progress: {
+        onStart: () => {},
+        onDown: () => {},
+        onUp: () => {},
+        onWatch: ({ opensAt, state }) => {
+          if (opensAt !== null && state === 'running') onWait(opensAt);
+        },
       },
     });
   return {

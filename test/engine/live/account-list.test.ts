@@ -19,7 +19,7 @@ test('changed limits and a changed accounts file are seen at once, also on a mac
     const live = createLiveAccounts({ ...opened.context, monotonic }, settings);
     const inForce = async () => (await live.read()).accounts[0]?.limits?.inForce.requestsPerSecond;
     expect([await inForce(), await inForce(), await inForce()]).toEqual([null, null, null]);
-    await changeAccountLimits(opened.context, settings, 'sandbox', { requestsPerSecond: 7 });
+    await changeAccountLimits(opened.context, settings, 'sandbox', { changes: { requestsPerSecond: 7 } });
     expect(await inForce()).toBe(7);
 
     await workspace.write(path, accountsYaml.replace('rest-2.02', 'pigeon'));

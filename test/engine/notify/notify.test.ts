@@ -158,7 +158,7 @@ describe('notifications of a schedule', () => {
     const { pool } = scene.opened.ledger;
     const [tick] = await listDueTicks(pool);
     if (!tick) throw new Error('the time is not noted');
-    await endTick(pool, tick, 'failed', 'line 2: "ann@example.org"');
+    await endTick(pool, tick, { state: 'failed', reason: 'line 2: "ann@example.org"' });
     // As a purge does; no notification.
     await pool.query('UPDATE ticks SET reason = NULL');
     await scene.notifyAll();

@@ -88,7 +88,11 @@ async function plan(context: EngineContext): Promise<string> {
 }
 
 async function send(context: EngineContext, run: string): Promise<BillingTotal> {
-  await executeRun(context, run, (name) => loadAccount(name, settings), never, noProgress);
+  await executeRun(context, run, {
+    accountNamed: (name) => loadAccount(name, settings),
+    stop: never,
+    progress: noProgress,
+  });
   const { total } = await billingOf(opened.ledger.pool, [run]);
   return total ?? expect.fail('nothing was sent');
 }
@@ -301,9 +305,7 @@ test("a call is estimated by its reported seconds and its recipient's tariff", a
     ledger,
     aRun({ channel: 'voice', chunkSize: 10, rates }),
     [2, 3, 4, 5].map((line) => aContact(line)),
-    undefined,
-    // The last digit is that of the line.
-    (address) => Math.min(2, Number(address.at(-1)) - 2),
+    { tariffOf: (address) => Math.min(2, Number(address.at(-1)) - 2) },
   );
   await accept(run, 1, '2026-09-27T10:00:00Z');
   expect((await billingOf(ledger.pool, [run])).total).toMatchObject({ estimated: '0', unrated: 2 });

@@ -156,7 +156,7 @@ test('a rerun keeps the budget of the first run', async () => {
   const { pool } = opened.ledger;
   const definition = { dispatch: { chunkSize: 2, concurrency: 4, retries: 2 }, budget: { campaign: '0.15' } };
   const contacts = [2, 3].map((line) => ({ ...aContact(line) }));
-  const run = await planContacts(opened.ledger, aRun({ definition }), contacts, () => 1);
+  const run = await planContacts(opened.ledger, aRun({ definition }), contacts, { partsOf: () => 1 });
   await claimRequests(pool, { run, owner, limit: 1, now: new Date() });
   const outcome = { request: 1, attempt: 1, finishedAt: new Date(), httpStatus: null, detail: null };
   await settleRequests(pool, run, owner, [{ ...outcome, state: 'failed' }]);

@@ -38,13 +38,11 @@ async function execute(
   url: string,
   stop = never,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const end = await executeRun(
-    opened.context,
-    run,
-    async () => anAccount({ baseUrl: url }),
+  const end = await executeRun(opened.context, run, {
+    accountNamed: async () => anAccount({ baseUrl: url }),
     stop,
-    noProgress,
-  );
+    progress: noProgress,
+  });
   return { end, summary: await requireSummary(opened.context, run) };
 }
 
@@ -368,7 +366,11 @@ test('a run does not start without the key of hashed suppressions, and with it e
   await hashSuppressions(opened.ledger.pool, hashKey, new Date());
   expect(await problemsRejected(() => execute(run, service.url))).toHaveLength(1);
   expect((await requireRun(opened.context, run)).state).toBe('planned');
-  await executeRun(withKey(opened), run, async () => anAccount({ baseUrl: service.url }), never, noProgress);
+  await executeRun(withKey(opened), run, {
+    accountNamed: async () => anAccount({ baseUrl: service.url }),
+    stop: never,
+    progress: noProgress,
+  });
   expect(calls.size).toBe(1);
   expect(await requireSummary(opened.context, run)).toMatchObject({
     requests: { accepted: 1, cancelled: 1 },

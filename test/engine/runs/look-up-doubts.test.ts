@@ -32,10 +32,12 @@ async function lookUp(run: string, answers: readonly [number, object][], stop = 
     opened.context,
     service,
     { run, named: undefined },
-    stop.signal,
-    (_, answer) => {
-      heard.push(answer.kind);
-      if (heard.length === 2) stop.abort();
+    {
+      stop: stop.signal,
+      onAnswer: (_, answer) => {
+        heard.push(answer.kind);
+        if (heard.length === 2) stop.abort();
+      },
     },
   );
   return {
@@ -89,8 +91,7 @@ test('a stopped look-up does not wait for an answer', async () => {
     opened.context,
     service,
     { run, named: undefined },
-    stop.signal,
-    (_, { kind }) => expect.fail(kind),
+    { stop: stop.signal, onAnswer: (_, { kind }) => expect.fail(kind) },
   );
   expect(end).toEqual({ kind: 'stopped', found: 0, notFound: 0, unclear: 0 });
 });
@@ -106,8 +107,7 @@ test.each([
     opened.context,
     { account, gateway, rate },
     { run, named: undefined },
-    new AbortController().signal,
-    () => undefined,
+    { stop: new AbortController().signal, onAnswer: () => undefined },
   );
   await expect(asking).rejects.toThrow(InputError);
   await expect(asking).rejects.toThrow(words);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const list = (payer: Payer, after = 0, limit = 100) =>
-  inTransaction(opened.ledger.pool, (client) => listBilledRequests(client, run, payer, after, limit));
+  inTransaction(opened.ledger.pool, (client) => listBilledRequests(client, run, payer, { after, limit }));
 
 test('the requests of each payer add up to its line of the billing report', async () => {
   const query = { from: null, until: null, timeZone: 'UTC', filter: { run: [run] } };

@@ -77,7 +77,7 @@ async function reportAll(run: string): Promise<void> {
     parseProblem: null,
     optedOut: false,
   });
-  while ((await applyDeliveryReports(pool, 100, read, now)) > 0);
+  while ((await applyDeliveryReports(pool, { limit: 100, parse: read, now })) > 0);
 }
 
 test('delivery reports on requests that a cancelled run never sent are a figure of their own, and part of no share', async () => {

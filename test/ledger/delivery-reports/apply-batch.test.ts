@@ -68,7 +68,7 @@ function receive(...deliveries: Delivery[]): Promise<void> {
 async function apply(...deliveries: Delivery[]): Promise<string[]> {
   const { pool } = opened.ledger;
   await receive(...deliveries);
-  await applyDeliveryReports(pool, 100, read, new Date());
+  await applyDeliveryReports(pool, { limit: 100, parse: read, now: new Date() });
   const { rows } = await pool.query<{ state: string }>(
     'SELECT state FROM delivery_reports ORDER BY report_id DESC LIMIT $1',
     [deliveries.length],
@@ -262,7 +262,9 @@ test('several appliers at once apply every delivery report once', async () => {
   for (let count = 0; count < 40; count++) {
     await receive(delivered(messageId, { address: count % 2 ? '+61400000002' : '+61400000003' }));
   }
-  await Promise.all(Array.from({ length: 8 }, () => applyDeliveryReports(pool, 5, read, new Date())));
+  await Promise.all(
+    Array.from({ length: 8 }, () => applyDeliveryReports(pool, { limit: 5, parse: read, now: new Date() })),
+  );
   expect((await billingOf(pool, [run])).total).toMatchObject({ delivered: 2, price: '0.16' });
 });
 
@@ -271,7 +273,11 @@ test('an unreadable delivery report stays in the inbox with the reason', async (
   const body = Buffer.from([0, 255]);
   await receiveDeliveryReports(pool, randomUUID(), [{ ...call, receivedAt: new Date(), body }]);
   const why = 'the body is not a JSON object';
-  await applyDeliveryReports(pool, 10, () => ({ kind: 'unreadable', why }), new Date());
+  await applyDeliveryReports(pool, {
+    limit: 10,
+    parse: () => ({ kind: 'unreadable', why }),
+    now: new Date(),
+  });
   const { rows } = await pool.query(
     'SELECT state, detail, body FROM delivery_reports JOIN inbox USING (report_id) ORDER BY report_id DESC LIMIT 1',
   );

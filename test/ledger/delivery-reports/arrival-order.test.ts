@@ -95,7 +95,7 @@ test('appliers that read the same reports again with other outcomes never deadlo
       'INSERT INTO inbox_queue (due_at, report_ids, bytes) SELECT now(), ARRAY[report_id], 1 FROM inbox ORDER BY random()',
     );
     const applyAll = async (): Promise<void> => {
-      while ((await applyDeliveryReports(pool, 20, read, new Date())) > 0);
+      while ((await applyDeliveryReports(pool, { limit: 20, parse: read, now: new Date() })) > 0);
     };
     // A deadlock would reject.
     await Promise.all(Array.from({ length: 4 }, applyAll));

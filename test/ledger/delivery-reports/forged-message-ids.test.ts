@@ -70,7 +70,9 @@ async function apply(readings: readonly ReportContent[]): Promise<void> {
   const calls = bodies.map((body) => ({ ...call, receivedAt: new Date(), body }));
   await receiveDeliveryReports(opened.ledger.pool, randomUUID(), calls);
   const read = ({ body }: { readonly body: Buffer }): ReportContent => JSON.parse(body.toString());
-  expect(await applyDeliveryReports(opened.ledger.pool, 100, read, new Date())).toBe(readings.length);
+  expect(await applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now: new Date() })).toBe(
+    readings.length,
+  );
 }
 
 const readAllStates = async () => [

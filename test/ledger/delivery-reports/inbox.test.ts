@@ -88,7 +88,7 @@ async function receive(...readings: readonly ReportContent[]): Promise<void> {
 
 const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
 const apply = (reading = read, now = noon): Promise<number> =>
-  applyDeliveryReports(opened.ledger.pool, 100, reading, now);
+  applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: reading, now });
 
 const states = async (): Promise<string[]> =>
   (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state);
@@ -181,7 +181,9 @@ describe('several delivery reports of one recipient', () => {
       ),
     );
     await Promise.all(
-      Array.from({ length: 8 }, () => applyDeliveryReports(opened.ledger.pool, 5, read, noon)),
+      Array.from({ length: 8 }, () =>
+        applyDeliveryReports(opened.ledger.pool, { limit: 5, parse: read, now: noon }),
+      ),
     );
     const [{ outcome }] = await outcomes(run);
     const kept = await query('SELECT outcome, state FROM delivery_reports');

@@ -99,7 +99,7 @@ function receive(reading: ReportContent, account: string, receivedAt: Date): Pro
 
 function applyDue(now: Date): Promise<number> {
   const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
-  return applyDeliveryReports(opened.ledger.pool, 100, read, now);
+  return applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now });
 }
 
 describe('job numbers in answers', () => {

@@ -26,7 +26,7 @@ async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'addres
     body: Buffer.from(JSON.stringify({ units: null, price: null, ...each })),
   }));
   await receiveDeliveryReports(pool, randomUUID(), calls);
-  while ((await applyDeliveryReports(pool, 500, readReport, new Date())) > 0);
+  while ((await applyDeliveryReports(pool, { limit: 500, parse: readReport, now: new Date() })) > 0);
 }
 
 /** Rows of recipient_outcomes that Postgres has read so far. */

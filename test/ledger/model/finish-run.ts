@@ -36,7 +36,7 @@ async function sendAll(model: Model, world: World): Promise<void> {
     if (holding.slice === doubtsSlice(model).number) await resendByPolicy(0).run(model, world);
     else await claimSome(0, { limit: 10, acknowledged: true, evenIfNone: true }).run(model, world);
     for (const flight of flightsOfOwners(model)) {
-      await sendFlight(model, world, flight, 'accepted', true);
+      await sendFlight(model, world, flight, { answer: 'accepted', accepted: true });
       await settleSome(0, 1, { divide: false, retriesSpent: false, includeUnsent: false }).run(model, world);
     }
     await finishHeld(model, world, holding, false);

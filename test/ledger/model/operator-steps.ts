@@ -131,7 +131,7 @@ export function deliver(
         optedOut: false,
       };
       const read = (): ReportContent => ({ kind: 'delivery', messageId, address, outcome, ...others });
-      expect(await applyDeliveryReports(world.pool, 10, read, new Date())).toBe(1);
+      expect(await applyDeliveryReports(world.pool, { limit: 10, parse: read, now: new Date() })).toBe(1);
       report(request, address, outcome);
     },
   };

@@ -61,7 +61,10 @@ export function claimRead(index: number, limit: number, answer: ClaimAnswer): St
       if (to === undefined) return;
       holding.last = { version: slice.version + 1, at: new Date(), after: slice.claimedTo, to, readAhead };
       if (answer !== 'not sent')
-        await changeSlice(model, world, holding, holding.last, answer === 'acknowledged');
+        await changeSlice(model, world, holding, {
+          change: holding.last,
+          acknowledged: answer === 'acknowledged',
+        });
     },
   };
 }
@@ -76,7 +79,7 @@ export function repeatChange(index: number): Step {
     async run(model, world) {
       const holding = choose(changers(model), index);
       const { last } = holding;
-      if (last) await changeSlice(model, world, holding, last, true);
+      if (last) await changeSlice(model, world, holding, { change: last, acknowledged: true });
     },
   };
 }
@@ -101,7 +104,7 @@ export function returnUnsent(index: number): Step {
       );
       const own = unsent.filter((flight) => flight.holding === holding);
       for (const flight of own) model.flights.splice(model.flights.indexOf(flight), 1);
-      await changeSlice(model, world, holding, holding.last, false);
+      await changeSlice(model, world, holding, { change: holding.last, acknowledged: false });
     },
   };
 }
@@ -125,8 +128,10 @@ async function changeSlice(
   model: Model,
   world: World,
   holding: Holding,
-  { version, at, after, to, readAhead }: SliceChange,
-  acknowledged: boolean,
+  {
+    change: { version, at, after, to, readAhead },
+    acknowledged,
+  }: { readonly change: SliceChange; readonly acknowledged: boolean },
 ): Promise<void> {
   const { run, held, operations, ledger } = world;
   const { slice, owner } = holding;

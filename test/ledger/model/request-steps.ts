@@ -42,7 +42,7 @@ export function claimSome(index: number, { limit, acknowledged, evenIfNone }: Cl
       const slice = sendingSlice(world, holding);
       const now = new Date();
       const asked = { ...slice, from: slice.first, limit };
-      const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], now);
+      const [given] = await world.operations.claimRequests(world.ledger.hot, [asked], { now });
       const claimed = given?.claimed ?? [];
       const expected = claim(model, holding, limit, now);
       expect(
@@ -94,7 +94,7 @@ export function send(index: number, answer: Answer, accepted: boolean): Step {
   return {
     name: `send(${index}, ${answer}${answer === 'lost' ? `, ${accepted ? 'accepted' : 'not accepted'}` : ''})`,
     possible: (model) => unsent(model).length > 0,
-    run: (model, world) => sendFlight(model, world, choose(unsent(model), index), answer, accepted),
+    run: (model, world) => sendFlight(model, world, choose(unsent(model), index), { answer, accepted }),
   };
 }
 
@@ -102,8 +102,7 @@ export async function sendFlight(
   model: Model,
   world: World,
   flight: Flight,
-  answer: Answer,
-  accepted: boolean,
+  { answer, accepted }: { readonly answer: Answer; readonly accepted: boolean },
 ): Promise<void> {
   await expectOnRecord(model, world, flight);
   const isAccepted = answer === 'accepted' || (answer === 'lost' && accepted);

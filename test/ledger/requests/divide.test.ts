@@ -159,8 +159,10 @@ async function planGenerated(
       const address = `+6141${String(index).padStart(7, '0')}`;
       return aContact(index + 2, { address, originalAddress: original || address, destination });
     }),
-    () => contacts[next++]?.parts ?? null,
-    rates && ((address) => contacts[Number(address.slice(5))]?.tariff ?? 0),
+    {
+      partsOf: () => contacts[next++]?.parts ?? null,
+      tariffOf: rates && ((address) => contacts[Number(address.slice(5))]?.tariff ?? 0),
+    },
   );
   for (const { request, lines } of await piecesOf(run)) {
     await suppress(
@@ -406,7 +408,7 @@ async function reportDelivered(reported: readonly (readonly [Piece | undefined, 
       optedOut: false,
     };
   };
-  await applyDeliveryReports(opened.ledger.pool, 100, read, receivedAt);
+  await applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now: receivedAt });
 }
 
 /** The last one is for a rejected request, two divisions later. */

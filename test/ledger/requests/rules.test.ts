@@ -44,10 +44,10 @@ test('the model notices a claim that is committed after the first byte was sent 
     begun = false;
   };
   const mutation: Mutation = {
-    async claimRequests(_, claims, now) {
+    async claimRequests(_, claims, options) {
       if (!begun) await latePool.query('BEGIN');
       begun = true;
-      return claimRequests(latePool, claims, now);
+      return claimRequests(latePool, claims, options);
     },
     afterSending: () => end('COMMIT'),
     beforeClosing: () => end('ROLLBACK'),
@@ -68,8 +68,8 @@ test('the model notices a claim whose range is not stored (rule 1)', async () =>
       for (const { run } of advances) await deleteClaims(pool, run);
       return advanced;
     },
-    async claimRequests(pool, claims, now) {
-      const claimed = await claimRequests(pool, claims, now);
+    async claimRequests(pool, claims, options) {
+      const claimed = await claimRequests(pool, claims, options);
       for (const { run } of claims) await deleteClaims(pool, run);
       return claimed;
     },
@@ -78,8 +78,8 @@ test('the model notices a claim whose range is not stored (rule 1)', async () =>
 
 test('the model notices a claim of a request with a row that stores no attempt (rule 1)', async () => {
   const mutation: Mutation = {
-    async claimRequests(pool, claims, now) {
-      const claimed = await claimRequests(pool, claims, now);
+    async claimRequests(pool, claims, options) {
+      const claimed = await claimRequests(pool, claims, options);
       for (const { run, owner } of claims) {
         await pool.query('DELETE FROM attempts WHERE run_id = $1 AND owner = $2', [run, owner]);
       }

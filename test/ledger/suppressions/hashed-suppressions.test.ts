@@ -69,7 +69,7 @@ async function claimAll(run: string, key: typeof hashKey | null = hashKey): Prom
     [run, owner],
   );
   const slice = { run, slice: 1, owner, first: 1, from: 1, last: 3, limit: 100 };
-  const [claim] = await claimRequests(pool, [slice], new Date(), key);
+  const [claim] = await claimRequests(pool, [slice], { now: new Date(), key });
   return (claim?.claimed ?? []).map(({ destinations }) => addressesOf(destinations));
 }
 
@@ -208,11 +208,11 @@ test('a hashed suppression is listed by its hash, and found and removed by its a
   await suppress([3]);
   const listed: string[] = [];
   const see = (page: readonly Suppression[]) => listed.push(...page.map(({ address }) => address));
-  await listSuppressions(pool, {}, undefined, see, hashKey);
+  await listSuppressions(pool, {}, { onPage: see, hashKey });
   expect(listed.filter((address) => address.startsWith('hash '))).toHaveLength(2);
   expect(listed).toContain(addressOf(3));
   listed.length = 0;
-  await listSuppressions(pool, { address: addressOf(2) }, undefined, see, hashKey);
+  await listSuppressions(pool, { address: addressOf(2) }, { onPage: see, hashKey });
   expect(listed).toEqual([addressOf(2)]);
   const key = { channel: 'sms', address: addressOf(2), account: '', subAccount: '' } as const;
   expect(await removeSuppressions(pool, [key], new Date(), hashKey)).toEqual([key]);

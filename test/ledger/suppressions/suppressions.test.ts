@@ -37,7 +37,10 @@ async function listedPages(
   limit?: number,
 ): Promise<(readonly Suppression[])[]> {
   const pages: (readonly Suppression[])[] = [];
-  const count = await listSuppressions(opened.ledger.pool, filter, limit, (page) => void pages.push(page));
+  const count = await listSuppressions(opened.ledger.pool, filter, {
+    limit,
+    onPage: (page) => void pages.push(page),
+  });
   expect(pages.flat()).toHaveLength(count);
   return pages;
 }

@@ -161,7 +161,7 @@ export function closure(node: Node, scope: Scope, choose: Choose): unknown {
     const inner = innerScope(scope);
     for (const [index, parameter] of children(node, 'params').entries()) {
       const value = parameter?.type === 'RestElement' ? values.slice(index) : values[index];
-      if (parameter) bind(parameter, () => value, inner, choose, evaluate);
+      if (parameter) bind(parameter, () => value, { scope: inner, choose, evaluate });
     }
     const body = child(node, 'body');
     if (body.type !== 'BlockStatement') return evaluate(body, inner, choose);
@@ -199,7 +199,7 @@ function executeOne(statement: Node, scope: Scope, choose: Choose): Returned {
         const value = isNode(declared['init'])
           ? evaluate(child(declared, 'init'), scope, choose)
           : unknownValue('a variable');
-        bind(child(declared, 'id'), () => value, scope, choose, evaluate);
+        bind(child(declared, 'id'), () => value, { scope, choose, evaluate });
       }
       return undefined;
     case 'ExpressionStatement':
@@ -229,7 +229,7 @@ function executeEach(statement: Node, scope: Scope, choose: Choose): Returned {
   const [declared] = children(child(statement, 'left'), 'declarations');
   for (const value of Array.from(Object(list))) {
     const inner = innerScope(scope);
-    if (declared) bind(child(declared, 'id'), () => value, inner, choose, evaluate);
+    if (declared) bind(child(declared, 'id'), () => value, { scope: inner, choose, evaluate });
     const returned = executeOne(child(statement, 'body'), inner, choose);
     if (returned) return returned;
   }

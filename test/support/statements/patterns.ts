@@ -7,9 +7,11 @@ type Evaluate = (node: Node, scope: Scope, choose: Choose) => unknown;
 export function bind(
   pattern: Node,
   value: () => unknown,
-  scope: Scope,
-  choose: Choose,
-  evaluate: Evaluate,
+  {
+    scope,
+    choose,
+    evaluate,
+  }: { readonly scope: Scope; readonly choose: Choose; readonly evaluate: Evaluate },
 ): void {
   const part = (read: (whole: unknown) => unknown) =>
     once(() => {
@@ -36,11 +38,11 @@ export function bind(
         if (isUnknown(given)) return given;
         return given === undefined ? evaluate(child(pattern, 'right'), scope, choose) : given;
       });
-      bind(child(pattern, 'left'), whole, scope, choose, evaluate);
+      bind(child(pattern, 'left'), whole, { scope, choose, evaluate });
       return;
     }
     case 'RestElement':
-      bind(child(pattern, 'argument'), value, scope, choose, evaluate);
+      bind(child(pattern, 'argument'), value, { scope, choose, evaluate });
       return;
     case 'ArrayPattern':
       for (const [index, each] of children(pattern, 'elements').entries())
@@ -48,31 +50,29 @@ export function bind(
           bind(
             each,
             part((whole) => Reflect.get(Object(whole), index)),
-            scope,
-            choose,
-            evaluate,
+            { scope, choose, evaluate },
           );
       return;
     case 'ObjectPattern':
-      bindProperties(pattern, part, scope, choose, evaluate);
+      bindProperties(pattern, part, { scope, choose, evaluate });
   }
 }
 
 function bindProperties(
   pattern: Node,
   part: (read: (whole: unknown) => unknown) => () => unknown,
-  scope: Scope,
-  choose: Choose,
-  evaluate: Evaluate,
+  {
+    scope,
+    choose,
+    evaluate,
+  }: { readonly scope: Scope; readonly choose: Choose; readonly evaluate: Evaluate },
 ): void {
   for (const property of children(pattern, 'properties')) {
     if (property?.type === 'RestElement')
       bind(
         child(property, 'argument'),
         part((whole) => whole),
-        scope,
-        choose,
-        evaluate,
+        { scope, choose, evaluate },
       );
     else if (property && isNode(property['key'])) {
       const key = child(property, 'key');
@@ -80,9 +80,7 @@ function bindProperties(
       bind(
         child(property, 'value'),
         part((whole) => Reflect.get(Object(whole), name)),
-        scope,
-        choose,
-        evaluate,
+        { scope, choose, evaluate },
       );
     }
   }

@@ -86,7 +86,7 @@ export class Scopes {
           isNode(init) && !changes()
             ? evaluate(init, scope, this.#program.choose)
             : unknownValue('a variable that changes');
-        bind(id, once(value), scope, this.#program.choose, evaluate);
+        bind(id, once(value), { scope, choose: this.#program.choose, evaluate });
       }
     }
   }
@@ -113,7 +113,7 @@ export class Scopes {
         ? list[this.#program.choose(list.length)]
         : unknownValue('an element');
     });
-    if (declared) bind(child(declared, 'id'), one, scope, this.#program.choose, evaluate);
+    if (declared) bind(child(declared, 'id'), one, { scope, choose: this.#program.choose, evaluate });
   }
 
   #bindParameters(source: Source, node: Node, scope: Scope): void {
@@ -142,7 +142,7 @@ export class Scopes {
           ? evaluate(argument, this.at(from.source, from.call), this.#program.choose)
           : undefined;
       });
-      bind(parameter, value, scope, this.#program.choose, evaluate);
+      bind(parameter, value, { scope, choose: this.#program.choose, evaluate });
     }
   }
 }
