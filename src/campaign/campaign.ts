@@ -15,7 +15,7 @@ import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import { pastTimesWarning } from './schedule.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 import { characterError, isBlank, lineError, pathError, valueError } from './value-checks.ts';
 import { windowFaults } from './window-faults.ts';
 
@@ -42,22 +42,22 @@ export function readCampaign(source: string, file: string): Campaign {
  *
  * @throws InputError with every problem
  */
-export function checkCampaign({ value: definition, locate }: Campaign, target: CampaignTarget): void {
-  const known = channelsOf(target.interface);
+export function checkCampaign({ value: definition, locate }: Campaign, account: SendingAccount): void {
+  const known = channelsOf(account.interface);
   const faults = known.includes(definition.channel)
     ? [
-        ...columnFaults(definition, target),
-        ...messageFaults(definition, target),
-        ...contentFaults(definition, target),
-        ...expectedFaults(definition, target),
-        ...keypadFaults(definition, target),
-        ...fileFaults(definition, target),
-        ...windowFaults(definition, target),
+        ...columnFaults(definition, account),
+        ...messageFaults(definition, account),
+        ...contentFaults(definition, account),
+        ...expectedFaults(definition, account),
+        ...keypadFaults(definition, account),
+        ...fileFaults(definition, account),
+        ...windowFaults(definition, account),
       ]
     : [
         {
           path: ['channel'],
-          what: `Interface ${target.interface} of account "${definition.account}" has no channel "${definition.channel}"; expected ${oneOf(known)}.`,
+          what: `Interface ${account.interface} of account "${definition.account}" has no channel "${definition.channel}"; expected ${oneOf(known)}.`,
         },
       ];
   if (faults.length === 0) return;
@@ -98,36 +98,36 @@ function textValuesOf(message: Definition['message']): ReadonlyMap<string, strin
   );
 }
 
-function columnFaults({ contacts: { columns = {} } }: Definition, target: CampaignTarget): Fault[] {
-  const known = destinationFieldsOf(target.interface);
-  const unsupported = unsupportedDestinationFields(target.interface);
+function columnFaults({ contacts: { columns = {} } }: Definition, account: SendingAccount): Fault[] {
+  const known = destinationFieldsOf(account.interface);
+  const unsupported = unsupportedDestinationFields(account.interface);
   return destinationFields.flatMap((field): Fault[] => {
     const source = columns[field];
     if (source === undefined) return [];
     const path = ['contacts', 'columns', field];
     if (unsupported.includes(field)) {
-      const what = `not a destination field of ${target.interface}. Its fields: ${known.join(', ')}.`;
+      const what = `not a destination field of ${account.interface}. Its fields: ${known.join(', ')}.`;
       return faultAt(path, what);
     }
     return typeof source === 'string'
       ? faultAt(
           path,
-          sourceError(target, source, () => undefined),
+          sourceError(account, source, () => undefined),
         )
-      : faultAt([...path, 'value'], sourceError(target, source.value, lineError));
+      : faultAt([...path, 'value'], sourceError(account, source.value, lineError));
   });
 }
 
-function messageFaults(definition: Definition, target: CampaignTarget): Fault[] {
+function messageFaults(definition: Definition, account: SendingAccount): Fault[] {
   const written = textValuesOf(definition.message);
-  const known = messageFields(target.interface, definition.channel);
+  const known = messageFields(account.interface, definition.channel);
   return [...written].flatMap(([key, source]) => {
-    const field = known.find((candidate) => keysOf(target.interface, candidate).includes(key));
+    const field = known.find((candidate) => keysOf(account.interface, candidate).includes(key));
     const what =
       field === undefined
-        ? unknownKeyError(key, definition, target)
+        ? unknownKeyError(key, definition, account)
         : (duplicateKeyError(key, field, written) ??
-          sourceError(target, source, (value) => valueError(target, field, value)) ??
+          sourceError(account, source, (value) => valueError(account, field, value)) ??
           (field.type === 'audio' ? pathError(source) : undefined));
     return faultAt(['message', key], what);
   });
@@ -143,9 +143,9 @@ function duplicateKeyError(
     : undefined;
 }
 
-function contentFaults(definition: Definition, target: CampaignTarget): Fault[] {
-  const names = contentFields(target.interface, definition);
-  const hasContent = fieldsOf(definition, target.interface).some(
+function contentFaults(definition: Definition, account: SendingAccount): Fault[] {
+  const names = contentFields(account.interface, definition);
+  const hasContent = fieldsOf(definition, account.interface).some(
     ({ definition: { name }, source }) => names.includes(name) && !isBlank(source),
   );
   if (names.length === 0 || hasContent) return [];
@@ -154,44 +154,44 @@ function contentFaults(definition: Definition, target: CampaignTarget): Fault[] 
   return [{ path: ['message'], what }];
 }
 
-function expectedFaults(definition: Definition, target: CampaignTarget): Fault[] {
+function expectedFaults(definition: Definition, account: SendingAccount): Fault[] {
   const written = new Set(
-    fieldsOf(definition, target.interface).flatMap(({ definition: { name }, source }) =>
+    fieldsOf(definition, account.interface).flatMap(({ definition: { name }, source }) =>
       isBlank(source) ? [] : [name],
     ),
   );
-  return messageFields(target.interface, definition.channel)
-    .filter((field) => field.expected && !written.has(field.name) && !isAllowed(target.allow, field, ''))
+  return messageFields(account.interface, definition.channel)
+    .filter((field) => field.expected && !written.has(field.name) && !isAllowed(account.allow, field, ''))
     .map(({ name }) => ({
       path: ['message'],
       what: `The ${definition.channel} has no ${name}. If your service accepts it without, allow it in the account: allow: { ${name}: [""] }.`,
     }));
 }
 
-function keypadFaults(definition: Definition, target: CampaignTarget): Fault[] {
+function keypadFaults(definition: Definition, account: SendingAccount): Fault[] {
   const { Keypads: keypads } = definition.message;
   if (keypads === undefined) return [];
-  if (!supportsKeypads(target.interface, definition.channel)) {
-    return faultAt(['message', 'Keypads'], unknownKeyError('Keypads', definition, target));
+  if (!supportsKeypads(account.interface, definition.channel)) {
+    return faultAt(['message', 'Keypads'], unknownKeyError('Keypads', definition, account));
   }
   return keypads.flatMap(({ RouteNumber }, index) =>
-    faultAt(['message', 'Keypads', index, 'RouteNumber'], sourceError(target, RouteNumber, lineError)),
+    faultAt(['message', 'Keypads', index, 'RouteNumber'], sourceError(account, RouteNumber, lineError)),
   );
 }
 
-function fileFaults({ channel, files }: Definition, target: CampaignTarget): Fault[] {
-  if (files.length > 0 && !supportsFiles(target.interface, channel)) {
-    return faultAt(['files'], `${channel} in ${target.interface} has no files.`);
+function fileFaults({ channel, files }: Definition, account: SendingAccount): Fault[] {
+  if (files.length > 0 && !supportsFiles(account.interface, channel)) {
+    return faultAt(['files'], `${channel} in ${account.interface} has no files.`);
   }
   return files.flatMap(({ file, name }, index) => [
-    ...faultAt(['files', index, 'file'], sourceError(target, file, lineError) ?? pathError(file)),
-    ...(name === undefined ? [] : faultAt(['files', index, 'name'], sourceError(target, name, lineError))),
+    ...faultAt(['files', index, 'file'], sourceError(account, file, lineError) ?? pathError(file)),
+    ...(name === undefined ? [] : faultAt(['files', index, 'name'], sourceError(account, name, lineError))),
   ]);
 }
 
 /** Characters are always checked; the whole value only if it has no placeholders. */
 function sourceError(
-  { format }: CampaignTarget,
+  { format }: SendingAccount,
   source: string,
   checkValue: (value: string) => string | undefined,
 ): string | undefined {
@@ -204,15 +204,15 @@ function faultAt(path: readonly (string | number)[], what: string | undefined): 
   return what === undefined ? [] : [{ path, what: `"${path.join('.')}": ${what}` }];
 }
 
-function unknownKeyError(key: string, { channel }: Definition, target: CampaignTarget): string {
+function unknownKeyError(key: string, { channel }: Definition, account: SendingAccount): string {
   const names = [
-    ...messageFields(target.interface, channel).map(({ name }) => name),
-    ...(supportsKeypads(target.interface, channel) ? ['Keypads'] : []),
+    ...messageFields(account.interface, channel).map(({ name }) => name),
+    ...(supportsKeypads(account.interface, channel) ? ['Keypads'] : []),
   ];
   const name = fieldNameOf(key);
   const hint =
     name !== undefined && names.includes(name)
       ? ` In this interface it is "${name}".`
       : didYouMean(key, names);
-  return `not a field of ${channel} in ${target.interface}.${hint} Its fields: ${names.join(', ')}.`;
+  return `not a field of ${channel} in ${account.interface}.${hint} Its fields: ${names.join(', ')}.`;
 }

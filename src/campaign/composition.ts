@@ -15,13 +15,13 @@ import {
 import { type FieldBinding, type MergePlan, planMerge } from './merge.ts';
 import { columnsOf, type Template } from './placeholders.ts';
 import { createRowFilter, type RowFilter } from './row-filter.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 import { createTemplateReader, type ReadTemplate } from './template-reader.ts';
 import { createZoneReader, type ReadZones } from './window-zones.ts';
 
 /** A campaign compiled against the header of its contact files. */
 export type Composition = {
-  readonly target: CampaignTarget;
+  readonly account: SendingAccount;
   readonly merge: MergePlan;
   readonly fields: readonly ComposedField[];
   /** Their templates are paths of recordings. */
@@ -63,13 +63,13 @@ const billingFields: readonly string[] = ['SubAccount', 'Department', 'ChargeCod
  * @param header column names of the contact files
  * @throws InputError for missing columns and faulty placeholders
  */
-export function compose(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Composition {
+export function compose(campaign: Campaign, account: SendingAccount, header: readonly string[]): Composition {
   const { contacts } = campaign.value;
-  const mapping = mapColumns(campaign, target, header);
+  const mapping = mapColumns(campaign, account, header);
   const { columns: mapped, derived } = mapping;
   const { read, problems: templateProblems, named } = createTemplateReader(campaign, mapped, header);
-  const merged = mergedByService(target.interface, campaign.value.channel);
-  const parsedFields = fieldsOf(campaign.value, target.interface).map(({ definition, key, source }) => ({
+  const merged = mergedByService(account.interface, campaign.value.channel);
+  const parsedFields = fieldsOf(campaign.value, account.interface).map(({ definition, key, source }) => ({
     definition,
     template: read(['message', key], source, definition.name === merged?.field ? true : undefined),
   }));
@@ -94,7 +94,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
   const countryColumn = campaign.value.channel === 'email' ? undefined : contacts.countryColumn;
   const usedColumns = listUsedColumns({ bindings, fields, keypads, files, derived });
   return {
-    target,
+    account,
     merge,
     fields: fields.filter(({ definition }) => definition.type !== 'audio'),
     audio: fields.filter(({ definition }) => definition.type === 'audio'),
@@ -125,7 +125,7 @@ export function compose(campaign: Campaign, target: CampaignTarget, header: read
         ...usedColumns.filter((column) => !derived.has(column)),
       ]),
     ],
-    contentFields: contentFields(target.interface, campaign.value),
+    contentFields: contentFields(account.interface, campaign.value),
     serviceText,
   };
 }

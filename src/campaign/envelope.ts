@@ -125,11 +125,11 @@ function checkPaths({ files, audio }: Composition, valueIn: ValueIn): Invalid | 
   return undefined;
 }
 
-function checkFields({ fields, audio, target }: Composition, envelope: Envelope): Invalid | undefined {
+function checkFields({ fields, audio, account }: Composition, envelope: Envelope): Invalid | undefined {
   for (const field of [...fields, ...audio]) {
     const { definition } = field;
     const value = envelope.fields[definition.name] ?? envelope.audio[definition.name];
-    const detail = value === undefined ? undefined : valueError(target, definition, value);
+    const detail = value === undefined ? undefined : valueError(account, definition, value);
     if (detail === undefined) continue;
     const isTimed = definition.type === 'time' || definition.type === 'zone';
     return isTimed ? invalidTime(field, detail) : invalid(definition.name, detail);

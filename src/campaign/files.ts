@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type Campaign, fieldsOf } from './campaign.ts';
 import { asPlaceholder, hasPlaceholder, type Template } from './placeholders.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 import { rowFolderOf } from './value-checks.ts';
 
 /**
@@ -16,12 +16,12 @@ export type StaticFile = {
 };
 
 /** Files and recordings that all contacts share. */
-export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticFile[] {
+export function staticFiles(campaign: Campaign, account: SendingAccount): StaticFile[] {
   const { value, locate } = campaign;
   const files = value.files.map(
     ({ file }, index): StaticFile => ({ kind: 'file', path: file, where: locate(['files', index, 'file']) }),
   );
-  const recordings = fieldsOf(value, target.interface)
+  const recordings = fieldsOf(value, account.interface)
     .filter(({ definition }) => definition.type === 'audio')
     .map(({ key, source }): StaticFile => ({ kind: 'audio', path: source, where: locate(['message', key]) }));
   return [...files, ...recordings].filter(({ path }) => !hasPlaceholder(path));
@@ -31,7 +31,7 @@ export function staticFiles(campaign: Campaign, target: CampaignTarget): StaticF
 export type RowFolder = { readonly folder: string; readonly where: string };
 
 /** The folders of paths with placeholders, by the column named in rejections: `files.0.file`, `MessageToPeople`. */
-export function rowFolders(campaign: Campaign, target: CampaignTarget): ReadonlyMap<string, RowFolder> {
+export function rowFolders(campaign: Campaign, account: SendingAccount): ReadonlyMap<string, RowFolder> {
   const { value, locate } = campaign;
   const paths = [
     ...value.files.map(({ file }, index) => ({
@@ -39,7 +39,7 @@ export function rowFolders(campaign: Campaign, target: CampaignTarget): Readonly
       source: file,
       where: locate(['files', index, 'file']),
     })),
-    ...fieldsOf(value, target.interface)
+    ...fieldsOf(value, account.interface)
       .filter(({ definition }) => definition.type === 'audio')
       .map(({ definition, key, source }) => ({
         column: definition.name,

@@ -13,7 +13,7 @@ import {
   render,
   type Template,
 } from './placeholders.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 
 /**
  * Which column fills which destination field. A template or a constant becomes a derived column, so that
@@ -43,9 +43,9 @@ export type FieldSource = {
  * Without `contacts.columns`, all fields are guessed, and those that the message uses are sent. With it, only a
  * missing `Recipient` is guessed: a campaign that says what is sent must not send more.
  */
-export function mapColumns(campaign: Campaign, target: CampaignTarget, header: readonly string[]): Mapping {
+export function mapColumns(campaign: Campaign, account: SendingAccount, header: readonly string[]): Mapping {
   const { columns: written } = campaign.value.contacts;
-  const fields = destinationFieldsOf(target.interface).flatMap((field) => {
+  const fields = destinationFieldsOf(account.interface).flatMap((field) => {
     const source = written?.[field];
     if (source !== undefined) return [mapField(campaign, field, source, header)];
     return written === undefined || field === 'Recipient' ? [guessField(campaign, field, header)] : [];

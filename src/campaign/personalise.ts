@@ -44,12 +44,12 @@ const placeholderInValue = 'contains "[[", which the service would read as a pla
 
 /** Checks the characters of all values; those of the campaign's own texts were checked with it. */
 function checkCharacters(
-  { usedColumns, serviceText, target }: Composition,
+  { usedColumns, serviceText, account }: Composition,
   valueIn: ValueIn,
 ): Invalid | undefined {
   for (const column of usedColumns) {
     const value = valueIn(column);
-    const character = characterError(target.format, value);
+    const character = characterError(account.format, value);
     if (character !== undefined) return invalid(column, character);
     if (serviceText && value.includes('[[')) return invalid(column, placeholderInValue);
   }

@@ -7,7 +7,7 @@ import type { FieldDefinition } from '../wire/fields.ts';
 import { isLoopbackHttp } from '../wire/loopback.ts';
 import { countCharacters, formError, isLongerThan, wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 
 /** Errors in message values as sent; undefined: none. */
 
@@ -23,17 +23,17 @@ export function characterError(format: Format, text: string): string | undefined
 
 /** Observed limits are not enforced. */
 export function valueError(
-  target: CampaignTarget,
+  account: SendingAccount,
   field: FieldDefinition,
   value: string,
 ): string | undefined {
   return (
     (field.multiline ? undefined : lineBreakError(value)) ??
     lengthError(field, value) ??
-    wireValueError(target.interface, field, value) ??
+    wireValueError(account.interface, field, value) ??
     formError(field, value) ??
-    (field.type === 'url' ? urlError(target, value) : undefined) ??
-    notAllowedError(target, field, value)
+    (field.type === 'url' ? urlError(account, value) : undefined) ??
+    notAllowedError(account, field, value)
   );
 }
 
@@ -80,7 +80,7 @@ function lengthError({ limit, source }: FieldDefinition, value: string): string 
 
 /** Observed values and ranges can differ at this account's service; its operator can allow more. */
 function notAllowedError(
-  { interface: interfaceName, allow }: CampaignTarget,
+  { interface: interfaceName, allow }: SendingAccount,
   field: FieldDefinition,
   value: string,
 ): string | undefined {
@@ -108,7 +108,7 @@ function choiceError(
 }
 
 /** interface.md, 2.1. A sandbox on this machine can report only to a local http address. */
-function urlError({ loopback }: CampaignTarget, value: string): string | undefined {
+function urlError({ loopback }: SendingAccount, value: string): string | undefined {
   const https = value.startsWith('https://') && URL.canParse(value);
   const isAccepted = !/\s/.test(value) && (https || (loopback && isLoopbackHttp(value)));
   return isAccepted ? undefined : `expected a full address that begins with https://, got "${value}".`;

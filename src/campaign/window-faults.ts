@@ -3,12 +3,12 @@ import { messageFields } from '../wire/fields.ts';
 import type { Definition } from './definition.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import { sendTimeError } from './send-times.ts';
-import type { CampaignTarget } from './target.ts';
+import type { SendingAccount } from './sending-account.ts';
 import { isTimeOfDay } from './window-definition.ts';
 
 type Fault = { readonly path: readonly string[]; readonly what: string };
 
-export function windowFaults(definition: Definition, target: CampaignTarget): Fault[] {
+export function windowFaults(definition: Definition, account: SendingAccount): Fault[] {
   const faults: Fault[] = [];
   const fault = (path: readonly string[], what: string): void => {
     faults.push({ path, what: `"${path.join('.')}": ${what}` });
@@ -22,8 +22,8 @@ export function windowFaults(definition: Definition, target: CampaignTarget): Fa
   }
   if (window?.hold === 'service') {
     const own = ['SendTime', 'TimeZone'].find((name) => Object.hasOwn(definition.message, name));
-    if (!supportsServiceHold(messageFields(target.interface, channel))) {
-      const what = `${channel} in ${target.interface} has no SendTime with a TimeZone; expected engine.`;
+    if (!supportsServiceHold(messageFields(account.interface, channel))) {
+      const what = `${channel} in ${account.interface} has no SendTime with a TimeZone; expected engine.`;
       fault(['window', 'hold'], what);
     } else if (own !== undefined) {
       const what = `the campaign sets "message.${own}" itself; expected engine, or none of its own.`;

@@ -5,8 +5,8 @@ import { ignored } from '../engine/project/project-files.ts';
 import type { WrittenFile } from '../engine/project/write-files.ts';
 import { readEnvFiles } from '../platform/env-files.ts';
 import { type Screen, styled } from '../report/screen.ts';
+import { sandboxAccount } from './choose-first-campaign.ts';
 import { cronLine, shellWord } from './cron-line.ts';
-import { sandboxAccount } from './first-campaign.ts';
 import type { Shell } from './shell.ts';
 
 export function fileLines(files: readonly WrittenFile[], screen: Screen): string[] {

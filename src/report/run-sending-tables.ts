@@ -1,7 +1,6 @@
-import { nameTime } from './html/time-unit.ts';
 import { column, createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
-import { formatLocal } from './time.ts';
+import { formatLocal, formatUnitStart } from './time.ts';
 
 export function timelineTable({ timeline, timeZone }: RunDetails): ReportTable {
   return createReportTable(
@@ -25,7 +24,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
         ...['Requests', 'Recipients', 'Retries'].map((title) => column(title, 'integer')),
       ],
       sends.map(({ at, requests, recipients, retries }) => {
-        return [nameTime(unit, at), requests, recipients, retries];
+        return [formatUnitStart(unit, at), requests, recipients, retries];
       }),
     ),
     createReportTable(

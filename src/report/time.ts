@@ -44,3 +44,10 @@ export function localizeTimes(screen: Screen | undefined, text: string): string 
     (time) => `${formatTime(screen, new Date(time))} ${screenZone(screen)}`,
   );
 }
+
+export type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
+
+/** @param at the local start of a second, minute, hour or day: `2026-11-03T04` becomes `2026-11-03 04:00` */
+export function formatUnitStart(unit: TimeUnit, at: string): string {
+  return `${at.replace('T', ' ')}${unit === 'hour' ? ':00' : ''}`;
+}

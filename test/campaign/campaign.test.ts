@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const head = (channel: string) => `campaign: notice
@@ -18,17 +18,17 @@ const fax = `${head('fax')}  Message: Hello\n`;
 const voice = `${head('voice')}  MessageToPeople: hello.wav\n`;
 const tts = `${head('tts')}  MessageToPeople: Hello\n`;
 
-function check(source: string, target: Partial<CampaignTarget> = {}): void {
+function check(source: string, account: Partial<SendingAccount> = {}): void {
   checkCampaign(readCampaign(source, 'c.yaml'), {
     interface: 'rest-2.02',
     format: 'json',
     loopback: false,
-    ...target,
+    ...account,
   });
 }
 
-const problems = (source: string, target?: Partial<CampaignTarget>) =>
-  problemsThrown(() => check(source, target));
+const problems = (source: string, account?: Partial<SendingAccount>) =>
+  problemsThrown(() => check(source, account));
 
 describe('readCampaign', () => {
   test('a minimal campaign gets defaults for the rest', () => {
@@ -233,13 +233,13 @@ describe('message fields', () => {
     [sms, 'SendMode: Test', {}, 'rest-2.02 is not known to take SendMode, got "Test".'],
   ] as const)(
     'a value outside the observed ones is refused unless the account allows it: %s  %s',
-    (source, field, target, what) => {
+    (source, field, account, what) => {
       const [name = '', value = ''] = field.split(': ');
-      const [problem] = problems(`${source}  ${field}\n`, target);
+      const [problem] = problems(`${source}  ${field}\n`, account);
       expect(problem).toContain(what);
       expect(problem).toContain(`allow it in the account: allow: { ${name}: [${value}] }.`);
       const allow = { [name]: [value] };
-      expect(() => check(`${source}  ${field}\n`, { ...target, allow })).not.toThrow();
+      expect(() => check(`${source}  ${field}\n`, { ...account, allow })).not.toThrow();
     },
   );
 
@@ -342,11 +342,11 @@ describe('addresses and numbers in a message', () => {
   test.each(['anonymous', '"021 345 678"', '"+0213456"'])(
     'CallerID is a number in E.164, and not %s',
     (number) => {
-      const target = { interface: 'rest-1.04' } as const;
-      expect(problems(`${tts}  CallerID: ${number}\n`, target)).toEqual([
+      const account = { interface: 'rest-1.04' } as const;
+      expect(problems(`${tts}  CallerID: ${number}\n`, account)).toEqual([
         expect.stringContaining('"message.CallerID": expected a number in E.164 such as +6493012345'),
       ]);
-      expect(() => check(`${tts}  CallerID: "+6493012345"\n`, target)).not.toThrow();
+      expect(() => check(`${tts}  CallerID: "+6493012345"\n`, account)).not.toThrow();
     },
   );
 

@@ -215,7 +215,7 @@ describe('merging', () => {
 });
 
 describe('earlier interfaces', () => {
-  const sms = (Message: string): Parts => ({ target: earlier, message: { Message } });
+  const sms = (Message: string): Parts => ({ account: earlier, message: { Message } });
 
   test('Volley fills the text of an SMS, and placeholders of the service pass through', () => {
     expect(composed(sms('Hi [[first]] [[STOP]]')).merge).toMatchObject({ kind: 'engine' });
@@ -233,14 +233,14 @@ describe('earlier interfaces', () => {
   });
 
   test('a field can have the name that the interface gives it', () => {
-    const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: 'true' } };
+    const parts: Parts = { account: earlier, message: { Message: 'Hi', ForceGSMChars: 'true' } };
     expect(personalised(parts, {})).toMatchObject({
       envelope: { fields: { Message: 'Hi', CharacterConversion: 'true' } },
     });
   });
 
   test('a faulty placeholder is reported under the key as written', () => {
-    const parts: Parts = { target: earlier, message: { Message: 'Hi', ForceGSMChars: '[[gsm]]' } };
+    const parts: Parts = { account: earlier, message: { Message: 'Hi', ForceGSMChars: '[[gsm]]' } };
     expect(problemsThrown(() => composed(parts))).toEqual([
       'c.yaml:9:18: Unknown placeholder [[gsm]] in "message.ForceGSMChars".',
     ]);
@@ -288,12 +288,12 @@ describe('invalid contacts', () => {
     ['xml', 'a\u0007', 'contains U+0007, which XML cannot carry'],
     ['xml', 'a\uffff', 'contains U+FFFF, which XML cannot carry'],
   ] as const)('a contact is invalid if %s cannot carry its value %j', (format, note, detail) => {
-    const target = { ...current, format };
+    const account = { ...current, format };
     const everywhere: Parts[] = [
-      { ...sms, target },
-      { target, columns: { Company: 'note' }, message: { Message: 'Hi' } },
-      { target, channel: 'email', message: { MessagePlain: 'Hi', EmailSubject: '[[note]]' } },
-      { target, message: { Message: 'Hi' }, files: [{ file: 'a.pdf', name: '[[note]].pdf' }] },
+      { ...sms, account },
+      { account, columns: { Company: 'note' }, message: { Message: 'Hi' } },
+      { account, channel: 'email', message: { MessagePlain: 'Hi', EmailSubject: '[[note]]' } },
+      { account, message: { Message: 'Hi' }, files: [{ file: 'a.pdf', name: '[[note]].pdf' }] },
     ];
     for (const parts of everywhere) {
       expect(personalised(parts, { note })).toEqual({ kind: 'invalid', column: 'note', detail });
@@ -429,9 +429,9 @@ describe('merging by the service and by Volley', () => {
         fc.record({ first: value, city: value, note: value }),
         fc.constantFrom(...mappings),
         fc.constantFrom(current, earlier),
-        (pieces, row, columns, target) => {
+        (pieces, row, columns, account) => {
           const source = pieces.join('');
-          const parts = { target, columns, message: { Message: source } };
+          const parts = { account, columns, message: { Message: source } };
           const valueInFile = (column: string): string => ({ phone: '', ...row })[column] ?? '';
           let composition: Composition;
           try {

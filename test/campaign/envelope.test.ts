@@ -112,7 +112,7 @@ describe('files of an envelope', () => {
 
 describe('keypads of an envelope', () => {
   const call = (...Keypads: { Tone: number; RouteNumber: string }[]): Parts => ({
-    target: earlier,
+    account: earlier,
     channel: 'tts',
     message: { MessageToPeople: 'Press a button', Keypads },
   });
@@ -148,7 +148,7 @@ describe('keypads of an envelope', () => {
   test('a contact is invalid if the format cannot carry the number of a button', () => {
     const parts = {
       ...call({ Tone: 1, RouteNumber: '[[n]]' }),
-      target: { ...earlier, format: 'xml' } as const,
+      account: { ...earlier, format: 'xml' } as const,
     };
     expect(personalised(parts, { n: '\u0007' })).toMatchObject({ kind: 'invalid', column: 'n' });
   });
@@ -163,7 +163,7 @@ describe('keypads of an envelope', () => {
 });
 
 describe('recordings of an envelope', () => {
-  const call = (message: Record<string, string>): Parts => ({ target: earlier, channel: 'voice', message });
+  const call = (message: Record<string, string>): Parts => ({ account: earlier, channel: 'voice', message });
   const greeting = call({ MessageToPeople: 'audio/[[n]].wav', Reference: 'R' });
 
   test("a recording is a path of the contact's own, apart from the fields", () => {
@@ -193,7 +193,7 @@ describe('recordings of an envelope', () => {
   });
 
   test('in text to speech, the field is the text itself', () => {
-    const parts: Parts = { target: earlier, channel: 'tts', message: { MessageToPeople: 'Hi [[first]]' } };
+    const parts: Parts = { account: earlier, channel: 'tts', message: { MessageToPeople: 'Hi [[first]]' } };
     expect(personalised(parts, { first: 'Ann/Lee' })).toMatchObject({
       envelope: { fields: { MessageToPeople: 'Hi Ann/Lee' }, audio: {} },
     });

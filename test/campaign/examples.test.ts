@@ -6,7 +6,7 @@ import { type Campaign, checkCampaign, readCampaign } from '../../src/campaign/c
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { describeMessageKey } from '../../src/campaign/field-descriptions.ts';
 import { messageKeys } from '../../src/campaign/message-keys.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { readAccount } from '../../src/gateway/read-account.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
@@ -20,7 +20,7 @@ const yamlIn = (path: string) =>
 const campaigns = [...yamlIn('./'), ...yamlIn('./interfaces/')];
 
 /** The account of a campaign. */
-function targetOf({ value }: Campaign): CampaignTarget {
+function accountOf({ value }: Campaign): SendingAccount {
   const environment = { VOLLEY_SANDBOX_TOKEN: 'token' };
   const account = readAccount(readText('accounts.yaml'), {
     file: 'accounts.yaml',
@@ -34,7 +34,7 @@ describe('the example campaigns', () => {
   test('there is an example campaign for every channel of every interface, and for every format', () => {
     const used = campaigns.map((name) => {
       const campaign = readCampaign(readText(name), name);
-      const { interface: interfaceName, format } = targetOf(campaign);
+      const { interface: interfaceName, format } = accountOf(campaign);
       return { channel: `${interfaceName} ${campaign.value.channel}`, format: `${interfaceName} ${format}` };
     });
     const there = wireInterfaces.flatMap(({ name, channels }) =>
@@ -47,7 +47,7 @@ describe('the example campaigns', () => {
 
   test.each(campaigns)('the example campaign %s is valid', (name) => {
     const campaign = readCampaign(readText(name), name);
-    expect(() => checkCampaign(campaign, targetOf(campaign))).not.toThrow();
+    expect(() => checkCampaign(campaign, accountOf(campaign))).not.toThrow();
   });
 });
 
@@ -93,8 +93,8 @@ dispatch: { chunkSize: 200, concurrency: 8, retries: 0 }
 
   test('the schema accepts unquoted numbers and booleans, as Volley does', () => {
     expect(campaignInEditor(campaign)).toBe(true);
-    const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
-    expect(() => checkCampaign(readCampaign(campaign, 'c.yaml'), target)).not.toThrow();
+    const account: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
+    expect(() => checkCampaign(readCampaign(campaign, 'c.yaml'), account)).not.toThrow();
   });
 
   test.each([

@@ -40,7 +40,7 @@ test('a column name with a line break adds no key to the first campaign', () => 
   expect(yaml).toContain('Message: "Hello, this is our first message."');
 });
 
-const target = { interface: 'rest-2.02', format: 'json', loopback: true } as const;
+const account = { interface: 'rest-2.02', format: 'json', loopback: true } as const;
 
 test('the first campaign is valid for a contact file with any column names', () => {
   const column = fc
@@ -71,7 +71,7 @@ test('the first campaign is valid for a contact file with any column names', () 
       const file = 'contacts/x y.csv';
       const first = { name: 'first', account: 'sandbox', channel, file, recipient, country: 'NO', header };
       const campaign = readCampaign(firstCampaignYaml(first), 'first.yaml');
-      const { recipientColumn, usedColumns } = compose(campaign, target, header);
+      const { recipientColumn, usedColumns } = compose(campaign, account, header);
       expect(recipientColumn).toBe(recipient);
       const greets = header.some((each) => each !== recipient && !/[[\]|]/.test(each));
       expect(usedColumns.filter((each) => each !== recipient)).toHaveLength(greets ? 1 : 0);

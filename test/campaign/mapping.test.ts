@@ -11,7 +11,7 @@ type Asked = {
   readonly channel?: Channel;
   readonly message?: Readonly<Record<string, string>>;
   readonly header?: readonly string[];
-  readonly target?: typeof current;
+  readonly account?: typeof current;
 };
 
 const names = ['mobile', 'email', 'first_name', 'last_name', 'company', 'state'];
@@ -21,7 +21,7 @@ function mapped({
   channel = 'sms',
   message,
   header = names,
-  target = current,
+  account = current,
 }: Asked): Composition {
   const text =
     message ?? (channel === 'email' ? { EmailSubject: 'Hi', MessagePlain: 'Hi' } : { Message: 'Hi' });
@@ -33,8 +33,8 @@ function mapped({
     `message: ${JSON.stringify(text)}`,
   ].join('\n');
   const campaign = readCampaign(source, 'c.yaml');
-  checkCampaign(campaign, target);
-  return compose(campaign, target, header);
+  checkCampaign(campaign, account);
+  return compose(campaign, account, header);
 }
 
 const problems = (asked: Asked) => problemsThrown(() => mapped(asked));
@@ -79,7 +79,7 @@ describe('mapColumns without "columns"', () => {
 
   test('only fields of the interface are guessed', () => {
     const message = { Message: '[[first_name]] [[Company]]' };
-    expect(mapped({ target: earlier, message }).mapping.map(({ field }) => field)).toEqual([
+    expect(mapped({ account: earlier, message }).mapping.map(({ field }) => field)).toEqual([
       'Recipient',
       'Company',
     ]);

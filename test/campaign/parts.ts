@@ -1,17 +1,17 @@
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { type Composition, compose } from '../../src/campaign/composition.ts';
 import { createPersonaliser, type Personalised } from '../../src/campaign/personalise.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import type { Channel } from '../../src/domain/message.ts';
 
 export const header = ['phone', 'email', 'first', 'last', 'company', 'city', 'state', 'note', 'STOP', 'n'];
 
-export const current: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
-export const earlier: CampaignTarget = { ...current, interface: 'rest-1.04' };
+export const current: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
+export const earlier: SendingAccount = { ...current, interface: 'rest-1.04' };
 
 /** A valid test campaign, with changes. */
 export type Parts = {
-  readonly target?: CampaignTarget;
+  readonly account?: SendingAccount;
   readonly channel?: Channel;
   readonly columns?: Record<string, string | { readonly value: string }>;
   readonly message: Record<string, unknown>;
@@ -35,7 +35,7 @@ export function yaml({ channel = 'sms', columns = {}, message, files = [] }: Par
 }
 
 export function composed(parts: Parts): Composition {
-  return compose(readCampaign(yaml(parts), 'c.yaml'), parts.target ?? current, header);
+  return compose(readCampaign(yaml(parts), 'c.yaml'), parts.account ?? current, header);
 }
 
 export function personalised(parts: Parts, values: Record<string, string>): Personalised {

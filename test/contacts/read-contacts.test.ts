@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { compose } from '../../src/campaign/composition.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { createAddressReader } from '../../src/contacts/address.ts';
 import { type ContactFile, openContactFile } from '../../src/contacts/contact-file.ts';
 import { readContacts } from '../../src/contacts/read-contacts.ts';
@@ -11,7 +11,7 @@ import { collectBatches } from '../support/collect.ts';
 
 const header = ['phone', 'name', 'code'];
 
-const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+const account: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
 
 const campaign = `
 campaign: test
@@ -36,7 +36,7 @@ function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
 }
 
 async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () => void): Promise<Contact[]> {
-  const composition = compose(readCampaign(written, 'c.yaml'), target, header);
+  const composition = compose(readCampaign(written, 'c.yaml'), account, header);
   const readAddress = createAddressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
   return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, { onFiltered }));

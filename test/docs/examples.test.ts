@@ -3,7 +3,7 @@ import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
-import type { CampaignTarget } from '../../src/campaign/target.ts';
+import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { openAccounts } from '../../src/gateway/read-account.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
@@ -26,7 +26,7 @@ const campaign = {
   message: { Message: 'Hello' },
 };
 const account = { interface: 'rest-2.02', baseUrl: 'https://service.example', authToken: '${TOKEN}' };
-const target: CampaignTarget = { interface: 'rest-2.02', format: 'json', loopback: false };
+const sendingAccount: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
 
 type Kind = 'campaign' | 'account' | 'accounts file';
 
@@ -53,7 +53,7 @@ function load({ where, text }: Piece): void {
     throw new Error(`${where}: this belongs neither to a campaign nor to an account: ${text}`);
   if (kind === 'campaign') {
     const document = completed(text, [], campaign);
-    checkCampaign(readCampaign(document, where), target);
+    checkCampaign(readCampaign(document, where), sendingAccount);
   } else if (kind === 'account') {
     const document = read('accounts: { main: {} }');
     document.setIn(['accounts', 'main'], read(text).contents);

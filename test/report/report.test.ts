@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
 import { billingSheet } from '../../src/report/billing-sheet.ts';
+import { formatRunDetails } from '../../src/report/format-run-report.ts';
 import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
 import type { RunDetails } from '../../src/report/run-details.ts';
-import { formatRunDetails } from '../../src/report/run-report.ts';
 import { formatRunSummary } from '../../src/report/run-summary.ts';
 import { plainScreen, type Screen } from '../../src/report/screen.ts';
 

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../../src/engine/context.ts';
-import { reportRun } from '../../src/engine/reporting/run-report.ts';
+import { readRunReport } from '../../src/engine/reporting/read-run-report.ts';
 import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
 import { type RunDetails, toRunDetails } from '../../src/report/run-details.ts';
@@ -8,7 +8,7 @@ import { createRequestRows } from './request-rows.ts';
 
 /** As in `volley report run`. */
 export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
-  return reportRun(context, run, timeZone, (report) => toRunDetails(report, timeZone));
+  return readRunReport(context, run, timeZone, (report) => toRunDetails(report, timeZone));
 }
 
 const rateCard = {

@@ -11,7 +11,7 @@ import {
 } from '../../engine/project/project-files.ts';
 import { hasCampaigns, writeProjectFiles } from '../../engine/project/write-files.ts';
 import { findProject, markProject } from '../../platform/project.ts';
-import { chooseFirstCampaign, type FirstOptions } from '../first-campaign.ts';
+import { chooseFirstCampaign, type FirstOptions } from '../choose-first-campaign.ts';
 import { adviceLines, fileLines, nextLines, nextSteps } from '../init-text.ts';
 import { openQuestions } from '../questions.ts';
 import { type Shell, withNewLedger } from '../shell.ts';

@@ -1,7 +1,7 @@
-import { reportRun } from '../../engine/reporting/run-report.ts';
+import { readRunReport } from '../../engine/reporting/read-run-report.ts';
+import { formatRunReport } from '../../report/format-run-report.ts';
 import { runReportFormats } from '../../report/formats/sheet.ts';
 import { toRunDetails } from '../../report/run-details.ts';
-import { formatRunReport } from '../../report/run-report.ts';
 import { screenZone } from '../../report/time.ts';
 import { chooseRun } from '../choose-run.ts';
 import { type ReportOptions, severalTables } from '../report-options.ts';
@@ -22,7 +22,7 @@ export async function runAction(
   const timeZone = options.timeZone ?? (format === 'table' ? screenZone(screen) : 'UTC');
   await withLedgerToRead(shell, async (context) => {
     const run = await chooseRun(shell, context, name);
-    const details = await reportRun(context, run, timeZone, (found) => toRunDetails(found, timeZone));
+    const details = await readRunReport(context, run, timeZone, (found) => toRunDetails(found, timeZone));
     await writeReport(shell, options, {
       format,
       pieces: formatRunReport(details, format, shell.now(), screen),

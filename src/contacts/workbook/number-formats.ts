@@ -49,8 +49,8 @@ const exactLimit = 1e15;
 
 type Shower = (value: number, written: string) => ShownNumber;
 
-/** Numbers of a style whose text is remembered: dates and amounts repeat. */
-const maxRemembered = 4_096;
+/** So many numbers of a style have a memoized text, because dates and amounts repeat. */
+const maxMemoized = 4_096;
 
 export function createNumberFormats(from1904: boolean): NumberFormats {
   const formats = new Map<number, string>();
@@ -90,18 +90,18 @@ function createShower(pattern: string, from1904: boolean): Shower {
   const isGeneral = /^(?:general|@)$/i.test(shown);
   const isPlain = isGeneral || shown === '0';
   const added = isDate && from1904 && !/\[[hms]+\]/i.test(shown) ? daysTo1904 : 0;
-  const remembered = new Map<number, ShownNumber>();
+  const memoized = new Map<number, ShownNumber>();
   return (value, written) => {
     if (isPlain && Math.abs(value) >= exactLimit) return { text: written, kind: 'digits lost' };
     if (isPlain && wholeNumber.test(written)) return { text: written, kind: 'number' };
     if (isGeneral && Number.isInteger(value)) return { text: String(value), kind: 'number' };
-    const known = remembered.get(value);
+    const known = memoized.get(value);
     if (known) return known;
     const text = formatted(isGeneral ? 'General' : shown, value + added);
     const made: ShownNumber =
       text === undefined ? { text: written, kind: 'not shown' } : { text, kind: isDate ? 'date' : 'number' };
-    if (remembered.size === maxRemembered) remembered.clear();
-    remembered.set(value, made);
+    if (memoized.size === maxMemoized) memoized.clear();
+    memoized.set(value, made);
     return made;
   };
 }

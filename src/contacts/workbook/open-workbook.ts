@@ -11,8 +11,8 @@ import type { ContactFile, KeepBytes, ReadingOptions } from '../opened-file.ts';
 import { isResultFile, unescapeRows, unescapeText } from '../result-file.ts';
 import type { Row } from '../rows.ts';
 import { findHeaderRow } from '../title-line.ts';
-import { keepInStep } from './keep-in-step.ts';
 import { type OpenedSheet, openSheet } from './open-sheet.ts';
+import { readBytesBesideRows } from './read-bytes-beside-rows.ts';
 import type { SheetRow } from './sheet-rows.ts';
 import { type SpooledFile, spool } from './spooled-file.ts';
 import { readWorkbookParts, type WorkbookParts, type WorkbookSheet } from './workbook-parts.ts';
@@ -128,7 +128,9 @@ function toContactFile(
       skipLines,
     }),
     batches: closeAtEnd(
-      keep ? keepInStep(checked, keep(file.bytes()), () => opened.rows.progress * file.size) : checked,
+      keep
+        ? readBytesBesideRows(checked, keep(file.bytes()), () => opened.rows.progress * file.size)
+        : checked,
       async () => {
         await opened.close();
         await file.close();

@@ -23,9 +23,9 @@ type LivePart<Data> = {
 const readInterval = 750;
 const sessionCheckInterval = 5_000;
 /** A proxy ends a stream that is silent for a minute. */
-const signInterval = 15_000;
-/** An event, not a comment, so that the script of the page hears it. */
-const signOfLife = 'event: alive\ndata: alive\n\n';
+const aliveInterval = 15_000;
+/** An event, not a comment, so that the script of the page receives it. */
+const aliveEvent = 'event: alive\ndata: alive\n\n';
 
 /** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
 const maxStreams = { all: 120, token: 60, session: 20 } as const;
@@ -196,8 +196,8 @@ function sendIfChanged(one: Subscriber, part: Part, time: number): void {
     raw.write(part.event);
     one.sent = part;
     one.sentAt = time;
-  } else if (time - one.sentAt >= signInterval) {
-    raw.write(signOfLife);
+  } else if (time - one.sentAt >= aliveInterval) {
+    raw.write(aliveEvent);
     one.sentAt = time;
   }
 }

@@ -1,6 +1,6 @@
 import type { EndedAttempts } from '../../engine/live/answers.ts';
 import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
-import type { TimeUnit } from '../../report/html/time-unit.ts';
+import type { TimeUnit } from '../../report/time.ts';
 import { formatLocal } from '../../report/time.ts';
 
 type AnswerPoints = {

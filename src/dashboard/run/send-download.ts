@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify';
 import { fixableReasons } from '../../domain/contacts.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
-import { reportRun } from '../../engine/reporting/run-report.ts';
+import { readRunReport } from '../../engine/reporting/read-run-report.ts';
 import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { missingColumns } from '../../report/delivery-reports.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
+import { formatRunReport } from '../../report/format-run-report.ts';
 import { toRunDetails } from '../../report/run-details.ts';
-import { formatRunReport } from '../../report/run-report.ts';
 import { sendPieces, sendSheet } from '../../server/api/send-report.ts';
 import { downloads, type Format, type Report } from './downloads.ts';
 
@@ -49,7 +49,7 @@ export async function sendDownload(
   const file = { name: `${report}-${run}`, format };
   switch (report) {
     case 'run': {
-      const details = await reportRun(context, run, zone, (found) => toRunDetails(found, zone));
+      const details = await readRunReport(context, run, zone, (found) => toRunDetails(found, zone));
       return sendPieces(reply, file, formatRunReport(details, wholeFormat(format), asOf));
     }
     case 'contacts': {

@@ -13,7 +13,7 @@ import type { Settings } from '../settings.ts';
 import { trace } from '../trace-points.ts';
 import { describeEvent } from './describe-event.ts';
 import type { FindCommand } from './find-command.ts';
-import { type Mail, planMail } from './mail-run.ts';
+import { type Mail, planMail } from './plan-mail.ts';
 
 export type NotifyOptions = {
   readonly settings: Settings;

@@ -5,7 +5,7 @@ import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campa
 import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { rowFolders, staticFiles } from '../../campaign/files.ts';
-import type { CampaignTarget } from '../../campaign/target.ts';
+import type { SendingAccount } from '../../campaign/sending-account.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
@@ -176,7 +176,7 @@ async function prepareContacts(
     | 'path'
     | 'sha256'
   >,
-  target: CampaignTarget,
+  target: SendingAccount,
   { readAddress, keepsValues }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'>,
   settings: Settings,
 ): Promise<PreparedCampaign> {
@@ -221,7 +221,7 @@ async function prepareContacts(
 }
 
 /** What an account can send. */
-export function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): CampaignTarget {
+export function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): SendingAccount {
   return {
     interface: interfaceName,
     format,
@@ -233,7 +233,7 @@ export function toTarget({ interface: interfaceName, format, baseUrl, allow }: A
 /** Before any contact, because they are the same for all. */
 async function checkStaticFiles(
   campaign: Campaign,
-  target: CampaignTarget,
+  target: SendingAccount,
   files: CampaignFiles,
 ): Promise<void> {
   const problems: Problem[] = [];

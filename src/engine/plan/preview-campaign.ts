@@ -4,7 +4,7 @@ import { type CostTotal, estimateCost } from '../../campaign/cost.ts';
 import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
-import { joinFirst } from '../../contacts/join-first.ts';
+import { concatenateFirstBatches } from '../../contacts/concatenate-first-batches.ts';
 import { originColumn } from '../../contacts/result-file.ts';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Contact, RejectedContact } from '../../domain/contacts.ts';
@@ -188,7 +188,7 @@ async function readAll(
   };
   let warned = false;
   const namesRuns = contactFiles.some(({ header }) => header.includes(originColumn));
-  const batches = namesRuns ? joinFirst(contacts, originRows) : contacts;
+  const batches = namesRuns ? concatenateFirstBatches(contacts, originRows) : contacts;
   for await (const batch of context.ledger ? fingerprint.watch(batches) : batches) {
     counts.read += batch.length;
     await rejections.reached.readOrigins(found().origins);

@@ -44,7 +44,7 @@ export function createMessageCollector(
   const removedMarks = channel === 'email' ? undefined : countRemovedMarks();
   const bidiControls = countBidiControls();
   const planWindow = windowPlanner(window, account.interface, now);
-  const sentFields = collectSentFields(composition.target, channel);
+  const sentFields = collectSentFields(composition.account, channel);
   const readValues = createRowValues(
     contactFiles.map(({ header }) => header),
     composition.derived,

@@ -1,4 +1,4 @@
-import type { CampaignTarget } from '../../campaign/target.ts';
+import type { SendingAccount } from '../../campaign/sending-account.ts';
 import {
   type Channel,
   type DestinationField,
@@ -23,7 +23,7 @@ export type SentFieldsCollector = {
 
 /** Collects the fields that contacts actually use. */
 export function collectSentFields(
-  { interface: name }: CampaignTarget,
+  { interface: name }: SendingAccount,
   channel: Channel,
 ): SentFieldsCollector {
   const ofRecipients = new Set<string>(['Recipient']);

@@ -97,7 +97,7 @@ const worksheetStart =
 /** A4 landscape, fitted to the columns. */
 const pageSetup = '<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"/>';
 
-/** Remembers the styles of cells without totals, because nearly all cells have one of few formats. */
+/** Memoizes the styles of cells without totals, because nearly all cells have one of few formats. */
 function plainStyles(styles: Styles): (format: string | undefined) => number {
   const known = new Map<string | undefined, number>();
   return (format) => {

@@ -1,11 +1,11 @@
 import { Big } from 'big.js';
 import { addAmounts } from '../../platform/money.ts';
 import { printable } from '../printable.ts';
+import { formatUnitStart, type TimeUnit } from '../time.ts';
 import { type Bar, drawBars } from './bars.ts';
 import type { Chart, ChartTable } from './chart.ts';
 import { groupThousands, share } from './figures.ts';
 import { drawTime } from './time-bars.ts';
-import { nameTime, type TimeUnit } from './time-unit.ts';
 
 /** @param steps such as contacts, recipients, accepted; shares refer to the first */
 export function createFunnelChart(
@@ -106,7 +106,7 @@ export function createTimeChart(
     : 'Nothing to show.';
   const table: ChartTable = {
     titles: [`${unit[0]?.toUpperCase()}${unit.slice(1)}`, 'Number'],
-    lines: times.map(({ at, count }) => [nameTime(unit, at), groupThousands(count)]),
+    lines: times.map(({ at, count }) => [formatUnitStart(unit, at), groupThousands(count)]),
   };
   return { title, description, table, ...drawTime(unit, times) };
 }

@@ -1,7 +1,7 @@
+import type { TimeUnit } from '../time.ts';
 import { groupThousands } from './figures.ts';
 import { bar, chartWidth, colours, type Drawing, drawEmpty, line, text } from './svg.ts';
 import { chooseCounts, chooseTimes } from './ticks.ts';
-import type { TimeUnit } from './time-unit.ts';
 
 const milliseconds = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 } as const;
 /** Completes a bar's start to an ISO time. */

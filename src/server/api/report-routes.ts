@@ -2,14 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
 import { reportContacts } from '../../engine/reporting/contact-report.ts';
-import { reportRun } from '../../engine/reporting/run-report.ts';
+import { readRunReport } from '../../engine/reporting/read-run-report.ts';
 import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
 import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { missingColumns } from '../../report/delivery-reports.ts';
 import { failureSheet } from '../../report/failure-sheet.ts';
+import { formatRunReport } from '../../report/format-run-report.ts';
 import { toRunDetails } from '../../report/run-details.ts';
-import { formatRunReport } from '../../report/run-report.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { type Routes, runParameters, scoped } from './route.ts';
@@ -57,7 +57,7 @@ function addRunReport(server: Routes): void {
       const { timeZone: zone } = request.query;
       const chosen = negotiateFormat(request, request.query.format, runFormats);
       await sendReportOfRun(request, reply, async ({ context }, run) => {
-        const details = await reportRun(context, run, zone, (report) => toRunDetails(report, zone));
+        const details = await readRunReport(context, run, zone, (report) => toRunDetails(report, zone));
         const pieces = formatRunReport(details, chosen, context.now());
         await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
       });

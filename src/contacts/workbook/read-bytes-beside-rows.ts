@@ -6,13 +6,13 @@ const maxStep = 1_048_576;
 /**
  * Reads the bytes of a file beside its rows, so that a reader of both needs no more memory than for a batch.
  *
- * @param target how many bytes belong to the rows so far
+ * @param bytesSoFar counts the bytes that belong to the rows so far
  * @returns the batches, and empty ones where more bytes follow
  */
-export async function* keepInStep(
+export async function* readBytesBesideRows(
   batches: AsyncIterable<readonly Row[]>,
   kept: AsyncIterable<Buffer>,
-  target: () => number,
+  bytesSoFar: () => number,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   const bytes = kept[Symbol.asyncIterator]();
   let passed = 0;
@@ -28,7 +28,7 @@ export async function* keepInStep(
   try {
     for await (const batch of batches) {
       yield batch;
-      while (await isMoreBefore(target())) yield [];
+      while (await isMoreBefore(bytesSoFar())) yield [];
     }
     while (await isMoreBefore(Number.POSITIVE_INFINITY)) yield [];
   } finally {

@@ -59,7 +59,7 @@ const maxListed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
  * @param timeZone of sends over time
  * @throws InputError when there is no such run
  */
-export async function reportRun<Result>(
+export async function readRunReport<Result>(
   context: EngineContext,
   run: string,
   timeZone: string,

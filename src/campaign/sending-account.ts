@@ -2,7 +2,7 @@ import type { Format, InterfaceName } from '../domain/message.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
 
 /** The properties of an account that decide which texts a campaign can send. */
-export type CampaignTarget = {
+export type SendingAccount = {
   readonly interface: InterfaceName;
   readonly format: Format;
   /** Whether the account's address is this machine, as with a sandbox. */

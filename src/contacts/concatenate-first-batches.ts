@@ -1,5 +1,5 @@
-/** Puts the first batches together into one of at least so many rows; the others stay as they are. */
-export async function* joinFirst<Row>(
+/** Concatenates the first batches into one of at least `rows` rows. The others stay as they are. */
+export async function* concatenateFirstBatches<Row>(
   batches: AsyncIterable<readonly Row[]>,
   rows: number,
 ): AsyncGenerator<readonly Row[], void, undefined> {

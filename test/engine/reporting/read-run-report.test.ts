@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-describe('reportRun', () => {
+describe('readRunReport', () => {
   test('the timeline has planning, start, pause with reason, resumption and end, in this order', () => {
     expect(details.timeline.map(({ what, reason }) => (reason ? `${what}: ${reason}` : what))).toEqual([
       'planned',
