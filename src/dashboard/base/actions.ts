@@ -138,7 +138,7 @@ function form(
 ${csrfField(view)}
 ${text}
 ${needsReason && reasonField(fields['reason'] ?? '')}
-<p class="buttons"><button>${button}</button> <a href="${within.href}">Do nothing</a></p>
+<p class="buttons"><button>${button}</button> <a href="${within.href}">Go back</a></p>
 </form>`,
   };
 }

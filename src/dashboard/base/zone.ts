@@ -47,7 +47,7 @@ ${csrfField(view)}<input type="hidden" name="to" value="${to}">
 <input id="zone" name="zone" list="zones" required value="${zone}" autocomplete="off" spellcheck="false" aria-describedby="zone-hint"${problem !== undefined && html` aria-invalid="true"`}>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist>
 </div>
-<p class="buttons"><button>Show times in this zone</button> <a href="${to}">Do nothing</a></p>
+<p class="buttons"><button>Show times in this zone</button> <a href="${to}">Go back</a></p>
 </form>`,
   };
 }

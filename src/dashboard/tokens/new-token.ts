@@ -87,7 +87,7 @@ ${accountProblem !== undefined && html`<span class="error" id="accounts-error">$
 `,
     )}</textarea></div>
 ${field('expires', 'Expires after', 'A time such as 90d or 12h, or never.', value('expires', '90d'))}
-<p class="buttons"><button>Create the token</button> <a href="/tokens">Do nothing</a></p>
+<p class="buttons"><button>Create the token</button> <a href="/tokens">Go back</a></p>
 </form>`,
   };
 }
