@@ -46,7 +46,9 @@ export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
   };
 }
 
-/** An array as a Postgres literal, where JSON differs only in the brackets: 20 times as fast as pg. */
+/**
+ * Writes an array as a Postgres literal, which differs from JSON only in the brackets. This is 20 times as fast as pg.
+ */
 export function toArrayParameter(values: readonly unknown[]): unknown {
   const text = JSON.stringify(values);
   return text.includes('\\') ? values : `{${text.slice(1, -1)}}`;

@@ -46,7 +46,7 @@ export function connectLedger(connection: DatabaseConnection, settings?: Session
   return createKnex({ ...knexConfiguration(connection, settings) });
 }
 
-/** Shared with `knexfile.ts`, so `volley db migrate` and `npx knex migrate:latest` do the same. */
+/** Configures knex. `knexfile.ts` uses it too, so `volley db migrate` and `npx knex migrate:latest` do the same. */
 export function knexConfiguration(
   connection: DatabaseConnection,
   settings: SessionSettings = everySession,

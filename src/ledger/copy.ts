@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\0': '',
 };
 
-/** A value in COPY's text format, without NUL, which Postgres cannot store. */
+/** Writes a value in COPY's text format, without NUL, which Postgres cannot store. */
 export function copyValue(value: string): string {
   return special.test(value) ? value.replace(everySpecial, (found) => escapes[found] ?? '') : value;
 }

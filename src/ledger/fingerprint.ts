@@ -9,7 +9,10 @@ import { moduleExtension, readVersion } from '../platform/package-folder.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** A migration has the same name in a checkout (`.ts`) and in the package (`.js`): that of its file, without extension. */
+/**
+ * Lists the names of migrations. A migration has the same name in a checkout (`.ts`) and in the package (`.js`): that
+ * of its file, without extension.
+ */
 export async function listMigrations(): Promise<string[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(moduleExtension));
   return files.map((file) => file.slice(0, -moduleExtension.length)).sort();
@@ -32,7 +35,7 @@ export const migrationSource: Knex.MigrationSource<string> = {
 };
 
 /**
- * Of the texts of a migration, which are its SQL: the compiler changes the code around them.
+ * Digests the texts of a migration, which are its SQL. The compiler changes the code around them.
  *
  * @param source TypeScript or compiled JavaScript
  */
@@ -45,7 +48,10 @@ export function digestOf(source: string): string {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Only what the migration itself changes: a database can have other tables, and an altered table stays altered. */
+/**
+ * Records only what the migration itself changes: a database can have other tables, and an altered table stays
+ * altered.
+ */
 async function recordChange(
   knex: Knex,
   change: () => Promise<void>,

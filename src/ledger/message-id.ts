@@ -12,12 +12,12 @@ export function createMessageId(runNumber: number, messageKey: Buffer, request: 
   return Buffer.concat([numbers, checkOf(numbers, messageKey)]).toString('hex');
 }
 
-/** Fixed lengths and a truncated digest rule out length extension. */
+/** Computes the check. Fixed lengths and a truncated digest rule out length extension. */
 function checkOf(numbers: Buffer, messageKey: Buffer): Buffer {
   return hash('sha256', Buffer.concat([messageKey, numbers]), 'buffer').subarray(0, 10);
 }
 
-/** Unverified: `isMessageId` checks it. */
+/** The parts of a MessageID that `isMessageId` has not checked yet. */
 export type ParsedMessageId = { readonly runNumber: number; readonly request: number };
 
 const messageIdPattern = /^[0-7][0-9a-f]{7}[0-7][0-9a-f]{27}$/i;

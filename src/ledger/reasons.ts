@@ -21,7 +21,7 @@ export function reasonOf(kind: BareReasonKind): string {
   return `jsonb_build_object('kind', '${kind}')`;
 }
 
-/** A jsonb parameter, which can hold neither NUL nor lone surrogates. */
+/** Writes a jsonb parameter, which can hold neither NUL nor lone surrogates. */
 export function reasonValue(reason: Reason): string;
 export function reasonValue(reason: Reason | null): string | null;
 export function reasonValue(reason: Reason | null): string | null {

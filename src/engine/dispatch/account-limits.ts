@@ -27,7 +27,7 @@ export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
 }
 
 /**
- * In the order of the accounts file, then those of the ledger alone.
+ * Lists the accounts in the order of the accounts file, then those of the ledger alone.
  *
  * @throws InputError for an invalid accounts file or an unknown account
  */
@@ -53,7 +53,7 @@ async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
   return openAccounts(await readText(path, settings, 'accounts'), path).limits;
 }
 
-/** In the order of the accounts file, then those of the ledger alone. */
+/** Lists the accounts in the order of the accounts file, then those of the ledger alone. */
 export function joinLimits(inFile: LimitsByAccount, inLedger: LimitsByAccount): AccountLimits[] {
   return [...new Set([...inFile.keys(), ...inLedger.keys()])].map((account) => {
     const file = inFile.get(account) ?? noLimits;
@@ -64,7 +64,7 @@ export function joinLimits(inFile: LimitsByAccount, inLedger: LimitsByAccount): 
 
 export type LimitChange = {
   readonly reason?: string | undefined;
-  /** The set limits that the person decided about; the change is refused when they are others by now. */
+  /** The set limits that the person saw. The change is refused if they have changed since. */
   readonly seen?: RateLimits;
 };
 
@@ -80,7 +80,7 @@ function requireUnchanged(account: string, seen: RateLimits, now: RateLimits): v
 }
 
 /**
- * Null returns to the accounts file's limit. Workers follow within half a second.
+ * Changes limits; null returns to the accounts file's limit. Workers follow within half a second.
  *
  * @throws InputError as `listAccountLimits` does
  */

@@ -18,11 +18,11 @@ export type AddressCheck = {
   readonly whenPaused: () => Promise<unknown>;
 };
 
-/** Of one slice. */
+/** The requests that one slice reserves. */
 export type Reservations = {
   /** @returns 0 if none can be claimed now */
   readonly reserve: (wanted: number) => number;
-  /** Requests that were not claimed, or have their outcome. */
+  /** Frees requests that were not claimed, or have their outcome. */
   readonly release: (requests: number) => void;
   readonly leave: () => void;
 };

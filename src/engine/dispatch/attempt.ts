@@ -10,9 +10,9 @@ import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 export type Outcome =
   | Verdict
-  /** No byte left: the interface cannot express it, or a file is missing. */
+  /** Nothing was sent: the interface cannot express it, or a file is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
-  /** No byte left. */
+  /** Nothing was sent. */
   | { readonly kind: 'withheld'; readonly because: WithheldCause };
 
 export type Attempt = {
@@ -71,7 +71,7 @@ export function withheldAttempt(because: WithheldCause, number: number, now: Dat
   return unsentAttempt({ kind: 'withheld', because }, number, now);
 }
 
-/** The service's own words, or what failed. */
+/** Returns the service's own words, or what failed. */
 export function describeOutcome(outcome: Outcome): RequestReason | null {
   switch (outcome.kind) {
     case 'accepted':

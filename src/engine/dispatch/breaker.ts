@@ -18,7 +18,9 @@ export type Refusal = {
   readonly random: number;
 };
 
-/** After enough refusals, or a refused probe. An open breaker and an expired probe change nothing. */
+/**
+ * Opens the breaker after enough refusals, or a refused probe. An open breaker and an expired probe change nothing.
+ */
 export function openBreaker(
   breaker: Breaker | undefined,
   refusal: Refusal,
@@ -61,7 +63,7 @@ export function extendProbe(breaker: Breaker, id: string, now: number, lease: nu
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
 }
 
-/** The worker has nothing to send. */
+/** Gives the right back, because the worker has nothing to send. */
 export function releaseProbe(breaker: Breaker, id: string): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }

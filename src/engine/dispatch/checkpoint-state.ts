@@ -82,7 +82,7 @@ function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
   state.options.onAccepted(accepted);
 }
 
-/** The slice was reclaimed, and the request is in doubt. Its answer settles it. */
+/** Settles a request that became in doubt when its slice was reclaimed. */
 async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
   const { run, slice, owner } = state.slice;
   const { request, finishedAt, httpStatus, jobNumber } = accepted;

@@ -31,7 +31,7 @@ export type CheckpointOptions = {
   readonly onAccepted: (accepted: AcceptedAttempt) => void;
   /** The ledger failed, other than by an outage. */
   readonly onFailed: (error: unknown) => void;
-  /** For requests that were accepted after the slice was reclaimed. */
+  /** Records requests that were accepted after the slice was reclaimed. */
   readonly recorder: Recorder;
 };
 

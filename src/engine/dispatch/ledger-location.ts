@@ -54,7 +54,7 @@ export type FoundHold = {
   readonly reason: HoldReason | null;
 };
 
-/** Reads only. */
+/** Reads whether the ledger is or must be on hold, and changes nothing. */
 export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>): Promise<FoundHold> {
   const found = await readLocation(pool);
   const here = await readServerLocation(pool);
@@ -93,7 +93,7 @@ function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
   return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
-/** Without a known location, nothing can be compared. */
+/** Returns null without a known location, because there is nothing to compare. */
 function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldReason | null {
   if (location === null || here === null || location === here) return null;
   const was = location.split('/');

@@ -52,7 +52,7 @@ export function observeGateway(gateway: Gateway, account: string, { exchangeStar
   };
 }
 
-/** A wait includes the ledger's answer: some milliseconds. */
+/** Reports to the observer how long callers wait. A wait includes the ledger's answer: some milliseconds. */
 export function observeLimiter(
   limiter: RateLimiter,
   account: string,

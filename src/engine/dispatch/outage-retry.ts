@@ -105,14 +105,14 @@ function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Prom
   });
 }
 
-/** An outage, or a transaction that Postgres rolled back because of another one. */
+/** Whether the error is an outage, or Postgres rolled the transaction back because of another one. */
 function isTransient(error: unknown): error is Error {
   return isOutage(error) || /^(40P01|40001)$/.test(codeOf(error));
 }
 
 /**
- * A lost connection, or a server that cannot work: no memory, disk or connections left (class 53), or a read-only
- * standby. 25P03: a session was idle in a transaction for too long.
+ * Whether the connection was lost, or the server cannot work: no memory, disk or connections left (class 53), or a
+ * read-only standby. 25P03: a session was idle in a transaction for too long.
  */
 function isOutage(error: unknown): error is Error {
   return isConnectionFailure(error) || /^(53...|25006|25P03)$/.test(codeOf(error));

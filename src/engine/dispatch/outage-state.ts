@@ -6,7 +6,7 @@ export type OutageEvents = {
   readonly onUp: () => void;
 };
 
-/** Whether this process can reach the database. */
+/** Shows whether this process can reach the database. */
 export type OutageState = {
   readonly isDown: () => boolean;
   /** Grows with each change. Work from an earlier generation shows nothing about the database now. */

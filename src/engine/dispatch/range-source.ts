@@ -13,8 +13,8 @@ import { type RequestSource, refusedClaimWait, type SourceContext } from './requ
 import { retryRequest } from './send-request.ts';
 
 /**
- * The fast path: requests without rows of their own, claimed and accepted by ranges. A request with any other outcome
- * gets a row first.
+ * Makes the fast path, which claims and accepts requests without rows of their own as ranges. A request with any other
+ * outcome gets a row first.
  */
 export function createRangeSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
   const { slice, recorder, onSettled } = options;
@@ -99,7 +99,7 @@ type Unsent = {
   readonly release: (sender: Sender, returnClaim: (after: number) => Promise<void>) => Promise<void>;
 };
 
-/** Claimed requests of which no byte has left. */
+/** Keeps claimed requests of which no byte has left. */
 function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRow): Unsent {
   const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
   let sentTo = slice.claimedTo;

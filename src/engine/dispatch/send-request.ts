@@ -26,7 +26,7 @@ export async function sendRequest(
 }
 
 /**
- * p-retry holds how many attempts there are; `nextStep` judges whether one follows.
+ * p-retry holds how many attempts there are; `nextStep` decides whether one follows.
  *
  * @returns undefined if another owner has settled the request
  */

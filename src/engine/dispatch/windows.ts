@@ -27,7 +27,7 @@ export function windowPlanner(
   };
 }
 
-/** In a zone that the interface can express. */
+/** Makes a SendTime in a zone that the interface can express. */
 function handoverAt(
   at: Date,
   zones: readonly string[],

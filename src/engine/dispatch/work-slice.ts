@@ -245,7 +245,10 @@ async function waitForRate(
   return 0;
 }
 
-/** Otherwise they would be in doubt although no byte was sent. */
+/**
+ * Loads the files of claimed requests, or releases the requests. They would be in doubt otherwise, although no byte was
+ * sent.
+ */
 async function loadOrRelease(
   { source, sender, files, outageRetry }: Pick<SourceWork, 'source' | 'sender' | 'files' | 'outageRetry'>,
   claimed: readonly ClaimedRequest[],

@@ -7,7 +7,7 @@ export type ProjectFile = {
   readonly text: string;
   /** Default: what the process allows. */
   readonly mode?: number;
-  /** For people. */
+  /** What the file is, in words for people. */
   readonly what: string;
 };
 

@@ -100,7 +100,7 @@ export async function reportContacts<Result>(
 const droppedText = (name: string): string =>
   `The content of ${name} is not kept any more: \`volley erase\` erased a person, and a workbook cannot lose single rows. \`volley report run\` lists the run's rejected contacts.`;
 
-/** Of a row without a result. */
+/** Whether a row without a result is beyond the limit of the run. */
 type LimitCheck = (line: number, valueIn: (column: string) => string) => boolean;
 
 const frozenConditions = z.array(

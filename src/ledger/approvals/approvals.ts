@@ -25,7 +25,7 @@ export type Approval = ApprovalRequest & {
   readonly approvedAt: Date | null;
 };
 
-/** After the tick of the run has started. */
+/** Lets a run wait for approval. Call this after the tick of the run has started. */
 export async function requestApproval(
   client: Transaction,
   { run, reason, plannedBy, plannedHow, plannedToken, folder, campaignFile, campaignSha256 }: ApprovalRequest,

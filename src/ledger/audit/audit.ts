@@ -10,7 +10,7 @@ export type AuditEvent = {
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
-/** In the transaction of the change, if any. */
+/** Adds the entry in the transaction of the change, if there is one. */
 export async function addAuditEntry(
   client: Connection,
   { name, via, token }: Actor,
@@ -55,7 +55,7 @@ export type AuditFilter = {
   readonly before?: string | undefined;
 };
 
-/** Newest first. */
+/** Lists the newest entries first. */
 export async function listAudit(
   pool: pg.Pool,
   { run, runs, who, action, subject, token, outcome, since, until, before }: AuditFilter,

@@ -45,7 +45,7 @@ export type CampaignRun = RunFigures & {
   readonly requestsPerSecond: string | null;
 };
 
-/** Newest first. */
+/** Reads the newest runs first. */
 export function streamCampaignRuns(
   client: Transaction,
   query: CampaignQuery,
@@ -62,7 +62,7 @@ export function streamCampaignRuns(
   return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: queryValues(query) }, 1_000);
 }
 
-/** One row for each currency. */
+/** Returns one row for each currency. */
 export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
   const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
   const { rows } = await client.query<RunFigures>(

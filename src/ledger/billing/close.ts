@@ -72,7 +72,7 @@ export async function listClosings(client: Connection): Promise<Closing[]> {
   return rows;
 }
 
-/** The closing of all time before a local date or time; undefined where part of it is open. */
+/** Finds the closing of all time before a local date or time. Returns undefined where part of it is open. */
 export async function findClosingOf(
   client: Transaction,
   until: string,

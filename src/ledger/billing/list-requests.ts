@@ -28,8 +28,8 @@ export type BilledRequest = {
 };
 
 /**
- * The requests of a run that billing counts for a payer: those with an attempt, in their order. Reads slice by slice:
- * booked entries name the slices of a payer.
+ * Lists the requests of a run that billing counts for a payer: those with an attempt, in their order. Reads slice by
+ * slice: booked entries name the slices of a payer.
  *
  * @param after a request; 0 for the first
  */
@@ -60,7 +60,7 @@ export async function listBilledRequests(
   return found;
 }
 
-/** A flag and a value for each part of the payer. */
+/** Returns a flag and a value for each part of the payer. */
 function payerConditions({ SubAccount, Department, ChargeCode }: Payer): unknown[] {
   return [SubAccount, Department, ChargeCode].flatMap((name) => [name !== undefined, name ?? null]);
 }

@@ -121,7 +121,7 @@ export async function* streamBilling(
   return { totals, days };
 }
 
-/** For reports known to be small. */
+/** Collects a report that is known to be small. */
 export async function reportBilling(client: Transaction, query: BillingQuery): Promise<BillingReport> {
   const lines: BillingLine[] = [];
   const batches = streamBilling(client, query);
@@ -135,8 +135,8 @@ export async function reportBilling(client: Transaction, query: BillingQuery): P
 type Period = { readonly from: string | null; readonly until: string | null };
 
 /**
- * The period as instants. With local times, Postgres reads their text again for each entry: 131 ms instead of 70 ms
- * for 60,000 entries.
+ * Reads the period as instants. With local times, Postgres reads their text again for each entry: 131 ms instead of 70
+ * ms for 60,000 entries.
  */
 async function readPeriod(client: Transaction, { from, until, timeZone }: BillingQuery): Promise<Period> {
   const { rows } = await client.query<Period>(

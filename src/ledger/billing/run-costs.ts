@@ -40,7 +40,7 @@ const figures = ['recipients', 'accepted', 'price', 'estimated', 'estimated_tax'
 const columns = `${keyColumns.slice(3).join(', ')}, ${figures.join(', ')}`;
 
 /**
- * What one run costs, as `reportBilling` has it, which adds up what is pending of all runs.
+ * Sums what one run costs. The result is that of `reportBilling`, which would add up what is pending of all runs.
  *
  * @param limit of each list
  */

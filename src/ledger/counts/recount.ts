@@ -32,7 +32,7 @@ export async function findWrongCounts(client: Connection, run: string): Promise<
   return rows;
 }
 
-/** Ids, the newest run first. */
+/** Lists ids, the newest run first. */
 export async function listNewestRuns(client: Connection, limit: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ run: string }>(
     'SELECT run_id AS run FROM runs ORDER BY created_at DESC LIMIT $1',

@@ -21,9 +21,9 @@ export type ApplyOptions = {
 };
 
 /**
- * Dequeues, parses and applies a batch of delivery reports in one transaction. Safe in parallel, after a crash, and
- * in any order. A report that the ledger refuses is marked `failed` and blocks no other. The reports of a call that has
- * several are queued, each by itself.
+ * Dequeues, parses and applies a batch of delivery reports in one transaction. It is safe in parallel, after a crash,
+ * and in any order. A report that the ledger refuses is marked `failed` and blocks no other. The reports of a call
+ * that has several are queued, each by itself.
  *
  * @param parse pure
  * @returns the number of dequeued reports; 0: none is due

@@ -14,7 +14,7 @@ export type ConflictingDeliveryReport = {
   readonly decidedAt: Date | null;
 };
 
-/** In order of arrival. */
+/** Lists conflicting delivery reports in order of arrival. */
 export async function listConflicting(
   client: Connection,
   run: string,

@@ -42,7 +42,7 @@ export const deliveryReportColumns = `
   k.price::text AS price, k.run_id AS run
 `;
 
-/** In order of arrival. @returns their number */
+/** Lists delivery reports in order of arrival. @returns their number */
 export async function listDeliveryReports(
   pool: pg.Pool,
   { states, partlyRead = false, run, account, address }: DeliveryReportFilter,

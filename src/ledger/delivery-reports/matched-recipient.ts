@@ -14,11 +14,11 @@ export type MatchedRecipient = RecipientKey & {
   readonly isPurged: boolean;
 };
 
-/** What identifies a report's recipient. */
+/** What identifies the recipient of a delivery report. */
 export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
-/** By the MessageIDs in reports, of any account. */
+/** Requests of any account by the MessageIDs that delivery reports name. */
 export type NamedRequests = ReadonlyMap<string, RequestKey>;
 
 export function findNamedRequest(

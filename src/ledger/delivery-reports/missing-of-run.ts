@@ -7,8 +7,9 @@ export type MissingPlace = { readonly request: number; readonly position: number
 export type MissingOfRun = MissingDeliveryReport & MissingPlace;
 
 /**
- * A page of `listMissing` for one run, in the order of its requests. Reads slice by slice, and no slice of which all
- * recipients are booked as reported: of a run with a million recipients it reads one to a few. A purged run has none.
+ * Lists a page of `listMissing` for one run, in the order of its requests. Reads slice by slice, and no slice of which
+ * all recipients are booked as reported: of a run with a million recipients it reads one to a few. A purged run has
+ * none.
  */
 export async function pageMissingOfRun(
   pool: pg.Pool,

@@ -19,7 +19,7 @@ export type MissingFilter = {
   readonly until: Date;
 };
 
-/** Oldest acceptance first. */
+/** Reads the oldest acceptance first. */
 export function streamMissing(
   client: Transaction,
   { run, accounts, until }: MissingFilter,

@@ -18,8 +18,8 @@ export type UnresolvedFilter = {
 const unresolved = `k.state IN (${unresolvedStates.map((state) => `'${state}'`).join(', ')})`;
 
 /**
- * The last to arrive first. First finds them in the index, which also has the account: of a million unmatched ones,
- * those of an account that has few are found in 90 ms.
+ * Lists the last report to arrive first. It finds them in the index, which also has the account: of a million
+ * unmatched ones, those of an account that has few are found in 90 ms.
  *
  * @param before the last of the page before
  */
@@ -48,7 +48,7 @@ export async function pageUnresolvedReports(
   return rows;
 }
 
-/** Each state up to a limit, because replies can be many. */
+/** Counts each state up to a limit, because replies can be many. */
 export async function countUnresolvedReports(
   client: Connection,
   accounts: readonly string[] | null,

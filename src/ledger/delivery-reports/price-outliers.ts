@@ -48,7 +48,7 @@ function expectedPrice(rate: string, row: string, units: string): string {
   return `${rate} * greatest(coalesce(${row}.units, CAST(${units}::jsonb ->> ${row}.channel AS numeric)), 1)`;
 }
 
-/** Exact decimals. */
+/** The amounts are exact decimals. */
 export type PriceOutlier = { readonly price: string; readonly expected: string };
 
 type PricedReport = RecipientKey &
@@ -64,7 +64,7 @@ const pricedReports = batchOf<PricedReport>({
   price: ['numeric', ({ price }) => price],
 });
 
-/** Prices far from the rate card. They are booked all the same, as the service charges them. */
+/** Finds prices that are far from the rate card. They are booked all the same, as the service charges them. */
 export async function findPriceOutliers(
   client: Transaction,
   deliveries: readonly ParsedReport<'delivery'>[],

@@ -53,7 +53,7 @@ export async function readReportMarks(
   return rows[0] ?? { last: 0, firstWaiting: null, waiting: [], rereading: [] };
 }
 
-/** Numbers in this range without a visible report: they are being committed, or were rolled back. */
+/** Finds numbers in this range without a visible report: they are being committed, or were rolled back. */
 export async function findMissingReports(
   client: Transaction,
   after: number,
@@ -84,7 +84,7 @@ export type ReportQuery = {
   readonly limit: number;
 };
 
-/** Delivery reports that were read. */
+/** Returns delivery reports that the applier has read. */
 export async function readReports(client: Transaction, query: ReportQuery): Promise<ReadReport[]> {
   const { runs, from, to, also, newestFirst, withAddresses, limit } = query;
   const { rows } = await client.query<ReadReport>(

@@ -24,7 +24,7 @@ export type ReadAttempt = {
   readonly reason: RequestReason | null;
 };
 
-/** Finished attempts of requests that have rows, in these slices. */
+/** Reads finished attempts of requests that have rows, in these slices. */
 export async function readAttempts(
   client: Transaction,
   slices: readonly TouchedSlice[],

@@ -9,7 +9,7 @@ export type FollowedRun = { readonly run: string; readonly state: RunState; read
 /** Ended runs that are followed with those that are not over: their requests may be resolved. */
 const newestRuns = 20;
 
-/** One run, or all that are not over and the newest ones. */
+/** Lists one run, or all that are not over and the newest ones. */
 export async function listFollowedRuns(client: Transaction, run: string | undefined): Promise<FollowedRun[]> {
   const { rows } = await client.query<FollowedRun>(
     `

@@ -19,7 +19,10 @@ const columns = `
   s.state = 'done' AS "isDone",
   CAST(s.xmin AS text) AS content`;
 
-/** Held slices, and those changed by a transaction since `oldest`: of a large run, few of its thousands of slices. */
+/**
+ * Lists held slices, and those changed by a transaction since `oldest`: of a large run, few of its thousands of
+ * slices.
+ */
 export async function listTouchedSlices(
   client: Transaction,
   runs: readonly string[],
@@ -130,7 +133,7 @@ const doneSlices = batchOf<Pick<TouchedSlice, 'run' | 'slice'>>({
   slice: ['integer', ({ slice }) => slice],
 });
 
-/** Of slices that became done since `oldest`: then their outcomes were moved into one row. */
+/** Reads the outcomes of slices that became done since `oldest`. They were moved into one row then. */
 export async function readSliceOutcomes(
   client: Transaction,
   slices: readonly Pick<TouchedSlice, 'run' | 'slice'>[],

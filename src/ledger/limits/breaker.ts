@@ -72,7 +72,7 @@ function toSnapshot(row: DbBreaker | undefined): BreakerSnapshot {
 }
 
 /**
- * How long a run has been refused since its last resume, and the last refusal.
+ * Finds how long a run has been refused since its last resume, and the last refusal.
  *
  * @returns undefined if it is not running or not refused
  */

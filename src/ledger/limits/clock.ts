@@ -24,7 +24,7 @@ export type ClockStep = {
   readonly seconds: number;
 };
 
-/** The last step noticed in the account since the run was planned. */
+/** Finds the last step noticed in the account since the run was planned. */
 export async function findClockStep(pool: pg.Pool, run: string): Promise<ClockStep | undefined> {
   const { rows } = await pool.query<ClockStep>(
     `

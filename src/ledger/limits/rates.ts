@@ -27,7 +27,7 @@ export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string,
   return new Map(rows.map(({ account, ...set }) => [account, set]));
 }
 
-/** As `readRateLimits`, and keeps them as they are until the end of the transaction. */
+/** Reads as `readRateLimits` does, and keeps the limits unchanged until the end of the transaction. */
 export async function lockRateLimits(client: Transaction, account: string): Promise<RateLimits> {
   await client.query('INSERT INTO rate_limits (account) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
   const { rows } = await client.query<RateLimits>(
@@ -43,7 +43,8 @@ export async function lockRateLimits(client: Transaction, account: string): Prom
 }
 
 /**
- * Null restores the rate of the accounts file; undefined keeps the present one. A changed rate starts without debt.
+ * Sets rates: null restores the rate of the accounts file; undefined keeps the present one. A changed rate starts
+ * without debt.
  */
 export async function setRateLimits(
   client: Connection,

@@ -146,7 +146,7 @@ export async function spendReservation(
 /** When the service may be asked. Times: clock of Postgres, milliseconds since 1970. */
 export type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
 
-/** The service allows one look-up a second. */
+/** Reserves a look-up. The service allows one a second. */
 export async function reserveLookUp(pool: pg.Pool, account: string): Promise<ReservedLookUp> {
   const step = clockStepBack('l', 'clock_timestamp()');
   const { rows } = await pool.query<{ readonly now: number; readonly until: number }>(

@@ -38,8 +38,8 @@ const locationStatement = `
 const locationUnavailable = /^(42883|42501|0A000)$/;
 
 /**
- * Where the server writes: `system/timeline/database`. A restored dump has another database; a restored base backup
- * or promoted stand-by has another timeline.
+ * Reads where the server writes: `system/timeline/database`. A restored dump has another database; a restored base
+ * backup or promoted stand-by has another timeline.
  *
  * @returns null if the server hides it
  */
@@ -130,7 +130,7 @@ export async function findMissingClaim(
   return row && marks[row.ordinal - 1];
 }
 
-/** Only if the ledger has no location yet. */
+/** Records the location if the ledger has none yet. */
 export async function recordLocation(client: Connection, location: string): Promise<void> {
   await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [location]);
 }
@@ -147,7 +147,7 @@ export async function holdLedger(client: Connection, { reason, incomplete }: Hol
   );
 }
 
-/** An operator declares ledger and location valid. */
+/** Ends the hold, because an operator declares ledger and location valid. */
 export async function releaseLedger(
   client: Connection,
   ledger: string,

@@ -92,7 +92,7 @@ export async function insertMissedTickNotifications(
   );
 }
 
-/** ISO 8601; ticks are whole minutes. */
+/** Formats as ISO 8601 without milliseconds, because ticks are whole minutes. */
 function formatToSecond(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }

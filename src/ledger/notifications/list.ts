@@ -60,7 +60,7 @@ export async function listUnacknowledgedTicks(pool: pg.Pool, limit: number): Pro
   return rows;
 }
 
-/** Planned e-mail runs: the process that made them may have ended before it started them. */
+/** Lists planned e-mail runs. The process that made them may have ended before it started them. */
 export async function listUnstartedMailRuns(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `

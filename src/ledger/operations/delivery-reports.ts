@@ -97,7 +97,7 @@ export async function countMissingByAge(
   return rows;
 }
 
-/** The latest sent first. */
+/** Lists the run that was sent last first. */
 export async function listRunsWithMissing(
   pool: pg.Pool,
   { accounts, from, until }: { accounts: readonly string[] | null; from: Date; until: Date },
@@ -125,7 +125,7 @@ export type RunReportedUnsent = {
   readonly recipients: number;
 };
 
-/** The latest first. The index `billing_entries_unsent` has nothing else. */
+/** Lists the latest run first. The index `billing_entries_unsent` has nothing else. */
 export async function listRunsReportedUnsent(
   pool: pg.Pool,
   accounts: readonly string[] | null,

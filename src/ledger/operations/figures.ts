@@ -39,7 +39,7 @@ export type InboxFigures = {
 /** Calls of the last 30 days that were answered 200 and decided nothing: each up to 10,000. */
 export type UndecidedReports = { readonly unreadable: number; readonly unmatched: number };
 
-/** Sequential, so that a scrape uses one connection. */
+/** Reads the figures one after the other, so that a scrape uses one connection. */
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
   const openBreakers = await listOpenBreakers(pool);
@@ -61,7 +61,7 @@ export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigur
   };
 }
 
-/** `runs_unfinished` finds the runs. */
+/** The index `runs_unfinished` finds the runs. */
 async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
   const { rows } = await pool.query<SliceCount>(
     `
@@ -77,8 +77,8 @@ async function countSlices(pool: pg.Pool): Promise<SliceCount[]> {
 }
 
 /**
- * Of accounts with a running run: for others nobody asks the service, so what it does now is not known. By the clock
- * of Postgres, which breakers use.
+ * Lists open breakers of accounts with a running run. For other accounts no process asks the service, so what it
+ * does now is not known. Uses the clock of Postgres, as breakers do.
  */
 async function listOpenBreakers(pool: pg.Pool): Promise<OpenBreaker[]> {
   const { rows } = await pool.query<OpenBreaker>(
@@ -98,7 +98,10 @@ const failedReports = `SELECT count(*)::integer FROM unusual_delivery_reports WH
 /** Seconds for which a delivery report may be due. */
 export const maxInboxLag = 60;
 
-/** Ordinarily there are none, which takes a look into each of two indexes (`inbox_queue_due`). */
+/**
+ * Counts delivery reports that are not applied in time, and those that failed: the dead letters. Ordinarily there are
+ * none, which takes a look into each of two indexes (`inbox_queue_due`).
+ */
 export async function findUnappliedReports(pool: pg.Pool, now: Date): Promise<UnappliedReports> {
   const { rows } = await pool.query<UnappliedReports>(
     `
@@ -112,7 +115,7 @@ export async function findUnappliedReports(pool: pg.Pool, now: Date): Promise<Un
   return rows[0] ?? { waiting: 0, since: null, failed: 0 };
 }
 
-/** Each row is a committed batch: 100,000 are read in 25 ms. */
+/** Sums the rows of the inbox queue. Each is a committed batch: 100,000 are read in 25 ms. */
 export async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxFigures> {
   const { rows } = await pool.query<InboxFigures>(
     `
@@ -130,7 +133,7 @@ export async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxF
 const maxUndecided = 10_000;
 const undecidedSince = 30 * 86_400_000;
 
-/** The last of each state, by the index `unusual_delivery_reports_unresolved`. */
+/** Counts the last delivery reports of each state, with the index `unusual_delivery_reports_unresolved`. */
 async function countUndecidedReports(pool: pg.Pool, now: Date): Promise<UndecidedReports> {
   const lastOf = (state: keyof UndecidedReports): string => `(
     SELECT (count(*) FILTER (WHERE received_at >= $1))::integer
@@ -148,7 +151,7 @@ async function countUndecidedReports(pool: pg.Pool, now: Date): Promise<Undecide
   return rows[0] ?? { unreadable: 0, unmatched: 0 };
 }
 
-/** `run_counts_unknown` finds them. */
+/** The index `run_counts_unknown` finds them. */
 async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ unknown: number }>(
     `SELECT coalesce(sum(recipients), 0)::integer AS unknown FROM run_counts WHERE counted IN ('in_doubt', 'abandoned')`,
@@ -156,7 +159,7 @@ async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
   return rows[0]?.unknown ?? 0;
 }
 
-/** Recipients of requests in doubt. Without abandoned ones, because an operator has decided about them. */
+/** Counts recipients of requests in doubt, without abandoned ones: an operator has decided about those. */
 export async function countRecipientsInDoubt(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ recipients: number }>(
     `SELECT coalesce(sum(recipients), 0)::integer AS recipients FROM run_counts WHERE counted = 'in_doubt'`,
@@ -178,7 +181,7 @@ async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
 
 const overdueAfter = 5 * 60_000;
 
-/** Few match; `notifications_due` and `notifications_given_up` find them. */
+/** Few rows match, and the indexes `notifications_due` and `notifications_given_up` find them. */
 async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
   const { rows } = await pool.query<LedgerFigures['notifications']>(
     `

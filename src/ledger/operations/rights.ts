@@ -19,8 +19,8 @@ export type MissingRight = {
 };
 
 /**
- * What the role lacks of docs/how-to/deployment.md. The ledger's tables and sequences are those with the owner of `runs`,
- * since the database may have others.
+ * Lists the rights of docs/how-to/deployment.md that the role lacks. The ledger's tables and sequences are those with
+ * the owner of `runs`, since the database may have others.
  */
 export async function listMissingRights(pool: pg.Pool): Promise<MissingRight[]> {
   const { rows } = await pool.query<MissingRight>(`

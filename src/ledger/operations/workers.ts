@@ -9,7 +9,7 @@ export type WorkerFigures = {
   readonly abandonedSlices: number;
 };
 
-/** By the sessions of workers, and the locks that they hold while they run. */
+/** Finds workers by their sessions, and the locks that they hold while they run. */
 export async function readWorkers(pool: pg.Pool): Promise<WorkerFigures> {
   const { rows } = await pool.query<WorkerFigures>(
     `
@@ -49,7 +49,7 @@ export type ListedWorker = {
   readonly claimedAt: Date | null;
 };
 
-/** One line for each worker and run, at most `limit`. */
+/** Lists a line for each worker and run, at most `limit`. */
 export async function listWorkers(pool: pg.Pool, limit: number): Promise<ListedWorker[]> {
   const { rows } = await pool.query<ListedWorker>(
     `

@@ -1,7 +1,7 @@
 import { type LeftOutDigest, leftOutGroups } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 
-/** Which contacts expansion left out. A preview makes the same digest (`engine/plan/left-out-digest.ts`). */
+/** Digests which contacts expansion left out. A preview makes the same digest (`engine/plan/left-out-digest.ts`). */
 export async function digestLeftOut(client: Transaction): Promise<LeftOutDigest> {
   const { rows } = await client.query<LeftOutDigest>(
     `

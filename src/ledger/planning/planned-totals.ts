@@ -3,8 +3,8 @@ import type { Connection } from '../session.ts';
 import type { BillingTotal } from './planned-run.ts';
 
 /**
- * What a run was planned to send, by payer and tariff, as `checkPlan` got it. Reads every recipient: a second for a
- * million. What a purge has erased is not counted.
+ * Sums what a run was planned to send, by payer and tariff, as `checkPlan` got it. Reads every recipient: a second for
+ * a million. What a purge has erased is not counted.
  */
 export async function sumPlannedRun(client: Connection, run: string): Promise<BillingTotal[]> {
   const { rows } = await client.query<BillingTotal>(
@@ -38,7 +38,7 @@ export type PlannedWindow = {
   readonly requests: number;
 };
 
-/** In the order in which they open. */
+/** Lists windows in the order in which they open. */
 export async function listPlannedWindows(client: Connection, run: string): Promise<PlannedWindow[]> {
   const { rows } = await client.query<PlannedWindow>(
     `
@@ -55,7 +55,7 @@ export async function listPlannedWindows(client: Connection, run: string): Promi
   return rows;
 }
 
-/** Of a run when it was planned. */
+/** What a run had when it was planned. */
 export type PlannedHead = {
   /** Null: the account had no rates for the channel. */
   readonly rates: RunRates | null;

@@ -32,7 +32,7 @@ export type OriginRun = {
   readonly identity: ContactIdentity;
 };
 
-/** Existing runs of these ids. */
+/** Finds the runs of these ids that exist. */
 export async function findOrigins(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<OriginRun>(
     `
@@ -57,7 +57,7 @@ const lineage = `
   SELECT run_id, origin FROM run_origins
 `;
 
-/** These runs, the runs they were made from, the runs made from those, and so on; ordered by id. */
+/** Finds these runs, the runs they were made from, the runs made from those, and so on; ordered by id. */
 export async function findRelatives(client: Connection, runs: readonly string[]): Promise<OriginRun[]> {
   const { rows } = await client.query<{ run: string }>(
     `
@@ -78,7 +78,7 @@ export async function findRelatives(client: Connection, runs: readonly string[])
   );
 }
 
-/** A run and all runs that it was made from. */
+/** Finds a run and all runs that it was made from. */
 export async function findAncestors(client: Connection, run: string): Promise<string[]> {
   const { rows } = await client.query<{ run: string }>(
     `
@@ -94,7 +94,10 @@ export async function findAncestors(client: Connection, run: string): Promise<st
   return rows.map(({ run: ancestor }) => ancestor);
 }
 
-/** Until the commit, no other run of the campaign can be made from runs: two at once would not see each other. */
+/**
+ * Locks the campaign: until the commit, no other run of it can be made from runs. Two at once would not see each
+ * other.
+ */
 export async function lockLineage(client: Transaction, campaign: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley lineage ' || $1, 0))`, [
     campaign,

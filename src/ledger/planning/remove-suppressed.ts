@@ -20,7 +20,7 @@ export type SuppressedAddress = {
   readonly detail: SuppressedReason;
 };
 
-/** From a campaign's own list. */
+/** An address of a campaign's own list. */
 export type ListedAddress = SuppressedAddress & { readonly detail: { readonly kind: 'listed' } };
 
 /** Excludes addresses of messages since then; `campaign` null: of any campaign. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Temporary tables; drops those of an earlier plan. */
+/** Creates temporary tables, and drops those of an earlier plan. */
 export async function createStagingTables(client: pg.ClientBase): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS

@@ -84,7 +84,7 @@ export type WindowTotals = {
   readonly lastRecipients: readonly { readonly address: string; readonly line: number }[];
 };
 
-/** In request order. */
+/** Reads the totals in request order. */
 export async function readWindowTotals(
   client: Transaction,
   windowed: boolean,

@@ -161,7 +161,7 @@ export async function eraseAddressElsewhere(
   return reports.length;
 }
 
-/** The number that `eraseAddressElsewhere` would delete before the runs are erased. */
+/** Counts the reports that `eraseAddressElsewhere` would delete before the runs are erased. */
 export async function countReportsWithAddress(
   pool: pg.Pool,
   words: string,

@@ -71,7 +71,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
-/** In ranges of requests sized by their recipients. */
+/** Erases recipients in ranges of requests, which are sized by their recipients. */
 async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `

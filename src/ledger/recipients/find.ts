@@ -44,7 +44,7 @@ export type FoundRecipient = {
   readonly outcome: DeliveryOutcome | 'cancelled' | null;
 };
 
-/** An address is normalised. */
+/** The address is normalised. */
 export type RecipientQuery = {
   readonly kind: 'messageId' | 'jobNumber' | 'address';
   readonly value: string;
@@ -134,7 +134,7 @@ async function findRequests(
   return [...named.values()].map((request) => ({ ...request, positions: null }));
 }
 
-/** Delivery reports have no index by job number: only operators search by it. */
+/** Reads without an index: delivery reports have none by job number, because only operators search by it. */
 async function findByJobNumber(pool: pg.Pool, jobNumber: string): Promise<RequestRecipients[]> {
   const { rows } = await pool.query<RequestRecipients>(
     `

@@ -34,7 +34,9 @@ export type HistoryResolution = {
   readonly reason: string;
 };
 
-/** By MessageID, job number (of an answer or a delivery report) or address; newest run first. */
+/**
+ * Finds recipients by MessageID, job number (of an answer or a delivery report) or address. The newest run is first.
+ */
 export async function findRecipientHistories(
   pool: pg.Pool,
   wanted: RecipientQuery,

@@ -64,7 +64,7 @@ const hasUnrecorded = `(
   WHERE s.run_id = $1 AND s.slice = $5
 )`;
 
-/** For claimed requests without an outcome. The caller holds the slice and decides their states. */
+/** Adds rows for claimed requests without an outcome. The caller holds the slice and decides their states. */
 export async function addUnrecordedRows(
   client: Transaction,
   { run, slice, first, last }: SliceRange,
@@ -89,7 +89,7 @@ export async function addUnrecordedRows(
   );
 }
 
-/** For planned requests that no claim covers, so that their owner can claim them one by one. */
+/** Adds rows for planned requests that no claim covers, so that their owner can claim them one by one. */
 export async function addPlannedRows(
   pool: pg.Pool,
   { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
@@ -116,7 +116,7 @@ export async function addPlannedRows(
   });
 }
 
-/** For a run that is not over. No worker can then claim a range of it. */
+/** Adds rows for all planned requests of a run that is not over, so that no worker can claim a range of it. */
 export async function addAllPlannedRows(client: Transaction, run: string): Promise<void> {
   // A concurrent claim commits before this lock, and the next statement sees it, or is refused.
   await client.query('SELECT FROM slices WHERE run_id = $1 ORDER BY slice FOR UPDATE', [run]);
@@ -140,7 +140,9 @@ export async function addAllPlannedRows(client: Transaction, run: string): Promi
   );
 }
 
-/** For accepted requests of done slices. Their outcomes move from the arrays of their slices into the rows. */
+/**
+ * Adds rows for accepted requests of done slices. Their outcomes move from the arrays of their slices into the rows.
+ */
 export async function addAcceptedRows(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
   await client.query(
     `

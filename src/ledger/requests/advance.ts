@@ -167,12 +167,12 @@ function integerArray(numbers: readonly number[]): string {
   return `{${numbers.join()}}`;
 }
 
-/** The clock may have been set. */
+/** Keeps a duration in the range of integer, because the clock may have been set. */
 function clampToInteger(milliseconds: number): number {
   return Math.max(-2_147_483_647, Math.min(2_147_483_647, Math.round(milliseconds)));
 }
 
-/** Quoted: a job number can be any text. */
+/** Quotes job numbers, which can be any text. */
 function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   const each = accepted.map(({ jobNumber }) =>
     jobNumber === undefined ? 'NULL' : `"${jobNumber.replace(/[\\"]/g, (character) => `\\${character}`)}"`,

@@ -9,5 +9,5 @@ export type ClaimedRequest = {
   readonly destinations: Destinations;
 };
 
-/** All its recipients are suppressed. */
+/** A request whose recipients are all suppressed. */
 export type CancelledRequest = { readonly request: number; readonly recipients: number };

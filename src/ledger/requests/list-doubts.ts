@@ -18,7 +18,7 @@ export type Doubt = {
 const requestsPerPage = 1_000;
 
 /**
- * In pages, each as the ledger is when it is read. Every request in doubt has a row.
+ * Lists requests in pages, each as the ledger is when it is read. Every request in doubt has a row.
  *
  * @param options `after`: the request before the first one
  */

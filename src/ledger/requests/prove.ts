@@ -68,7 +68,7 @@ async function proveRows(client: Transaction, requests: readonly RequestKey[]): 
   return rows;
 }
 
-/** For requests that have no row yet. */
+/** Stores proofs of requests that have no row yet. */
 async function storeEarlyProofs(
   client: Transaction,
   requests: readonly RequestKey[],
@@ -97,7 +97,10 @@ async function storeEarlyProofs(
   return rows;
 }
 
-/** Those of the requests that are not accepted, for counts: a delivery report has decided about their recipients. */
+/**
+ * Records, for counts, which of the requests are not accepted although a delivery report has decided about their
+ * recipients.
+ */
 export async function recordUnaccepted(client: Transaction, requests: readonly RequestKey[]): Promise<void> {
   await client.query(
     `

@@ -26,7 +26,10 @@ export type FailedRequest = {
 
 const requestsPerPage = 2_000;
 
-/** In pages, each as the ledger is when it is read: no request is in two of them. All of these requests have rows. */
+/**
+ * Reads requests in pages, each as the ledger is when it is read: no request is in two of them. All of these requests
+ * have rows.
+ */
 export async function* streamFailedRequests(
   pool: pg.Pool,
   run: string,

@@ -23,13 +23,13 @@ export type KeptContactFile = ContactFileRecord & {
   readonly dropped: boolean;
 };
 
-/** With how its campaign reads phone numbers. */
+/** A kept file, with how its campaign reads phone numbers. */
 export type SearchedContactFile = Omit<KeptContactFile, 'dropped'> & {
   readonly country: string | null;
   readonly countryColumn: string | null;
 };
 
-/** All contact files whose content is kept. */
+/** Lists all contact files whose content is kept. */
 export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContactFile[]> {
   const { rows } = await pool.query<SearchedContactFile>(
     `

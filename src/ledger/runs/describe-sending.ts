@@ -28,7 +28,7 @@ export type SendsInTime = {
   readonly retries: number;
 };
 
-/** Milliseconds; null without answers. */
+/** The times are milliseconds, or null without answers. */
 export type AnswerTimes = {
   readonly answered: number;
   readonly median: number | null;

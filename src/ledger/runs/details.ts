@@ -49,7 +49,7 @@ export async function listResolutions(client: Connection, run: string): Promise<
   return rows;
 }
 
-/** In the service's own words. */
+/** The result is in the service's own words. */
 export type DeliveryResult = {
   readonly outcome: DeliveryOutcome;
   readonly result: string | null;

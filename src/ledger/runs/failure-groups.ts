@@ -28,7 +28,7 @@ const groupedReason = `
 const group = `md5(concat_ws(' ', q.state, ${groupedReason}))`;
 
 /**
- * The largest first. Reads the rows of requests: of a million that were rejected, in half a second.
+ * Lists the largest group first. Reads the rows of requests: of a million that were rejected, in half a second.
  *
  * @param limit null for all
  */

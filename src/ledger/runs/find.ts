@@ -10,7 +10,7 @@ export type Run = ListedRun & {
   readonly definition: unknown;
 };
 
-/** Without the definition, which can have a megabyte. */
+/** A run without its definition, which can have a megabyte. */
 export type ListedRun = {
   readonly run: string;
   readonly campaign: string;
@@ -167,7 +167,7 @@ export type WaitingRun = {
   readonly createdAt: Date;
 };
 
-/** The unfinished runs that `listInterruptedRuns` omits, the oldest first. */
+/** Lists the unfinished runs that `listInterruptedRuns` omits, the oldest first. */
 export async function listWaitingRuns(pool: pg.Pool): Promise<readonly WaitingRun[]> {
   const { rows } = await pool.query<Stored<WaitingRun, 'stateReason'>>(
     `

@@ -14,7 +14,7 @@ export type RepeatedRun = {
   readonly beyondLimit: number;
 };
 
-/** What a note outside of the ledger says of a run. */
+/** Reads what a note outside of the ledger says of a run. */
 export async function readIdentityOf(
   client: Connection,
   run: string,
@@ -30,7 +30,7 @@ export async function readIdentityOf(
   return rows[0];
 }
 
-/** Those of `runs` that the ledger lacks. */
+/** Finds those of `runs` that the ledger lacks. */
 export async function findMissingRuns(
   client: Connection,
   runs: readonly string[],
@@ -51,7 +51,7 @@ const sentAnything = `
           WHERE q.run_id = r.run_id AND q.state IN ('sending', 'accepted', 'in_doubt', 'abandoned'))`;
 
 /**
- * Of two transactions with the same fingerprint, the later one waits here and then finds the other run.
+ * Records a fingerprint. The later of two transactions with the same one waits here, and then finds the other run.
  *
  * @param fingerprint 32 bytes
  */
@@ -65,8 +65,8 @@ export async function recordFingerprint(
 }
 
 /**
- * The latest run with this fingerprint that counts: one that workers send or can send; one that waits for an operator
- * and changed after `since`; one that ended after `since` and may have sent anything.
+ * Finds the latest run with this fingerprint that counts: one that workers send or can send; one that waits for an
+ * operator and changed after `since`; one that ended after `since` and may have sent anything.
  *
  * @param ignoredRuns such as the new run
  */

@@ -4,7 +4,7 @@ import { dequeueSlices } from '../slices/enqueue.ts';
 import { type SliceQueue, withAcquisitionsLocked } from '../slices/queue.ts';
 
 /**
- * Also dequeues waiting slices, so that a long transaction does not block acquisitions of other runs.
+ * Locks the run and dequeues its waiting slices, so that a long transaction does not block acquisitions of other runs.
  *
  * @returns undefined if there is no such run
  */

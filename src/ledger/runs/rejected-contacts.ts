@@ -8,7 +8,7 @@ import { rejectionDetailOfRow } from './rejection-detail.ts';
 export type PlacedContact = RejectedContactRecord & { readonly row: number };
 
 /**
- * One page of a run's rejected contacts, in the order of their rows.
+ * Lists one page of a run's rejected contacts, in the order of their rows.
  *
  * @param after `row` of the last contact before the page; 0: from the first one
  */

@@ -8,7 +8,7 @@ export type RerunLock = {
 const lockKey = "hashtextextended('volley rerun ' || $1, 0)";
 
 /**
- * Only one process can plan a rerun of a run.
+ * Locks the run, so that only one process can plan a rerun of it.
  *
  * @returns undefined if another process does, or the run is being sent
  */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 
-/** As it was when the run was planned. `path` is relative to the campaign's folder. */
+/** A file as it was when the run was planned. `path` is relative to the campaign's folder. */
 export type RunFile = { readonly path: string; readonly data: Buffer };
 
 export async function readRunFiles(
@@ -20,7 +20,7 @@ export async function readRunFiles(
 const batchBytes = 16 * 1024 * 1024;
 const batchFiles = 200;
 
-/** Read by path, or copied from an earlier run. */
+/** Files are read by path, or copied from an earlier run. */
 export type FileSource =
   | { readonly kind: 'none' }
   | { readonly kind: 'read'; readonly readFile: (path: string) => Promise<Buffer> }

@@ -65,7 +65,7 @@ const countsOf = (answers: string): string => `
     HAVING grouping(second) = 0 OR took IS NOT NULL
   ) c`;
 
-/** Of ordinary requests in settled slices. */
+/** Counts answers to ordinary requests in settled slices. */
 export async function countSettledAnswers(
   client: Transaction,
   run: string,
@@ -96,7 +96,7 @@ export async function countSettledAnswers(
   return rows;
 }
 
-/** Of requests that have rows. */
+/** Counts answers to requests that have rows. */
 export async function countRowAnswers(
   client: Transaction,
   run: string,
@@ -132,7 +132,10 @@ const sliceVersions = batchOf<SliceVersion>({
   version: ['integer', ({ version }) => version],
 });
 
-/** Of ordinary requests in slices that are not settled, recorded after the known changes; `version` is the last one. */
+/**
+ * Counts answers to ordinary requests in slices that are not settled, recorded after the known changes. `version` is
+ * the last one.
+ */
 export async function countRecordedAnswers(
   client: Transaction,
   run: string,

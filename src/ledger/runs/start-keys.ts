@@ -4,7 +4,7 @@ import type { Connection, Transaction } from '../session.ts';
 /** An idempotency key of the caller. */
 export type StartKey = { readonly token: string; readonly key: string };
 
-/** `request`: a digest. */
+/** `request` is a digest. */
 export type StartedByKey = { readonly run: string; readonly request: Buffer };
 
 export async function findStartedByKey(
