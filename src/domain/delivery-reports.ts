@@ -20,13 +20,13 @@ export const deliveryReportStates = [
 ] as const;
 export type DeliveryReportState = (typeof deliveryReportStates)[number];
 
-/** Of all accounts, because they wait in one queue. */
+/** Counts delivery reports of all accounts, because they wait in one queue. */
 export type UnappliedReports = {
   /** Due for longer than a minute: no process applies them, or none can. */
   readonly waiting: number;
   /** When the first of them was due; null if none waits. */
   readonly since: Date | null;
-  /** Refused by Postgres, each by itself. */
+  /** Postgres refused each of them by itself: they are dead letters. */
   readonly failed: number;
 };
 

@@ -16,7 +16,10 @@ const failedColumns = batchOf<FailedDeliveryReport>({
   code: ['text', ({ code }) => `the ledger refuses it (${code})`],
 });
 
-/** Marks reports as `failed`, and decides outcomes of earlier readings again without them. */
+/**
+ * Marks reports as `failed`, and decides outcomes of earlier readings again without them. They are dead letters: only an
+ * operator's replay reads them again.
+ */
 export async function storeFailed(
   client: Transaction,
   failed: readonly FailedDeliveryReport[],

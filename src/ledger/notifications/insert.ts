@@ -6,8 +6,8 @@ import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
 /**
- * Adds a notification for each subscribed target, in the transaction that completes or pauses the run. Each change
- * has its own: a run that pauses twice notifies twice.
+ * Adds a notification for each subscribed target, in the transaction that completes or pauses the run: the table is an
+ * outbox. Each change has its own: a run that pauses twice notifies twice.
  *
  * @param change key in run_states
  */

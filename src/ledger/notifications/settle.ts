@@ -74,7 +74,7 @@ export async function postpone(
   );
 }
 
-/** `due → given up` */
+/** `due → given up`: the notification is a dead letter. */
 export async function markGivenUp(
   pool: pg.Pool,
   { notification, acquisition }: Acquisition,
