@@ -52,7 +52,7 @@ export async function workSlice(work: SliceWork): Promise<void> {
 }
 
 async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
-  const { recorder, slice, sender } = work;
+  const { outageRetry, recorder, slice, sender, onSettled } = work;
   const room = createWakeup();
   let failure: { readonly error: unknown } | undefined;
   let isRefused = false;
@@ -67,26 +67,19 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
   };
   const checkpoint = work.checkpointer.open(slice, {
     onAccepted({ messageId }) {
-      work.onSettled(messageId, 'accepted');
+      onSettled(messageId, 'accepted');
       room.signal();
     },
     onFailed: fail,
     recorder,
   });
-  const sourceContext = { ...work, context: sender.context };
+  const sourceContext = { context: sender.context, outageRetry, recorder, slice, onSettled };
   const reservations = sender.addressCheck.join(room.signal);
   try {
     for (const open of [createRangeSource, createRowSource]) {
       const source = open(sourceContext, checkpoint);
-      const isDone = await sendFromSource({
-        ...work,
-        source,
-        checkpoint,
-        room,
-        reservations,
-        onRefused,
-        fail,
-      });
+      const sending = { work, source, checkpoint, room, reservations, onRefused, fail };
+      const isDone = await sendFromSource(sending);
       await source.end(sender).catch(fail);
       if (failure) throw failure.error;
       if (!isDone) break;
@@ -96,11 +89,14 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
   }
 }
 
-type SourceWork = SliceWork & {
+type SourceWork = {
+  readonly work: SliceWork;
   readonly source: RequestSource;
   readonly checkpoint: SliceCheckpoint;
   readonly room: ReturnType<typeof createWakeup>;
   readonly reservations: Reservations;
+  /** Halts the slice, and reports the first refusal. */
+  readonly onRefused: (words: string) => void;
   readonly fail: (error: unknown) => void;
 };
 
@@ -114,14 +110,15 @@ type SourceWork = SliceWork & {
  *
  * @returns false if the slice stops before its end
  */
-async function sendFromSource(work: SourceWork): Promise<boolean> {
-  const { source, sender, checkpoint, concurrency, room, reservations, fail } = work;
+async function sendFromSource(sending: SourceWork): Promise<boolean> {
+  const { work, source, checkpoint, room, reservations, fail } = sending;
+  const { sender, concurrency } = work;
   const { stop } = sender;
   let answered = 0;
   let answeredInClaim = 0;
   const lanes = createLanes(concurrency, async (prepared: PreparedRequest) => {
     signalIfRoom();
-    await sendOne(work, prepared);
+    await sendOne(sending, prepared);
     reservations.release(1);
     answered++;
   });
@@ -141,7 +138,7 @@ async function sendFromSource(work: SourceWork): Promise<boolean> {
       // Asks for no more permits than there are requests. Otherwise, at a low rate, the slice would end late.
       const available = await source.available(concurrency + claimAhead(), stop);
       if (available === 0) return true;
-      const reserved = await reserve(work, available);
+      const reserved = await reserve(sending, available);
       if (reserved === 0) return false;
       const entry = await waitForBreaker(work, stop);
       if (entry === 'no') return false;
@@ -149,7 +146,7 @@ async function sendFromSource(work: SourceWork): Promise<boolean> {
       const admitted = await waitForRate(work, probe === undefined ? reserved : 1, stop, probe);
       if (admitted === 0) return false;
       const before = answered;
-      const claiming = claim(work, admitted, probe);
+      const claiming = claim(sending, admitted, probe);
       signalIfRoom();
       const claimed = await claiming;
       reservations.release(reserved - claimed.length);
@@ -170,9 +167,10 @@ async function sendFromSource(work: SourceWork): Promise<boolean> {
 
 /** @returns 0 if the slice stops */
 async function reserve(
-  { reservations, room, sender: { stop } }: SourceWork,
+  { reservations, room, work: { sender } }: SourceWork,
   wanted: number,
 ): Promise<number> {
+  const { stop } = sender;
   for (;;) {
     if (stop.aborted) return 0;
     const reserved = reservations.reserve(wanted);
@@ -182,10 +180,11 @@ async function reserve(
 }
 
 async function claim(
-  { source, sender, slice, files, outageRetry }: SourceWork,
+  { source, work }: SourceWork,
   admitted: number,
   probe: string | undefined,
 ): Promise<readonly PreparedRequest[]> {
+  const { sender, slice, outageRetry } = work;
   trace('claiming', slice.run);
   const claimed = await source.claim(admitted, sender.stop);
   trace('claimed', slice.run);
@@ -193,12 +192,12 @@ async function claim(
   await outageRetry.retry(() => sender.limiter.spend({ admitted, claimed: claimed.length, recipients }));
   if (probe !== undefined && claimed.length === 0)
     await outageRetry.retry(async () => sender.breaker?.releaseProbe(probe));
-  const contents = await loadOrRelease({ source, sender, files, outageRetry }, claimed);
+  const contents = await loadOrRelease(source, work, claimed);
   return claimed.map((each): PreparedRequest => ({ claimed: each, contents, probe }));
 }
 
 async function sendOne(
-  { source, sender, onRefused, fail }: SourceWork,
+  { work: { sender }, source, onRefused, fail }: SourceWork,
   prepared: PreparedRequest,
 ): Promise<void> {
   try {
@@ -250,7 +249,8 @@ async function waitForRate(
  * sent.
  */
 async function loadOrRelease(
-  { source, sender, files, outageRetry }: Pick<SourceWork, 'source' | 'sender' | 'files' | 'outageRetry'>,
+  source: RequestSource,
+  { sender, files, outageRetry }: SliceWork,
   claimed: readonly ClaimedRequest[],
 ): Promise<FileContents> {
   try {
