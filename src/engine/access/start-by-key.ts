@@ -5,10 +5,8 @@ import { recordStartKey, type StartKey } from '../../ledger/runs/start-keys.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
-import { createRanBeforeFinder, moveContactFiles, type UnmovedFile } from '../plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
-import { planRun } from '../plan/plan-run.ts';
-import { prepareCampaign } from '../plan/prepare-campaign.ts';
+import type { UnmovedFile } from '../plan/contact-patterns.ts';
+import { startCampaign } from '../plan/start-campaign.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { ScheduleSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
@@ -61,29 +59,15 @@ async function planCampaign(
     const what = `There is no such campaign file. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
-  // An API call has no standard input.
-  const { environment, workingFolder, envFiles = [] } = settings;
-  const kept = createKeptContactFiles();
-  const prepared = await prepareCampaign(
-    path,
-    { environment, workingFolder, envFiles },
-    { kept, keepsRows: 'none', ranBefore: createRanBeforeFinder(context, undefined) },
-  );
-  const run = await planRun(
-    context,
-    prepared,
-    kept,
-    { onRead: () => undefined, onExpand: () => undefined },
-    {
-      // A new key asks for a new run.
-      again: true,
-      // The file may name another account by now.
-      alongside: async (client, planned) => {
-        if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
-      },
+  const { run, unmoved } = await startCampaign(context, { path, settings }, () => ({
+    // A new key asks for a new run.
+    again: true,
+    // The file may name another account by now.
+    alongside: async (client, planned) => {
+      if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
     },
-  );
-  for (const file of await moveContactFiles(prepared, path, settings, run)) onUnmoved(file);
+  }));
+  for (const file of unmoved) onUnmoved(file);
   return run;
 }
 

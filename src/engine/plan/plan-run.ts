@@ -11,7 +11,6 @@ import type { EngineContext } from '../context.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { toFrequencyCap } from './frequency-cap.ts';
-import type { KeptContactFiles } from './kept-contact-files.ts';
 import { type Origins, readOrigins } from './origins.ts';
 import { watchPastSendTimes } from './past-send-times.ts';
 import { type PlanStep, planSteps, type StepOptions } from './plan-steps.ts';
@@ -20,6 +19,7 @@ import { createSmsCounter } from './sms-text.ts';
 import { type Planning, type PlanProgress, startPlanning } from './start-planning.ts';
 
 export type PlanOptions = StepOptions & {
+  readonly progress?: PlanProgress;
   /** Called when a rule about contacts refuses the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
@@ -27,20 +27,18 @@ export type PlanOptions = StepOptions & {
 /**
  * Imports contacts and expands them into a planned run. A crash leaves nothing behind.
  *
- * @param kept the instance that the campaign was prepared with
+ * @param prepared keeps its contact files
  * @throws RefusedRunError when the contacts break a rule of the campaign
  * @throws InputError when the run would exceed its budget, miss a deadline, or repeat another run
  */
 export async function planRun(
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptContactFiles,
-  progress: PlanProgress,
-  { onRefused, ...options }: PlanOptions = {},
+  { onRefused, progress = {}, ...options }: PlanOptions = {},
 ): Promise<string> {
   await requireSendableLedger(context);
   try {
-    return await planContacts(context, prepared, kept, progress, options);
+    return await planContacts(context, prepared, progress, options);
   } catch (error) {
     if (error instanceof RefusedRunError)
       await (onRefused ?? ((refused) => addRefusalNotifications(context, prepared, refused)))(error.refused);
@@ -65,11 +63,10 @@ export function addRefusalNotifications(
 async function planContacts(
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptContactFiles,
   progress: PlanProgress,
   options: StepOptions,
 ): Promise<string> {
-  const planning = await startPlanning(context, prepared, kept, progress);
+  const planning = await startPlanning(context, prepared, progress);
   const { run, definition, fingerprint, pastSendTimes, linesBefore, tariffs } = planning;
   const read = reportProgress(prepared.contacts, progress.onRead);
   const contacts = options.onFacts ? watchPastSendTimes(read, pastSendTimes) : read;
@@ -82,12 +79,12 @@ async function planContacts(
       partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
       tariffOf: tariffs.tariffIndexOf,
       // The files are kept to report and send their other rows, which a test does not have.
-      takePieces: prepared.test ? async () => [] : kept.takeCompletePieces,
+      takePieces: prepared.test ? async () => [] : prepared.kept.takeCompletePieces,
     });
     await stageSuppressions(client, prepared.suppressionLists.addresses);
     const named = prepared.found().origins;
     const origins = await readOrigins(client, definition.campaign, prepared.origin, named);
-    progress.onExpand();
+    progress.onExpand?.();
     const rates = tariffs.rates();
     const plan = {
       ...toPlannedRun(planning, origins, rates),
@@ -99,11 +96,11 @@ async function planContacts(
 }
 
 function toPlannedRun(
-  { context, prepared, kept, definition, now, run, linesBefore, first, fingerprint }: Planning,
+  { context, prepared, definition, now, run, linesBefore, first, fingerprint }: Planning,
   origins: Origins,
   rates: PlannedRun['rates'],
 ): Omit<PlannedRun, PlanStep> {
-  const { account, composition, contactFiles, files } = prepared;
+  const { account, composition, contactFiles, kept, files } = prepared;
   return {
     run,
     campaign: definition.campaign,
@@ -147,10 +144,10 @@ function toPlannedRun(
 
 async function* reportProgress(
   contacts: AsyncIterable<readonly Contact[]>,
-  onRead: (contacts: number) => void,
+  onRead: PlanProgress['onRead'],
 ): AsyncGenerator<readonly Contact[], void, undefined> {
   for await (const batch of contacts) {
-    onRead(batch.length);
+    onRead?.(batch.length);
     yield batch;
   }
 }

@@ -7,7 +7,6 @@ import { createApprovalGate } from './approval-gate.ts';
 import { createFingerprint } from './fingerprint.ts';
 import { planFirstSlices } from './first-slices.ts';
 import { type RunForecast, readLimitsInForce } from './forecast.ts';
-import type { KeptContactFiles } from './kept-contact-files.ts';
 import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
 import { countPastSendTimes } from './past-send-times.ts';
@@ -15,8 +14,8 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 
 export type PlanProgress = {
   /** Called for each batch. */
-  readonly onRead: (contacts: number) => void;
-  readonly onExpand: () => void;
+  readonly onRead?: (contacts: number) => void;
+  readonly onExpand?: () => void;
   /** Called with the origins of fixed contacts, and what they may have reached. */
   readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
   /** Called with the duplicates that are rejected. */
@@ -34,7 +33,6 @@ export type Planning = Awaited<ReturnType<typeof startPlanning>>;
 export async function startPlanning(
   context: EngineContext,
   prepared: PreparedCampaign,
-  kept: KeptContactFiles,
   progress: PlanProgress,
 ) {
   const { campaign, account, contactFiles } = prepared;
@@ -50,7 +48,6 @@ export async function startPlanning(
   return {
     context,
     prepared,
-    kept,
     progress,
     definition,
     now,
