@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { startByKey } from '../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { findCommand } from '../../engine/notify/find-command.ts';
-import type { UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import { defaultInterval, watchSchedules } from '../../engine/schedule/watch-schedules.ts';
 import { openLogger } from '../../platform/logger.ts';
 import { currentUser } from '../current-user.ts';
@@ -42,11 +41,10 @@ async function answer(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'start run': {
       const { kind, request, actor } = question;
-      const unmoved: UnmovedFile[] = [];
       const end = await startByKey({ ...context, actor }, scheduleSource, request, (file) =>
-        unmoved.push(file),
+        logger.warn(file, 'contact file not moved; it is not read again'),
       );
-      return { kind, end, unmoved };
+      return { kind, end };
     }
     case 'find command': {
       const { kind, file, command, allowed } = question;

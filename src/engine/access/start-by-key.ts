@@ -19,11 +19,7 @@ type CampaignChoice = {
 
 export type StartRequest = StartKey & CampaignChoice;
 
-export type StartRun = (
-  context: EngineContext,
-  request: StartRequest,
-  onUnmoved: (file: UnmovedFile) => void,
-) => Promise<StartResult>;
+export type StartRun = (context: EngineContext, request: StartRequest) => Promise<StartResult>;
 
 /**
  * Starts one run per key: both are committed together.
