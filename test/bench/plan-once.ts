@@ -18,7 +18,7 @@ const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(
   campaign,
   settings,
-  kind === 'preview' ? {} : { keepsFiles: true, keepsRows: 'none' },
+  kind === 'preview' ? {} : { keeps: 'files', keepsRows: 'none' },
 );
 let run: string | undefined;
 if (kind === 'preview') await previewCampaign(prepared, { now: () => new Date() });

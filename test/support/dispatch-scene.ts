@@ -72,7 +72,7 @@ export async function openDispatchScene({
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
     const settings = { environment: env, workingFolder: cwd };
-    const prepared = await prepareCampaign('campaign.yaml', settings, { keepsFiles: true });
+    const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
     return planRun(ledger.context, prepared, { again: true });
   };
   const whole = opened.move();

@@ -121,7 +121,7 @@ async function openScene(rows: number): Promise<Scene> {
   };
   const planHere: Scene['plan'] = async ({ context }) => {
     const settings = { environment: env, workingFolder: folder };
-    const prepared = await prepareCampaign('campaign.yaml', settings, { keepsFiles: true });
+    const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
     return planRun(context, prepared, { again: true });
   };
   const whole = opened.move();

@@ -80,7 +80,7 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     log,
     plan: async (notify: string, campaign = smsCampaignYaml) => {
       await workspace.write('campaign.yaml', `${campaign}notify:\n${notify}`);
-      const prepared = await prepareCampaign('campaign.yaml', settings, { keepsFiles: true });
+      const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
       return planRun(context, prepared);
     },
     send: async (run: string) => (await execute(context, run, await accountNamed('sandbox'))).end,

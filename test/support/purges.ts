@@ -111,7 +111,7 @@ export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<str
     },
   };
   const context = { ...withKey(opened), now: () => longAgo };
-  const run = await planRun(context, await prepareCampaign('campaign.yaml', settings, { keepsFiles: true }));
+  const run = await planRun(context, await prepareCampaign('campaign.yaml', settings, { keeps: 'files' }));
   const { claimed } = await claimRequests(pool, { run, owner, limit: 10, now: longAgo });
   const outcome = { attempt: 1, finishedAt: longAgo };
   await settleRequests(

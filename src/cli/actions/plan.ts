@@ -88,6 +88,7 @@ async function planInto(
     const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
     const prepared = await prepareCampaign(path, shell.settings, {
       ...request,
+      keeps: 'digests',
       keepsRows,
       ranBefore,
     }).catch((error: unknown) => {

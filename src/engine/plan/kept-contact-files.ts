@@ -23,8 +23,10 @@ const decompress = promisify(zstdDecompress);
 /** The fastest level: kept files are rarely read. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** @param whole whether the files are kept, or only their digests are made */
-export function createKeptContactFiles(whole: boolean): KeptContactFiles {
+/** What is kept of contact files: themselves and their digests for a run, digests for a plan file. */
+export type KeptParts = 'files' | 'digests' | 'nothing';
+
+export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
   const hashes = new Map<number, Hash>();
   let ready: Promise<ContactFilePiece>[] = [];
   let bytesRead = 0;
@@ -61,9 +63,9 @@ export function createKeptContactFiles(whole: boolean): KeptContactFiles {
   }
 
   return {
-    keep: whole ? keep : digest,
+    keep: { files: keep, digests: digest, nothing: passOn }[parts],
     takeCompletePieces: () => {
-      if (!whole) throw new Error('the campaign was prepared without keeping its contact files');
+      if (parts !== 'files') throw new Error('the campaign was prepared without keeping its contact files');
       const complete = ready;
       ready = [];
       return Promise.all(complete);
@@ -75,6 +77,10 @@ export function createKeptContactFiles(whole: boolean): KeptContactFiles {
       return hash.copy().digest();
     },
   };
+}
+
+function passOn(_: number, bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  return bytes;
 }
 
 /** Bytes as the pieces of a kept contact file. */

@@ -32,7 +32,7 @@ import {
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
 import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
-import { createKeptContactFiles, type KeptContactFiles } from './kept-contact-files.ts';
+import { createKeptContactFiles, type KeptContactFiles, type KeptParts } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
@@ -58,7 +58,7 @@ export type PreparedCampaign = {
   /** Absolute paths. */
   readonly matched: readonly string[];
   readonly contactBytes: number | undefined;
-  /** The contact files, or only their digests, as far as the contacts are read. */
+  /** Of the contact files, as far as the contacts are read. */
   readonly kept: KeptContactFiles;
   /** Mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
@@ -77,8 +77,8 @@ export type PreparationOptions = {
   readonly limit?: number | undefined;
   /** Addresses that a test goes to, as written. */
   readonly testTo?: readonly string[] | undefined;
-  /** Whether the contact files are kept for a run. By default only their digests are made. */
-  readonly keepsFiles?: boolean;
+  /** By default `nothing`. */
+  readonly keeps?: KeptParts;
   /** By default `costly`. */
   readonly keepsRows?: KeptRows;
   /** Only for a new run; else patterns match files that have already run. */
@@ -99,7 +99,7 @@ export async function prepareCampaign(
     origin,
     limit,
     testTo,
-    keepsFiles = false,
+    keeps = 'nothing',
     keepsRows = 'costly',
     ranBefore,
   }: PreparationOptions = {},
@@ -130,7 +130,7 @@ export async function prepareCampaign(
   // Report an unknown cost before any contact is read.
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
-  const kept = createKeptContactFiles(keepsFiles);
+  const kept = createKeptContactFiles(keeps);
   const contactFiles = await openContactFiles(campaign, path, settings, kept, replacingFiles);
   try {
     const composition = compose(

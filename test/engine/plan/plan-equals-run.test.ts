@@ -133,7 +133,7 @@ test('a run has the rejections, requests, contents and SMS parts of its plan, an
         const onFacts = (found: PlanFacts): void => void facts.push(found);
         const limited = await prepareCampaign('campaign.yaml', settings, { limit });
         const preview = await resultOrRefusal(previewCampaign(limited, { ...withKey(opened), onFacts }));
-        const prepared = await prepareCampaign('campaign.yaml', settings, { keepsFiles: true, limit });
+        const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files', limit });
         const run = await resultOrRefusal(planRun(withKey(opened), prepared, { onFacts }));
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
           expect(run).toEqual(preview);

@@ -57,7 +57,7 @@ ${more}`,
 }
 
 async function plan(): Promise<string> {
-  const prepared = await prepareCampaign('campaign.yaml', settings, { keepsFiles: true });
+  const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
   return planRun(opened.context, prepared, { again: true });
 }
 
@@ -333,7 +333,7 @@ describe('the result file', () => {
       '',
     ]);
     await workspace.write('fixed.csv', rejected.replace('12;Bad', '0412000012;Good'));
-    const options = { keepsFiles: true, contactFiles: ['fixed.csv'] };
+    const options = { keeps: 'files' as const, contactFiles: ['fixed.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
     const again = await planRun(opened.context, prepared, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);

@@ -63,7 +63,7 @@ async function prepare() {
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
   };
   const settings = { workingFolder: workspace.folder, environment };
-  return prepareCampaign('campaign.yaml', settings, { keepsFiles: true });
+  return prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
 }
 
 const preview = async (): Promise<Preview> => previewCampaign(await prepare(), context);

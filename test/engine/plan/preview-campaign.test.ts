@@ -50,7 +50,7 @@ message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 ${more}`,
   );
-  return prepareCampaign('campaign.yaml', settings(), { keepsFiles: true });
+  return prepareCampaign('campaign.yaml', settings(), { keeps: 'files' });
 }
 
 function settings(): Settings {

@@ -79,7 +79,7 @@ async function preview(context: EngineContext): Promise<Preview> {
 }
 
 async function plan(context: EngineContext): Promise<string> {
-  return planRun(context, await prepareCampaign('campaign.yaml', settings, { keepsFiles: true }), {
+  return planRun(context, await prepareCampaign('campaign.yaml', settings, { keeps: 'files' }), {
     again: true,
   });
 }

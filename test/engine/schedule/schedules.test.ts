@@ -116,7 +116,7 @@ test("a tick may repeat a run, but an operator's run may not repeat that of the 
   await writeCampaign('cron: "0 * * * *"');
   const path = 'campaigns/nightly.yaml';
   const startByHand = async () => {
-    const prepared = await prepareCampaign(path, source.settings, { keepsFiles: true });
+    const prepared = await prepareCampaign(path, source.settings, { keeps: 'files' });
     return planRun({ ...opened.context, now: () => now }, prepared);
   };
   await checkSchedules();
