@@ -5,7 +5,7 @@ import type { Settings } from '../engine/settings.ts';
 import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
-import { leaseDatabase } from '../platform/database.ts';
+import { type DatabaseLease, leaseDatabase } from '../platform/database.ts';
 import { findHome } from '../platform/project.ts';
 import { hashKeyFinder } from './find-hash-key.ts';
 import { lostRunsText } from './lost-runs-text.ts';
@@ -18,6 +18,10 @@ export type OpenedContext = {
   readonly close: () => Promise<void>;
 };
 
+/** Without `restartIfEnded`, another thread restarts an embedded server. */
+type LeasedDatabase = Pick<DatabaseLease, 'connection' | 'description'> &
+  Partial<Pick<DatabaseLease, 'restartIfEnded'>>;
+
 type Opener = {
   readonly user: string;
   readonly settings: Settings;
@@ -26,15 +30,12 @@ type Opener = {
 };
 
 /** @throws InputError without a usable ledger */
-export async function openContext(
-  { user: name, settings, now, note }: Opener,
-  access: SchemaAccess,
-): Promise<OpenedContext> {
+export async function openContext(opener: Opener, access: SchemaAccess): Promise<OpenedContext> {
+  const { settings, now, note } = opener;
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'create');
   try {
-    const findHashKey = hashKeyFinder(settings);
     // An unusable key is reported before anything is done.
-    findHashKey();
+    hashKeyFinder(settings)();
     const { connection, description, restartIfEnded, warning } = lease;
     if (warning !== undefined) note(warning);
     let opened: OpenedLedger = { description, migrated: [], created: false };
@@ -43,14 +44,9 @@ export async function openContext(
       if (change.newer !== undefined) note(`${description}: ${change.newer}`);
       if (change.created) note(`A new, empty ledger was made: ${description}.`);
     };
-    const home = findHome(settings.environment, settings.workingFolder);
-    const ledger = await openLedger(connection, description, {
-      revive: restartIfEnded,
-      findHashKey,
-      access,
-      onSchema,
-      ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
-    });
+    const database = { connection, description, restartIfEnded };
+    const context = await openContextAt(opener, database, { access, onSchema });
+    const { ledger } = context;
     if (opened.created) {
       const lost = await findLostRuns(ledger.pool, ledger.marks, now());
       if (lost.length > 0) note(lostRunsText(lost).join('\n'));
@@ -59,22 +55,38 @@ export async function openContext(
       await ledger.close();
       await lease.release();
     };
-    const monotonic = (): number => performance.now();
-    return {
-      context: {
-        ledger,
-        actor: { name, via: 'cli', token: null },
-        now,
-        monotonic,
-        randomBytes,
-        random: Math.random,
-        randomUuid: randomUUID,
-      },
-      opened,
-      close,
-    };
+    return { context, opened, close };
   } catch (error) {
     await lease.release();
     throw error;
   }
+}
+
+/**
+ * Opens the ledger of a database that this process has leased. The caller closes the ledger.
+ *
+ * @throws InputError without a usable ledger
+ */
+export async function openContextAt(
+  { user: name, settings, now, note }: Opener,
+  { connection, description, restartIfEnded }: LeasedDatabase,
+  schema: { readonly access: SchemaAccess; readonly onSchema?: (change: SchemaChange) => void },
+): Promise<EngineContext> {
+  const home = findHome(settings.environment, settings.workingFolder);
+  const ledger = await openLedger(connection, description, {
+    revive: restartIfEnded,
+    findHashKey: hashKeyFinder(settings),
+    ...schema,
+    // The marks refuse a ledger that lacks what this machine has sent.
+    ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
+  });
+  return {
+    ledger,
+    actor: { name, via: 'cli', token: null },
+    now,
+    monotonic: () => performance.now(),
+    randomBytes,
+    random: Math.random,
+    randomUuid: randomUUID,
+  };
 }

@@ -45,8 +45,10 @@ export function acceptanceOf(run: string, request: string): string {
     SELECT CASE
              WHEN q.request IS NOT NULL THEN q.state = 'accepted'
              WHEN s.claimed_to < ${request} THEN false
-             -- Every other request that was claimed has a row by then.
-             WHEN s.state = 'done' THEN true
+             -- Every other request that was claimed has a row by then, also if the slice is sent again.
+             WHEN s.state = 'done' OR EXISTS (
+               SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice
+             ) THEN true
              ELSE EXISTS (
                SELECT FROM outcomes b
                WHERE b.run_id = s.run_id AND b.slice = s.slice AND ${request} = ANY (b.requests)

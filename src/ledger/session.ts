@@ -5,7 +5,10 @@ declare const transactionMark: unique symbol;
 /** A session in a transaction, from `inTransaction` or `inTransactionOf`. */
 export type Transaction = pg.ClientBase & { readonly [transactionMark]: true };
 
-export type Connection = pg.Pool | pg.ClientBase;
+/** One connection, in which temporary tables stay. */
+export type Session = pg.ClientBase;
+
+export type Connection = pg.Pool | Session;
 
 /** Runs work that needs one session, such as a transaction. A failure closes the session, which rolls back. */
 export async function inSession<Result>(

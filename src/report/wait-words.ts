@@ -86,6 +86,7 @@ export function waitCommand({ kind }: RunWait, run: string): string | undefined 
 }
 
 const shortWords: Readonly<Partial<Record<RunWait['kind'], string>>> = {
+  'ledger on hold': 'the ledger is on hold',
   service: 'the service refuses',
   window: 'its window is closed',
   'urgent run': 'a more urgent run goes first',

@@ -1,12 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../src/engine/plan/preview-campaign.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { keepHeapSmall } from '../../src/platform/heap.ts';
-
-import { ignoredProgress } from '../support/ignored-progress.ts';
 
 /**
  * Plans a run (`ledger`) or a preview (`preview`) in this process, and prints the run, seconds in all and for
@@ -17,12 +14,11 @@ keepHeapSmall();
 const begun = performance.now();
 const processor = process.cpuUsage();
 let readSeconds = 0;
-const kept = createKeptContactFiles();
 const settings = { environment: process.env, workingFolder: process.cwd() };
 const prepared = await prepareCampaign(
   campaign,
   settings,
-  kind === 'preview' ? {} : { kept, keepsRows: 'none' },
+  kind === 'preview' ? {} : { keeps: 'files', keepsRows: 'none' },
 );
 let run: string | undefined;
 if (kind === 'preview') await previewCampaign(prepared, { now: () => new Date() });
@@ -39,14 +35,14 @@ else {
       randomUuid: randomUUID,
     },
     prepared,
-    kept,
     {
-      ...ignoredProgress,
-      onExpand: () => {
-        readSeconds = (performance.now() - begun) / 1000;
+      again: true,
+      progress: {
+        onExpand: () => {
+          readSeconds = (performance.now() - begun) / 1000;
+        },
       },
     },
-    { again: true },
   );
   await ledger.close();
 }

@@ -100,7 +100,7 @@ test('the planning thread of a serving process knows the marks of its machine', 
     silent,
   );
   const request = { token: 'any', key: randomUUID(), campaign: 'campaign.yaml', accounts: null };
-  const planned = planner.startRun(context, request, () => undefined);
+  const planned = planner.startRun(context, request);
   await expect(planned).rejects.toThrow('that the ledger lacks');
   await planner.close();
   await restoredNow();

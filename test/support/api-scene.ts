@@ -87,8 +87,8 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     logger,
     observer,
     ...(refusals !== undefined && { refusals }),
-    startRun: (...[context, request, onUnmoved]: Parameters<StartRun>) =>
-      startByKey(context, scheduleSource, request, onUnmoved),
+    startRun: (...[context, request]: Parameters<StartRun>) =>
+      startByKey(context, scheduleSource, request, () => undefined),
   };
   const { url, close } = await startApi(opened.context, { host: '127.0.0.1', port: 0, api });
   cleanUp.defer(() => close());

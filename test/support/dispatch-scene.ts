@@ -1,8 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
-import { ignoredProgress } from './ignored-progress.ts';
 import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type SignalAtPoint, signalVariable } from './signal-points.ts';
@@ -74,9 +72,8 @@ export async function openDispatchScene({
     startInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const plan: DispatchScene['plan'] = async () => {
     const settings = { environment: env, workingFolder: cwd };
-    const kept = createKeptContactFiles();
-    const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-    return planRun(ledger.context, prepared, kept, ignoredProgress, { again: true });
+    const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
+    return planRun(ledger.context, prepared, { again: true });
   };
   const whole = opened.move();
   return {

@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { ignoredProgress } from './ignored-progress.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type ProcessOptions, type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
@@ -123,9 +121,8 @@ async function openScene(rows: number): Promise<Scene> {
   };
   const planHere: Scene['plan'] = async ({ context }) => {
     const settings = { environment: env, workingFolder: folder };
-    const kept = createKeptContactFiles();
-    const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-    return planRun(context, prepared, kept, ignoredProgress, { again: true });
+    const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
+    return planRun(context, prepared, { again: true });
   };
   const whole = opened.move();
   return {

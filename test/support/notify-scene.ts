@@ -2,7 +2,6 @@ import { loadAccount } from '../../src/engine/load-account.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { runNotifier } from '../../src/engine/notify/notifier.ts';
 import type { NotifyOptions } from '../../src/engine/notify/send-notification.ts';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import type { RunEnd } from '../../src/engine/runs/execute-run.ts';
@@ -12,7 +11,6 @@ import { openLogger } from '../../src/platform/logger.ts';
 import { formatNotificationMail } from '../../src/report/notification-mail.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { execute } from './execute.ts';
-import { ignoredProgress } from './ignored-progress.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { startWebhookPeer, type WebhookPeer, webhookSecret } from './webhook-peer.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml, type Workspace } from './workspace.ts';
@@ -82,9 +80,8 @@ export async function openNotifyScene(): Promise<NotifyScene> {
     log,
     plan: async (notify: string, campaign = smsCampaignYaml) => {
       await workspace.write('campaign.yaml', `${campaign}notify:\n${notify}`);
-      const kept = createKeptContactFiles();
-      const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-      return planRun(context, prepared, kept, ignoredProgress);
+      const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
+      return planRun(context, prepared);
     },
     send: async (run: string) => (await execute(context, run, await accountNamed('sandbox'))).end,
     notifyAll: (others: Partial<NotifyOptions> = {}) =>

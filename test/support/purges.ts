@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
-import { createKeptContactFiles } from '../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
@@ -13,7 +12,6 @@ import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { claimRequests, settleRequests } from './claims.ts';
-import { ignoredProgress } from './ignored-progress.ts';
 import type { TestLedger } from './ledger.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
@@ -112,14 +110,8 @@ export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<str
       VOLLEY_SANDBOX_TOKEN: 'x',
     },
   };
-  const kept = createKeptContactFiles();
   const context = { ...withKey(opened), now: () => longAgo };
-  const run = await planRun(
-    context,
-    await prepareCampaign('campaign.yaml', settings, { kept }),
-    kept,
-    ignoredProgress,
-  );
+  const run = await planRun(context, await prepareCampaign('campaign.yaml', settings, { keeps: 'files' }));
   const { claimed } = await claimRequests(pool, { run, owner, limit: 10, now: longAgo });
   const outcome = { attempt: 1, finishedAt: longAgo };
   await settleRequests(

@@ -6,8 +6,7 @@ import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
-import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
-import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import { prepareToStart } from '../../engine/plan/start-campaign.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
 import { type Logger, openLogger } from '../../platform/logger.ts';
@@ -19,9 +18,9 @@ import { startReceiver } from '../../server/receiver.ts';
 import { accountLoader } from '../account-loader.ts';
 import { dispatchWithProgress } from '../dispatch-and-print.ts';
 import { showOwnDashboard } from '../own-dashboard.ts';
-import { planWithProgress } from '../plan-with-progress.ts';
 import { openPlanner } from '../planner/planner.ts';
 import { type Shell, withNewLedger } from '../shell.ts';
+import { startWithProgress } from '../start-with-progress.ts';
 import { waitForDeliveryReports } from '../wait-for-delivery-reports.ts';
 import { sheetWriter } from '../write-report.ts';
 import { writeBilling } from './report-billing.ts';
@@ -194,11 +193,12 @@ async function runCampaigns(
 ): Promise<string[]> {
   const runs: string[] = [];
   for (const file of files) {
-    const kept = createKeptContactFiles();
-    const prepared = await prepareCampaign(file, settings, { kept, keepsRows: 'none' });
+    const start = { path: file, settings };
+    const prepared = await prepareToStart(start);
     const { campaign, channel } = prepared.campaign.value;
     shell.note(`${campaign} (${channel}, campaigns/${file})`);
-    const run = await planWithProgress(shell, context, { prepared, kept, again: true });
+    const request = { ...start, checked: prepared };
+    const { run } = await startWithProgress(shell, context, request, () => ({ again: true }));
     const end = await dispatchWithProgress(shell, context, { run, account: prepared.account });
     runs.push(run);
     if (end.kind !== 'finished') break;

@@ -1,7 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { createContactFileDigests } from '../../engine/plan/kept-contact-files.ts';
 import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
 import {
   createPlan,
@@ -87,12 +86,11 @@ async function planInto(
 ): Promise<{ readonly preview: Preview; readonly write: () => Promise<void> }> {
   await requirePlanPlace(shell, place);
   return withLedger(shell, async (context) => {
-    const kept = createContactFileDigests();
     const keepsRows = page === undefined ? 'costly' : 'all';
     const ranBefore = request.testTo ? undefined : createRanBeforeFinder(context, request.origin);
     const prepared = await prepareCampaign(path, shell.settings, {
       ...request,
-      kept,
+      keeps: 'digests',
       keepsRows,
       ranBefore,
     }).catch((error: unknown) => {
@@ -109,7 +107,7 @@ async function planInto(
     );
     if (!facts) throw new Error('A preview has facts.');
     const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
-    const plan = createPlan(head, place, prepared, request, facts, kept);
+    const plan = createPlan(head, place, prepared, request, facts);
     return { preview, write: () => writePlan(shell, place, plan) };
   });
 }

@@ -1,27 +1,18 @@
 import type { Command } from 'commander';
 import { InputError } from '../../domain/problems.ts';
-import type { EngineContext } from '../../engine/context.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
-import {
-  createRanBeforeFinder,
-  moveContactFiles,
-  NothingNewError,
-} from '../../engine/plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../../engine/plan/kept-contact-files.ts';
+import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { proveAsPlanned, requestOf, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
-import {
-  type PreparationOptions,
-  type PreparedCampaign,
-  prepareCampaign,
-} from '../../engine/plan/prepare-campaign.ts';
+import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
+import { prepareToStart } from '../../engine/plan/start-campaign.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { readVersion } from '../../platform/package-folder.ts';
 import { chooseOrigin } from '../choose-origin.ts';
 import { dispatchAndPrint } from '../dispatch-and-print.ts';
 import { type OpenedPlan, openPlan } from '../plan-files.ts';
-import { planWithProgress } from '../plan-with-progress.ts';
 import { type RerunOptions, rerun } from '../rerun.ts';
 import type { Shell } from '../shell.ts';
+import { startWithProgress } from '../start-with-progress.ts';
 import { type Surroundings, withSurroundings } from '../surroundings.ts';
 import { failMissingArgument } from '../usage-errors.ts';
 
@@ -103,31 +94,17 @@ async function runCampaign(
 ): Promise<void> {
   shell.endOnStop('Stopped before the run was planned; nothing was sent.');
   const origin = await chooseOrigin(shell, path, of);
-  let kept = createKeptContactFiles();
-  let prepared = await prepareCampaign(path, shell.settings, {
-    contactFiles,
-    origin,
-    limit,
-    testTo,
-    kept,
-    keepsRows: 'none',
-  });
-  if (awaiting.awaitReports) requireHarmlessTrial(prepared);
-  await requireReachable(prepared.account);
+  const start = { path, settings: shell.settings, contactFiles, origin, limit, testTo };
+  const checked = await prepareToStart(start);
+  if (awaiting.awaitReports) requireHarmlessTrial(checked);
+  await requireReachable(checked.account);
   await open(async (context) => {
-    if (prepared.matched.length > 0 && !prepared.test) {
-      await prepared.close();
-      kept = createKeptContactFiles();
-      const withNewFiles = await prepareNewFiles(shell, context, path, { kept, origin, limit });
-      if (withNewFiles === undefined) return requireNoPlan(opened);
-      prepared = withNewFiles;
-    }
-    const proof = opened ? proveAsPlanned(opened, readVersion(), prepared, kept) : {};
-    const run = await planWithProgress(shell, context, { prepared, kept, again, ...proof });
-    // The rest of a limited run, or the run after a test, needs them where they are.
-    const movable = limit === undefined && !prepared.test ? prepared : { ...prepared, matched: [] };
-    for (const { file, reason } of await moveContactFiles(movable, path, shell.settings, run))
-      shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
+    const started = await startWithProgress(shell, context, { ...start, checked }, (prepared) => ({
+      again,
+      ...(opened && proveAsPlanned(opened, readVersion(), prepared)),
+    })).catch((error: unknown) => noteNothingNew(shell, error));
+    if (!started) return requireNoPlan(opened);
+    const { run, prepared } = started;
     const how = {
       json: json === true,
       // An operator may have paused the run since it was planned.
@@ -163,22 +140,8 @@ function requireNoPlan(opened: OpenedPlan | undefined): void {
   throw new InputError([{ where: opened.place.name, what }]);
 }
 
-/** @returns undefined if earlier runs of the ledger have read all files of the pattern */
-async function prepareNewFiles(
-  shell: Shell,
-  context: EngineContext,
-  path: string,
-  options: PreparationOptions,
-): Promise<PreparedCampaign | undefined> {
-  try {
-    return await prepareCampaign(path, shell.settings, {
-      ...options,
-      keepsRows: 'none',
-      ranBefore: createRanBeforeFinder(context, options.origin),
-    });
-  } catch (error) {
-    if (!(error instanceof NothingNewError)) throw error;
-    shell.note(`${error.message} There is nothing to run.`);
-    return undefined;
-  }
+/** @throws any other error than that earlier runs of the ledger have read all files of the pattern */
+function noteNothingNew(shell: Shell, error: unknown): undefined {
+  if (!(error instanceof NothingNewError)) throw error;
+  shell.note(`${error.message} There is nothing to run.`);
 }

@@ -3,7 +3,7 @@ import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../.
 import type { StartResult } from '../../engine/access/once-per-key.ts';
 import type { StartRequest } from '../../engine/access/start-by-key.ts';
 import type { CommandScope, FoundCommand } from '../../engine/notify/find-command.ts';
-import { NothingNewError, type UnmovedFile } from '../../engine/plan/contact-patterns.ts';
+import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import type { DatabaseConnection } from '../../platform/database.ts';
 
 /** Plain data, because messages between threads are copied. */
@@ -29,7 +29,7 @@ export type Question =
   | { readonly kind: 'keep schedules' };
 
 export type Answer =
-  | { readonly kind: 'start run'; readonly end: StartResult; readonly unmoved: readonly UnmovedFile[] }
+  | { readonly kind: 'start run'; readonly end: StartResult }
   | { readonly kind: 'find command'; readonly found: FoundCommand }
   | { readonly kind: 'keep schedules' };
 

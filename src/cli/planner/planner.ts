@@ -44,10 +44,9 @@ export function openPlanner(
     campaigns,
   });
   return {
-    async startRun({ actor }, request, onUnmoved) {
+    async startRun({ actor }, request) {
       const answer = await thread.ask({ kind: 'start run', request, actor });
       if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
-      for (const file of answer.unmoved) onUnmoved(file);
       return answer.end;
     },
     async findCommand(file, command, { campaigns: folder, ownCampaign }) {

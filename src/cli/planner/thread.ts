@@ -1,17 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { startByKey } from '../../engine/access/start-by-key.ts';
-import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-account.ts';
 import { findCommand } from '../../engine/notify/find-command.ts';
-import type { UnmovedFile } from '../../engine/plan/contact-patterns.ts';
 import { defaultInterval, watchSchedules } from '../../engine/schedule/watch-schedules.ts';
-import { openLedger } from '../../ledger/connection.ts';
-import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { openLogger } from '../../platform/logger.ts';
-import { findHome } from '../../platform/project.ts';
 import { currentUser } from '../current-user.ts';
-import { hashKeyFinder } from '../find-hash-key.ts';
+import { openContextAt } from '../open-context.ts';
 import {
   type Answer,
   type FromPlanner,
@@ -34,37 +28,23 @@ const scheduleSource = {
 };
 const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
 const stopping = new AbortController();
-const context = await openContext();
+const opener = {
+  user: currentUser(settings.environment),
+  settings,
+  now: () => new Date(),
+  note: (what: string) => logger.warn(what),
+};
+const context = await openContextAt(opener, data, { access: 'migrate' });
 const openQuestions = new Set<Promise<void>>();
-
-async function openContext(): Promise<EngineContext> {
-  const home = findHome(settings.environment, settings.workingFolder);
-  const ledger = await openLedger(data.connection, data.description, {
-    findHashKey: hashKeyFinder(settings),
-    access: 'migrate',
-    // The marks refuse a ledger that lacks what this machine has sent.
-    ...(home === undefined ? {} : { marks: openClaimMarks(home, (what) => logger.warn(what)) }),
-  });
-  return {
-    ledger,
-    actor: { name: currentUser(settings.environment), via: 'cli', token: null },
-    now: () => new Date(),
-    monotonic: () => performance.now(),
-    randomBytes,
-    random: Math.random,
-    randomUuid: randomUUID,
-  };
-}
 
 async function answer(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'start run': {
       const { kind, request, actor } = question;
-      const unmoved: UnmovedFile[] = [];
       const end = await startByKey({ ...context, actor }, scheduleSource, request, (file) =>
-        unmoved.push(file),
+        logger.warn(file, 'contact file not moved; it is not read again'),
       );
-      return { kind, end, unmoved };
+      return { kind, end };
     }
     case 'find command': {
       const { kind, file, command, allowed } = question;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
+import { startOnce } from '../../engine/access/once-per-key.ts';
 import { previewStart, type StartPreview } from '../../engine/access/preview-start.ts';
-import { startCampaign } from '../../engine/access/start-campaign.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import type { ContactFileSize } from '../../engine/plan/describe-contact-files.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
@@ -13,12 +13,12 @@ import { addAction } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { counted } from '../parts/parts.ts';
 import { campaignPath } from '../paths.ts';
-import { keyField, plannedRun, refuseForm, requireKey } from '../runs/new-run.ts';
+import { keyField, openStarted, requireKey } from '../runs/new-run.ts';
 import { requireCampaign } from './campaign-page.ts';
 
 /** Starts one run of a campaign for each form, also when the form is sent twice. */
 export function addStartAction(server: FastifyInstance, tools: Tools): void {
-  const { scheduleSource, startRun, limits, logger } = tools;
+  const { scheduleSource, startRun, limits } = tools;
   addAction(
     server,
     { path: '/campaigns/:file/start', scope: 'run' },
@@ -47,14 +47,10 @@ ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>appr
         // A form that was sent before opens the run that it started.
         if (canStart && !isSeen && !(await findStartedByKey(view.context.ledger.pool, { token, key })))
           refuse(changed);
-        const end = await startCampaign(
-          view.context,
-          { startRun, accountNamed: scheduleSource.accountNamed, limit: limits.plan },
-          { token, accounts, key: requireKey(key), campaign: file },
-          (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again'),
-        ).catch(asInputError);
-        if (end.kind === 'under way' || end.kind === 'key of another') return refuseForm(end);
-        return plannedRun(end.run, end.waitsForApproval);
+        const request = { token, accounts, key: requireKey(key), campaign: file };
+        return openStarted(
+          await startOnce(view.context, tools, () => startRun(view.context, request)).catch(asInputError),
+        );
       },
     },
   );

@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import type { StartResult } from '../../engine/access/once-per-key.ts';
+import type { Start } from '../../engine/access/once-per-key.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
@@ -14,19 +14,27 @@ export function requireKey(key: string): string {
   return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
 }
 
-/** @throws InputError with why the form has planned no run */
-export function refuseForm(end: Extract<StartResult, { kind: 'under way' | 'key of another' }>): never {
-  if (end.kind === 'key of another') return refuse(`This form started run ${end.run} already.`);
-  return refuse(
-    'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.',
-  );
+/**
+ * Opens the run that the form started, also when the form is sent again.
+ *
+ * @throws InputError with why the form has planned no run
+ */
+export function openStarted(start: Start): { to: string; notice: string } {
+  switch (start.kind) {
+    case 'key of another':
+      return refuse(`This form started run ${start.run} already.`);
+    case 'under way':
+      return refuse(
+        'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.',
+      );
+    case 'planned':
+    case 'repeated': {
+      const next = start.waitsForApproval ? ', and waits for approval.' : '; workers send it.';
+      return { to: runPath(start.run), notice: `The run is planned${next}` };
+    }
+  }
 }
 
 function refuse(what: string): never {
   throw new InputError([{ where: 'start', what }]);
-}
-
-export function plannedRun(run: string, waitsForApproval: boolean): { to: string; notice: string } {
-  const next = waitsForApproval ? ', and waits for approval.' : '; workers send it.';
-  return { to: runPath(run), notice: `The run is planned${next}` };
 }

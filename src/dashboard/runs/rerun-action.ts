@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { type RerunState, rerunStates } from '../../domain/runs.ts';
+import { startOnce } from '../../engine/access/once-per-key.ts';
 import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
-import { startUnlessWaiting } from '../../engine/runs/begin-run.ts';
 import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { html, type Part } from '../../report/html/html.ts';
@@ -12,11 +12,11 @@ import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
 import { badge, counted, number, time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
-import { keyField, plannedRun, refuseForm, requireKey } from './new-run.ts';
+import { keyField, openStarted, requireKey } from './new-run.ts';
 
 /** Sends the same messages again, to recipients in the states that the address names: once for each form. */
 export function addRerun(server: FastifyInstance, tools: Tools): void {
-  const { limits, scheduleSource } = tools;
+  const { scheduleSource } = tools;
   addAction(
     server,
     { path: '/runs/:run/rerun', scope: 'run' },
@@ -34,10 +34,7 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
           account,
           reason,
         };
-        const end = await limits.plan(() => rerunByKey(view.context, request));
-        if (end.kind === 'under way' || end.kind === 'key of another') return refuseForm(end);
-        const waits = await startUnlessWaiting(view.context, end.run, scheduleSource.accountNamed);
-        return plannedRun(end.run, waits);
+        return openStarted(await startOnce(view.context, tools, () => rerunByKey(view.context, request)));
       },
     },
   );

@@ -4,7 +4,7 @@ import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requirePossible, resumeText } from '../../engine/runs/require-possible.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
-import { countUnsentRecipients } from '../../ledger/runs/unsent.ts';
+import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
@@ -22,9 +22,9 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
     verb: 'Pause',
     scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'pause'),
-    about: async (unsent) =>
+    about: async (counts) =>
       html`<p>Nothing more of it is sent until it is resumed. Answers to requests in flight are recorded.</p>
-<p>It concerns <strong>${counted(unsent, 'recipient')}</strong> that ${unsent === 1 ? 'was' : 'were'} not sent to yet.</p>`,
+<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       await pause(context, run, reason);
       return 'The run is paused.';
@@ -35,9 +35,9 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
     verb: 'Resume',
     scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'resume'),
-    about: async (unsent) =>
+    about: async (counts) =>
       html`<p>Workers send what is left of it.</p>
-<p>It concerns <strong>${counted(unsent, 'recipient')}</strong> that ${unsent === 1 ? 'was' : 'were'} not sent to yet.</p>`,
+<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       const before = await resumeByWorkers(context, run, accountNamed, reason);
       if (before === 'running') throw new InputError([{ where: `run ${run}`, what: resumeText(before) }]);
@@ -49,9 +49,9 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
     verb: 'Cancel',
     scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'cancel'),
-    about: async (unsent) =>
+    about: async (counts) =>
       html`<p>It ends for good: what is not sent yet is never sent. Answers to requests in flight are recorded.</p>
-<p>It concerns <strong>${counted(unsent, 'recipient')}</strong> that ${unsent === 1 ? 'gets' : 'get'} no message.</p>`,
+<p>It concerns ${unsent(counts)} not sent to yet: they get no message.</p>`,
     act: async ({ context }, run, reason) => {
       await cancel(context, run, reason);
       return 'The run is cancelled.';
@@ -77,8 +77,7 @@ type RunAction = {
   readonly scope: 'run' | 'approve';
   /** @throws InputError when it is not possible now */
   readonly check: (view: View, run: string) => Promise<unknown>;
-  /** @param unsent recipients */
-  readonly about: (unsent: number, view: View, run: string) => Promise<Html>;
+  readonly about: (counts: RunCounts | undefined, view: View, run: string) => Promise<Html>;
   /** @returns what was done */
   readonly act: (view: View, run: string, reason: string) => Promise<string>;
 };
@@ -94,12 +93,12 @@ function add(server: FastifyInstance, { name, verb, scope, check, about, act }: 
       const body = html`<p>The run is ${badge(state)}.</p>${refused.map((what) => html`<p>${what}</p>`)}`;
       return { ...question, title: `${verb}: not possible now`, body };
     }
-    const unsent = await countUnsentRecipients(view.context.ledger.monitoring, run);
+    const counts = (await readRunCounts(view.context.ledger.monitoring, [run])).get(run);
     return {
       ...question,
       title: `${verb} ${campaign} (${run})?`,
       body: html`<p>The run is ${badge(state)}.</p>
-${await about(unsent, view, run)}`,
+${await about(counts, view, run)}`,
       button: `${verb} the run`,
     };
   };
@@ -116,6 +115,13 @@ ${await about(unsent, view, run)}`,
   );
 }
 
+/** While workers send the run, some of its pending recipients are being sent to. */
+function unsent(counts: RunCounts | undefined): Html {
+  const pending = counts?.recipients.pending ?? 0;
+  const atMost = (counts?.requests.sending ?? 0) > 0 && 'at most ';
+  return html`${atMost}<strong>${counted(pending, 'recipient')}</strong> that ${pending === 1 ? 'was' : 'were'}`;
+}
+
 /** Undefined if it is possible. */
 async function problemsOf(check: Promise<unknown>): Promise<readonly string[] | undefined> {
   try {
@@ -127,8 +133,8 @@ async function problemsOf(check: Promise<unknown>): Promise<readonly string[] | 
   }
 }
 
-async function approvalText(recipients: number, { context }: View, run: string): Promise<Html> {
+async function approvalText(counts: RunCounts | undefined, { context }: View, run: string): Promise<Html> {
   const { plannedBy, reason } = await requireApprover(context, run);
   return html`<p>It was planned by <bdi>${plannedBy}</bdi>, and waits for another person: ${formatReason(reason)}.</p>
-<p>It sends to <strong>${counted(recipients, 'recipient')}</strong>. <a href="${runPath(run, 'plan')}">Look at the plan and the messages first</a>.</p>`;
+<p>It sends to <strong>${counted(counts?.recipients.pending ?? 0, 'recipient')}</strong>. <a href="${runPath(run, 'plan')}">Look at the plan and the messages first</a>.</p>`;
 }

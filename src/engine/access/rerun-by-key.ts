@@ -1,8 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RerunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { recordStartKey, type StartKey } from '../../ledger/runs/start-keys.ts';
-import { digestOf } from '../../platform/digest.ts';
+import type { StartKey } from '../../ledger/runs/start-keys.ts';
 import type { EngineContext } from '../context.ts';
 import { planRerun } from '../plan/rerun.ts';
 import { oncePerKey, type StartResult } from './once-per-key.ts';
@@ -24,15 +23,13 @@ export async function rerunByKey(
   context: EngineContext,
   { of, states, account, reason, ...key }: RerunRequest,
 ): Promise<StartResult> {
-  const request = digestOf(JSON.stringify({ of, only: states }));
-  return oncePerKey(context, key, request, () =>
-    planRerun(context, of, states, account, {
-      reason,
-      alongside: async (client, run) => {
-        if (await recordStartKey(client, key, { run, request })) return;
-        const what = `Your token may no longer start runs of account ${account.name}.`;
-        throw new InputError([{ where: `run ${of}`, what }]);
-      },
-    }),
+  return oncePerKey(
+    context,
+    { ...key, request: { of, only: states } },
+    (alongside) => planRerun(context, of, states, account, { reason, alongside }),
+    () => {
+      const what = `Your token may no longer start runs of account ${account.name}.`;
+      throw new InputError([{ where: `run ${of}`, what }]);
+    },
   );
 }

@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import { recordStartKey, type StartKey } from '../../ledger/runs/start-keys.ts';
-import { digestOf } from '../../platform/digest.ts';
+import type { StartKey } from '../../ledger/runs/start-keys.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
-import { createRanBeforeFinder, moveContactFiles, type UnmovedFile } from '../plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
-import { planRun } from '../plan/plan-run.ts';
-import { prepareCampaign } from '../plan/prepare-campaign.ts';
+import type { UnmovedFile } from '../plan/contact-patterns.ts';
+import type { AlongsideRun } from '../plan/make-run.ts';
+import { startCampaign } from '../plan/start-campaign.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { ScheduleSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
@@ -21,11 +19,7 @@ type CampaignChoice = {
 
 export type StartRequest = StartKey & CampaignChoice;
 
-export type StartRun = (
-  context: EngineContext,
-  request: StartRequest,
-  onUnmoved: (file: UnmovedFile) => void,
-) => Promise<StartResult>;
+export type StartRun = (context: EngineContext, request: StartRequest) => Promise<StartResult>;
 
 /**
  * Starts one run per key: both are committed together.
@@ -40,17 +34,22 @@ export async function startByKey(
   { campaign, accounts, ...key }: StartRequest,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<StartResult> {
-  const request = digestOf(JSON.stringify({ campaign }));
-  return oncePerKey(context, key, request, () =>
-    planCampaign(context, source, { campaign, accounts, request, ...key }, onUnmoved),
-  );
+  const plan = async (alongside: AlongsideRun): Promise<string> => {
+    const path = await requireCampaign(source, { campaign, accounts });
+    // A new key asks for a new run.
+    const options = { again: true, alongside };
+    const { run, unmoved } = await startCampaign(context, { path, settings: source.settings }, () => options);
+    for (const file of unmoved) onUnmoved(file);
+    return run;
+  };
+  // The file may name another account by now.
+  return oncePerKey(context, { ...key, request: { campaign } }, plan, () => refuseCampaign(accounts ?? []));
 }
 
-async function planCampaign(
-  context: EngineContext,
+/** @returns the path of the file */
+async function requireCampaign(
   { folder, settings }: ScheduleSource,
-  { campaign, accounts, request, ...key }: StartKey & CampaignChoice & { readonly request: Buffer },
-  onUnmoved: (file: UnmovedFile) => void,
+  { campaign, accounts }: CampaignChoice,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);
   const path = join(folder, campaign);
@@ -61,30 +60,7 @@ async function planCampaign(
     const what = `There is no such campaign file. The files: ${known.join(', ') || 'none'}.`;
     throw new InputError([{ where: 'campaign', what }]);
   }
-  // An API call has no standard input.
-  const { environment, workingFolder, envFiles = [] } = settings;
-  const kept = createKeptContactFiles();
-  const prepared = await prepareCampaign(
-    path,
-    { environment, workingFolder, envFiles },
-    { kept, keepsRows: 'none', ranBefore: createRanBeforeFinder(context, undefined) },
-  );
-  const run = await planRun(
-    context,
-    prepared,
-    kept,
-    { onRead: () => undefined, onExpand: () => undefined },
-    {
-      // A new key asks for a new run.
-      again: true,
-      // The file may name another account by now.
-      alongside: async (client, planned) => {
-        if (!(await recordStartKey(client, key, { run: planned, request }))) refuseCampaign(accounts ?? []);
-      },
-    },
-  );
-  for (const file of await moveContactFiles(prepared, path, settings, run)) onUnmoved(file);
-  return run;
+  return path;
 }
 
 /** @returns undefined for a faulty file */

@@ -1,17 +1,12 @@
 import { dispatch } from '../../campaign/dispatch.ts';
 import type { FrozenTarget } from '../../campaign/notify.ts';
-import { createTariffs } from '../../campaign/tariffs.ts';
 import { createAddressReader } from '../../contacts/address.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import type { Account } from '../../gateway/account.ts';
-import { expandRun } from '../../ledger/planning/expand.ts';
-import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { stageContacts } from '../../ledger/planning/stage-contacts.ts';
-import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { planFirstSlices } from '../plan/first-slices.ts';
-import { newRunId } from '../runs/run-id.ts';
+import { type AlongsideRun, makeRun } from '../plan/make-run.ts';
 
 export type Mail = { readonly subject: string; readonly text: string };
 
@@ -42,11 +37,9 @@ export async function planMail(
     readonly campaign: string;
     readonly target: EmailTarget;
     readonly mail: Mail;
-    readonly alongside: (client: Parameters<PlannedRun['enqueue']>[0], run: string) => Promise<unknown>;
+    readonly alongside: AlongsideRun;
   },
 ): Promise<string> {
-  const now = context.now();
-  const run = newRunId(now, context.randomBytes(5));
   const settings = dispatch.parse(undefined);
   const envelope = {
     fields: { ...fields, EmailSubject: subjectOf(mail), MessagePlain: withoutPlaceholders(textOf(mail)) },
@@ -62,27 +55,22 @@ export async function planMail(
     files: [],
     dispatch: settings,
   };
-  const tariffs = createTariffs('email', account);
-  const first = await planFirstSlices(context, run, account, definition);
-  await inSession(context.ledger.pool, async (client) => {
-    await stageContacts(client, {
-      contacts: inOneBatch(contactsOf(to, envelope)),
-      linesBefore: () => 0,
-      partsOf: () => null,
-      keyed: false,
-      tariffOf: tariffs.tariffIndexOf,
-      takePieces: async () => [],
-    });
-    await expandRun(
-      client,
-      {
-        run,
-        campaign: definition.campaign,
-        account: account.name,
-        suppressionAccount: account.suppressionsOf,
-        channel: 'email',
-        definition,
-        messageKey: context.randomBytes(32),
+  return makeRun(context, {
+    campaign: definition.campaign,
+    channel: definition.channel,
+    definition,
+    account,
+    alongside,
+    stage: async (client, { tariffs }) => {
+      await stageContacts(client, {
+        contacts: inOneBatch(contactsOf(to, envelope)),
+        linesBefore: () => 0,
+        partsOf: () => null,
+        keyed: false,
+        tariffOf: tariffs.tariffIndexOf,
+        takePieces: async () => [],
+      });
+      return {
         chunkSize: settings.chunkSize,
         recipientColumn: 'to',
         identity: { key: [], duplicates: 'merge' },
@@ -90,20 +78,11 @@ export async function planMail(
         contactFiles: [],
         sourceRun: null,
         origins: [],
-        files: { kind: 'read', readFile: async (path) => Promise.reject(new Error(`no file: ${path}`)) },
-        rates: tariffs.rates(),
-        ...first,
-        enqueue: async (session) => {
-          await alongside(session, run);
-          await first.enqueue(session);
-        },
-        checkPlan: () => undefined,
-        createdAt: now,
-      },
-      context.ledger.hashKey,
-    );
+        files: { kind: 'none' },
+        check: () => undefined,
+      };
+    },
   });
-  return run;
 }
 
 /** One contact for each address, as from lines of a file. */

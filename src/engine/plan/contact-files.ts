@@ -52,7 +52,7 @@ export async function openContactFiles(
   campaign: Campaign,
   path: string,
   settings: Settings,
-  kept: KeptContactFiles | undefined,
+  kept: KeptContactFiles,
   optionNames?: readonly string[],
 ): Promise<readonly ContactFile[]> {
   const { file: names, encoding, delimiter, skipLines, sheet } = campaign.value.contacts;
@@ -70,7 +70,7 @@ export async function openContactFiles(
               where,
               'contact file',
             );
-      const keep = kept && ((each: AsyncIterable<Buffer>) => kept.keep(index, each));
+      const keep = (each: AsyncIterable<Buffer>) => kept.keep(index, each);
       opened.push(await openContactFile(bytes, shown, options, keep));
     }
     return opened;

@@ -23,14 +23,28 @@ const decompress = promisify(zstdDecompress);
 /** The fastest level: kept files are rarely read. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-export function createKeptContactFiles(): KeptContactFiles {
+/** What is kept of contact files: themselves and their digests for a run, digests for a plan file. */
+export type KeptParts = 'files' | 'digests' | 'nothing';
+
+export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
   const hashes = new Map<number, Hash>();
   let ready: Promise<ContactFilePiece>[] = [];
   let bytesRead = 0;
 
-  async function* keep(file: number, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  async function* digest(
+    file: number,
+    bytes: AsyncIterable<Buffer>,
+  ): AsyncGenerator<Buffer, void, undefined> {
     const hash = createHash('sha256');
     hashes.set(file, hash);
+    for await (const chunk of bytes) {
+      hash.update(chunk);
+      bytesRead += chunk.length;
+      yield chunk;
+    }
+  }
+
+  async function* keep(file: number, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     let pending: Buffer[] = [];
     let size = 0;
     let piece = 0;
@@ -39,9 +53,7 @@ export function createKeptContactFiles(): KeptContactFiles {
       pending = [];
       size = 0;
     };
-    for await (const chunk of bytes) {
-      hash.update(chunk);
-      bytesRead += chunk.length;
+    for await (const chunk of digest(file, bytes)) {
       pending.push(chunk);
       size += chunk.length;
       if (size >= pieceSize) finishPiece();
@@ -51,41 +63,24 @@ export function createKeptContactFiles(): KeptContactFiles {
   }
 
   return {
-    keep,
+    keep: { files: keep, digests: digest, nothing: passOn }[parts],
     takeCompletePieces: () => {
+      if (parts !== 'files') throw new Error('the campaign was prepared without keeping its contact files');
       const complete = ready;
       ready = [];
       return Promise.all(complete);
     },
     bytesRead: () => bytesRead,
-    digestOf: (file) => digestIn(hashes, file),
-  };
-}
-
-/** Makes only the digests, for a plan. */
-export function createContactFileDigests(): KeptContactFiles {
-  const hashes = new Map<number, Hash>();
-  let bytesRead = 0;
-  return {
-    async *keep(file, bytes) {
-      const hash = createHash('sha256');
-      hashes.set(file, hash);
-      for await (const chunk of bytes) {
-        hash.update(chunk);
-        bytesRead += chunk.length;
-        yield chunk;
-      }
+    digestOf: (file) => {
+      const hash = hashes.get(file);
+      if (!hash) throw new Error(`contact file ${file} was not read`);
+      return hash.copy().digest();
     },
-    takeCompletePieces: async () => [],
-    bytesRead: () => bytesRead,
-    digestOf: (file) => digestIn(hashes, file),
   };
 }
 
-function digestIn(hashes: ReadonlyMap<number, Hash>, file: number): Buffer {
-  const hash = hashes.get(file);
-  if (!hash) throw new Error(`contact file ${file} was not read`);
-  return hash.copy().digest();
+function passOn(_: number, bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  return bytes;
 }
 
 /** Bytes as the pieces of a kept contact file. */

@@ -9,7 +9,6 @@ export function comparedPart(
   id: string,
   prepared: PreparedCampaign,
   facts: PlanFacts,
-  digestOfContactFile: (file: number) => Buffer,
 ): Pick<PlanFile, 'inputs' | 'result'> {
   const { rows, attachments, ...result } = facts;
   return {
@@ -21,7 +20,7 @@ export function comparedPart(
         ? []
         : prepared.contactFiles.map(({ name }, file) => ({
             name,
-            sha256: digestOfContactFile(file).toString('hex'),
+            sha256: prepared.kept.digestOf(file).toString('hex'),
             rows: rows[file] ?? 0,
           })),
       attachments: Object.fromEntries(

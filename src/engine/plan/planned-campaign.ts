@@ -5,7 +5,6 @@ import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
 import type { EngineContext } from '../context.ts';
 import { type ComparedPlan, comparePlans } from './compare-plan.ts';
-import type { KeptContactFiles } from './kept-contact-files.ts';
 import type { PlanFacts } from './plan-facts.ts';
 import { maxPlanAge, type PlanFile } from './plan-file.ts';
 import { comparedPart, digestOfText } from './plan-inputs.ts';
@@ -26,17 +25,13 @@ export function requireReadableAgain({ campaign }: Pick<PreparedCampaign, 'campa
   throw new InputError([{ where: '--out', what }]);
 }
 
-/**
- * @param id random; 32 hexadecimal digits
- * @param kept the instance that the campaign was prepared with
- */
+/** @param id random; 32 hexadecimal digits */
 export function createPlan(
   { id, volley, madeAt }: Pick<PlanFile, 'id' | 'volley'> & { readonly madeAt: Date },
   { absolutePath }: PlanPlace,
   prepared: PreparedCampaign,
   { contactFiles, origin, limit, testTo }: PlanRequest,
   facts: PlanFacts,
-  kept: KeptContactFiles,
 ): PlanFile {
   const folder = dirname(absolutePath);
   const fromPlan = (name: string): string =>
@@ -51,7 +46,7 @@ export function createPlan(
     of: origin ?? null,
     limit: limit ?? null,
     testTo: testTo ? [...testTo] : null,
-    ...comparedPart(id, prepared, facts, kept.digestOf),
+    ...comparedPart(id, prepared, facts),
   };
 }
 
@@ -106,7 +101,6 @@ export function proveAsPlanned(
   }: { readonly plan: PlanFile; readonly place: PlanPlace; readonly inSandbox: boolean },
   volley: string,
   prepared: PreparedCampaign,
-  kept: KeptContactFiles,
 ): Required<Pick<StepOptions, 'alongside' | 'onFacts'>> {
   return {
     alongside: async (client, run) => {
@@ -120,7 +114,7 @@ export function proveAsPlanned(
     },
     onFacts: (facts) => {
       const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
-      const now = { volley, ...comparedPart(plan.id, prepared, facts, kept.digestOf) };
+      const now = { volley, ...comparedPart(plan.id, prepared, facts) };
       comparePlans(inSandbox ? withAddressOf(now, plan) : plan, now, {
         planFile: place.name,
         account: prepared.account.name,

@@ -32,7 +32,7 @@ import {
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
 import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
-import type { KeptContactFiles } from './kept-contact-files.ts';
+import { createKeptContactFiles, type KeptContactFiles, type KeptParts } from './kept-contact-files.ts';
 import { listOwnFiles } from './own-files.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
@@ -58,6 +58,8 @@ export type PreparedCampaign = {
   /** Absolute paths. */
   readonly matched: readonly string[];
   readonly contactBytes: number | undefined;
+  /** Of the contact files, as far as the contacts are read. */
+  readonly kept: KeptContactFiles;
   /** Mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
   /** Of the contacts read so far. */
@@ -75,7 +77,8 @@ export type PreparationOptions = {
   readonly limit?: number | undefined;
   /** Addresses that a test goes to, as written. */
   readonly testTo?: readonly string[] | undefined;
-  readonly kept?: KeptContactFiles | undefined;
+  /** By default `nothing`. */
+  readonly keeps?: KeptParts;
   /** By default `costly`. */
   readonly keepsRows?: KeptRows;
   /** Only for a new run; else patterns match files that have already run. */
@@ -96,7 +99,7 @@ export async function prepareCampaign(
     origin,
     limit,
     testTo,
-    kept,
+    keeps = 'nothing',
     keepsRows = 'costly',
     ranBefore,
   }: PreparationOptions = {},
@@ -127,6 +130,7 @@ export async function prepareCampaign(
   // Report an unknown cost before any contact is read.
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
+  const kept = createKeptContactFiles(keeps);
   const contactFiles = await openContactFiles(campaign, path, settings, kept, replacingFiles);
   try {
     const composition = compose(
@@ -137,7 +141,8 @@ export async function prepareCampaign(
     requireColumns(contactFiles, composition);
     const sha256 = createHash('sha256').update(source).digest();
     const keepsValues = createValueKeeper(composition, keepsRows);
-    const opened = { campaign, account, composition, contactFiles, matched, origin, ...chosen, path, sha256 };
+    const read = { composition, contactFiles, kept, matched, sha256 };
+    const opened = { campaign, account, ...read, origin, ...chosen, path };
     return await prepareContacts(opened, target, { readAddress, keepsValues }, settings);
   } catch (error) {
     await closeContactFiles(contactFiles);
@@ -163,18 +168,16 @@ function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Camp
 }
 
 async function prepareContacts(
-  opened: Pick<
+  opened: Omit<
     PreparedCampaign,
-    | 'campaign'
-    | 'account'
-    | 'composition'
-    | 'contactFiles'
-    | 'matched'
-    | 'origin'
-    | 'limit'
-    | 'test'
-    | 'path'
-    | 'sha256'
+    | 'workingFolder'
+    | 'absolutePath'
+    | 'contactBytes'
+    | 'files'
+    | 'contacts'
+    | 'found'
+    | 'suppressionLists'
+    | 'close'
   >,
   target: SendingAccount,
   { readAddress, keepsValues }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'>,

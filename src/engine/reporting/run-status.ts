@@ -17,7 +17,7 @@ export type RunStatus = RunSummary & {
   readonly reason: string | null;
   /** Null when the run is not running. */
   readonly phase: RunPhase | null;
-  /** The most important first; empty while it is sent. The next four fields say the same of single waits. */
+  /** The most important first; empty while it is sent. Three of the next fields say the same of single waits. */
   readonly waitsFor: readonly RunWait[];
   readonly unattended: boolean;
   readonly preemptedBy: string | null;

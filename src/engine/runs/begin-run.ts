@@ -2,7 +2,6 @@ import { InputError } from '../../domain/problems.ts';
 import { hasEnded, type RunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findApproval } from '../../ledger/approvals/approvals.ts';
-import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import type { Transaction } from '../../ledger/session.ts';
@@ -13,18 +12,6 @@ import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
-
-/** A queued run counts as started: any worker may acquire it. */
-export function enqueueAndStart(
-  context: EngineContext,
-  run: string,
-  enqueue: PlannedRun['enqueue'],
-): PlannedRun['enqueue'] {
-  return async (client) => {
-    await enqueue(client);
-    await auditEntry(context, { action: 'run started', run })(client);
-  };
-}
 
 /**
  * A run that an operator has paused stays paused.

@@ -41,8 +41,8 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
 function runningWaits(facts: WaitFacts): RunWait[] {
   const { progress, held, limits, rate } = facts;
   const { refusal, opensAt, preemptedBy } = progress;
-  if (held) return [];
   if (isUnattended(facts)) return [{ kind: 'worker' }];
+  if (held) return [];
   if (refusal) {
     return [{ kind: 'service', since: refusal.since, retryAt: refusal.retryAt, words: refusal.reason }];
   }
@@ -58,10 +58,12 @@ const takesWithin = 10_000;
  * Whether no worker sends the run: none runs, or none of those that run takes it, although nothing else keeps it. They
  * may not have its account.
  */
-function isUnattended({ progress, workers, now }: WaitFacts): boolean {
-  const { refusal, opensAt, preemptedBy, held, idleSince } = progress;
+function isUnattended({ progress, held, workers, now }: WaitFacts): boolean {
+  const { refusal, opensAt, preemptedBy, phase, idleSince } = progress;
   if (workers === 0) return true;
-  if (refusal || opensAt || preemptedBy !== null || held > 0) return false;
+  // The phase that settles doubts rests between its questions.
+  const isKept = held || refusal || opensAt || preemptedBy !== null || phase === 'settling doubts';
+  if (isKept || progress.held > 0) return false;
   return idleSince !== null && now.getTime() - idleSince.getTime() > takesWithin;
 }
 

@@ -14,15 +14,8 @@ import {
 } from '../../ledger/schedules/ticks.ts';
 import { inSession } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import {
-  createRanBeforeFinder,
-  moveContactFiles,
-  NothingNewError,
-  type UnmovedFile,
-} from '../plan/contact-patterns.ts';
-import { createKeptContactFiles } from '../plan/kept-contact-files.ts';
-import { planRun } from '../plan/plan-run.ts';
-import { prepareCampaign } from '../plan/prepare-campaign.ts';
+import { NothingNewError, type UnmovedFile } from '../plan/contact-patterns.ts';
+import { startCampaign } from '../plan/start-campaign.ts';
 import { auditStart, beginPlannedRun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
 import { isLate, toMissedReason } from './record-schedules.ts';
@@ -108,34 +101,22 @@ async function planTick(
   tick: DueTick,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<string | undefined> {
-  const kept = createKeptContactFiles();
-  const path = join(folder, tick.schedule);
-  const prepared = await prepareCampaign(path, settings, {
-    kept,
-    keepsRows: 'none',
-    ranBefore: createRanBeforeFinder(context, undefined),
-  });
+  const actor: Actor = { name: `schedule ${tick.schedule}`, via: 'schedule', token: null };
   const alreadyStarted = new AbortController();
   try {
-    const actor: Actor = { name: `schedule ${tick.schedule}`, via: 'schedule', token: null };
-    const run = await planRun(
-      { ...context, actor },
-      prepared,
-      kept,
-      { onRead: () => undefined, onExpand: () => undefined },
-      {
-        // The tick's result reports it.
-        onRefused: async () => undefined,
-        // The tick itself ensures one run.
-        again: true,
-        alongside: async (client, planned) => {
-          if (await startTick(client, tick, planned)) return;
-          alreadyStarted.abort();
-          throw new Error('the tick has a run');
-        },
+    const path = join(folder, tick.schedule);
+    const { run, unmoved } = await startCampaign({ ...context, actor }, { path, settings }, () => ({
+      // The tick's result reports it.
+      onRefused: async () => undefined,
+      // The tick itself ensures one run.
+      again: true,
+      alongside: async (client, planned) => {
+        if (await startTick(client, tick, planned)) return;
+        alreadyStarted.abort();
+        throw new Error('the tick has a run');
       },
-    );
-    for (const file of await moveContactFiles(prepared, path, settings, run)) onUnmoved(file);
+    }));
+    for (const file of unmoved) onUnmoved(file);
     return run;
   } catch (error) {
     if (alreadyStarted.signal.aborted) return undefined;

@@ -6,8 +6,14 @@ const fewRows = 100;
 /**
  * Replaces rows of `run_counts` by their sums, of those of the runs that have many. A concurrent fold takes other rows,
  * and readers see the rows or their sums.
+ *
+ * @param few rows that may stay
  */
-export async function foldRunCounts(client: Transaction, runs: readonly string[]): Promise<void> {
+export async function foldRunCounts(
+  client: Transaction,
+  runs: readonly string[],
+  few = fewRows,
+): Promise<void> {
   await client.query({
     name: 'fold-run-counts',
     text: `
@@ -16,7 +22,7 @@ export async function foldRunCounts(client: Transaction, runs: readonly string[]
         FROM run_counts
         WHERE run_id = ANY ($1) AND NOT folded
         GROUP BY run_id
-        HAVING count(*) > ${fewRows}
+        HAVING count(*) > $2
       ), added AS (
         DELETE FROM run_counts c USING many WHERE c.run_id = many.run_id AND NOT c.folded RETURNING c.*
       )
@@ -28,6 +34,12 @@ export async function foldRunCounts(client: Transaction, runs: readonly string[]
       ON CONFLICT (run_id, counted) WHERE folded DO UPDATE
       SET requests = c.requests + excluded.requests, recipients = c.recipients + excluded.recipients
     `,
-    values: [runs],
+    values: [runs, few],
+  });
+  // Of a doubt that is resolved, nothing stays.
+  await client.query({
+    name: 'delete-empty-counts',
+    text: 'DELETE FROM run_counts WHERE run_id = ANY ($1) AND folded AND requests = 0 AND recipients = 0 AND counted <> $2',
+    values: [runs, 'all'],
   });
 }

@@ -58,7 +58,8 @@ export async function readRunCounts(
   client: Connection,
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, RunCounts>> {
-  const { rows } = await client.query<CountRow>({ name: 'read-run-counts', text: statement, values: [runs] });
+  // Not prepared: a plan made for small tables would scan large ones.
+  const { rows } = await client.query<CountRow>(statement, [runs]);
   return new Map(rows.map((row) => [row.run, toCounts(row)]));
 }
 
@@ -70,13 +71,8 @@ const statement = `
          coalesce(early.unaccepted, '[]') AS unaccepted
   FROM runs r
   CROSS JOIN LATERAL (
-    SELECT EXISTS (
-      SELECT FROM run_counts WHERE run_id = r.run_id AND counted NOT IN ('all', 'delivered', 'undelivered')
-    ) AS has_rows
-  ) any_row
-  CROSS JOIN LATERAL (
-    -- A row after the last claim was not claimed with its slice.
-    SELECT coalesce(sum(s.claimed_to - s.first_request + 1 + CASE WHEN has_rows AND s.claimed_to < s.last_request THEN (
+    -- A row after the last claim was not claimed with its slice. Only an owner adds one.
+    SELECT coalesce(sum(s.claimed_to - s.first_request + 1 + CASE WHEN s.version > 0 AND s.claimed_to < s.last_request THEN (
              SELECT count(*)
              FROM requests q
              WHERE q.run_id = s.run_id AND q.request > s.claimed_to AND q.request <= s.last_request

@@ -188,7 +188,7 @@ const claimStatement = `
     WHERE q.run_id = emptied.run_id AND q.request = emptied.request
   ), fenced AS (
     UPDATE slices s
-    SET version = $15
+    SET version = $15, claimed_at = $4
     FROM held
     WHERE s.run_id = $1 AND s.slice = $7
     RETURNING s.slice

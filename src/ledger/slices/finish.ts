@@ -108,6 +108,7 @@ export async function completeRun(
     return;
   }
   await markCompleted(client, run, now);
+  await foldRunCounts(client, [run], 0);
   await markClosed(client, run);
 }
 

@@ -25,7 +25,7 @@ export type DispatchProgress = {
   readonly opensAt: Date | null;
   /** The more urgent run of its account that goes first. */
   readonly preemptedBy: string | null;
-  /** When a worker last claimed of it, or its state changed; null before. */
+  /** When a worker last claimed of it, or its state changed; null while workers send another run of its account. */
   readonly idleSince: Date | null;
   readonly refusal: Refusal | null;
 };
@@ -60,7 +60,11 @@ export async function readDispatchProgress(
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0
                   THEN (SELECT min(opens_at) FROM run_windows w WHERE w.run_id = r.run_id) END AS "opensAt",
              CASE WHEN r.state IN ('planned', 'running') THEN ${preemptingRun('r')} END AS "preemptedBy",
-             greatest(max(s.claimed_at), (SELECT max(changed_at) FROM run_states c WHERE c.run_id = r.run_id)) AS "idleSince",
+             CASE WHEN NOT EXISTS (
+               SELECT FROM slices h JOIN runs o USING (run_id)
+               WHERE h.state = 'held' AND o.account = r.account AND o.run_id <> r.run_id
+             ) THEN greatest(max(s.claimed_at), (SELECT max(changed_at) FROM run_states c WHERE c.run_id = r.run_id)) END
+               AS "idleSince",
              b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { startCampaign } from '../../engine/access/start-campaign.ts';
+import { startOnce } from '../../engine/access/once-per-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
@@ -124,15 +124,11 @@ function addStart(server: Routes): void {
 }
 
 async function start(
-  { context, token, startRun, scheduleSource, logger, limits }: Call,
+  { context, token, startRun, ...starter }: Call,
   { key, campaign }: { readonly key: string; readonly campaign: string },
 ): Promise<{ readonly run: string; readonly repeated: boolean }> {
-  const end = await startCampaign(
-    context,
-    { startRun, accountNamed: scheduleSource.accountNamed, limit: limits.plan },
-    { token: token.name, accounts: token.accounts, key, campaign },
-    (stuck) => logger.warn(stuck, 'contact file not moved; it is not read again'),
-  );
+  const request = { token: token.name, accounts: token.accounts, key, campaign };
+  const end = await startOnce(context, starter, () => startRun(context, request));
   switch (end.kind) {
     case 'under way': {
       const what = 'The same call is open and its run is being planned. Repeat the call in a moment.';

@@ -57,7 +57,7 @@ describe('a run that is sent', () => {
       ['Cancel', 'it is late', 'cancelled'],
     ] as const) {
       await page.getByRole('link', { name: verb, exact: true }).press('Enter');
-      await page.getByText(/It concerns \d+ recipients/).waitFor();
+      await page.getByText(/It concerns (at most )?\d+ recipients/).waitFor();
       expect(await findProblems(page)).toEqual([]);
       await page.getByLabel('Reason').press('KeyX');
       await page.getByLabel('Reason').fill(reason);

@@ -44,7 +44,7 @@ test('an open page shows a run that begins to wait, and its person acts from the
     .getByRole('region', { name: 'Waiting for a person' })
     .getByRole('link', { name: 'Cancel' })
     .press('Enter');
-  await page.getByText('It concerns 1 recipient that gets no message.').waitFor();
+  await page.getByText('It concerns 1 recipient that was not sent to yet: they get no message.').waitFor();
   await page.getByLabel('Reason').fill('no longer needed');
   await page.getByRole('button', { name: 'Cancel the run' }).press('Enter');
   await page.getByText('The run is cancelled.').waitFor();

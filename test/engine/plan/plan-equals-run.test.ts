@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RefusedRunError } from '../../../src/domain/problems.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import type { PlanFacts } from '../../../src/engine/plan/plan-facts.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
@@ -11,7 +10,6 @@ import type { Settings } from '../../../src/engine/settings.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { examples } from '../../support/examples.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { hashKey, withKey } from '../../support/purges.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
@@ -135,11 +133,8 @@ test('a run has the rejections, requests, contents and SMS parts of its plan, an
         const onFacts = (found: PlanFacts): void => void facts.push(found);
         const limited = await prepareCampaign('campaign.yaml', settings, { limit });
         const preview = await resultOrRefusal(previewCampaign(limited, { ...withKey(opened), onFacts }));
-        const kept = createKeptContactFiles();
-        const prepared = await prepareCampaign('campaign.yaml', settings, { kept, limit });
-        const run = await resultOrRefusal(
-          planRun(withKey(opened), prepared, kept, ignoredProgress, { onFacts }),
-        );
+        const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files', limit });
+        const run = await resultOrRefusal(planRun(withKey(opened), prepared, { onFacts }));
         if (preview instanceof RefusedRunError || run instanceof RefusedRunError) {
           expect(run).toEqual(preview);
           return;

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
@@ -13,7 +12,6 @@ import { contactSheet, type ReportedState, reportedStates } from '../../../src/r
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
@@ -59,9 +57,8 @@ ${more}`,
 }
 
 async function plan(): Promise<string> {
-  const kept = createKeptContactFiles();
-  const prepared = await prepareCampaign('campaign.yaml', settings, { kept });
-  return planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
+  const prepared = await prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
+  return planRun(opened.context, prepared, { again: true });
 }
 
 /** Rejected lines with their reasons. Plan and run must agree. */
@@ -336,10 +333,9 @@ describe('the result file', () => {
       '',
     ]);
     await workspace.write('fixed.csv', rejected.replace('12;Bad', '0412000012;Good'));
-    const kept = createKeptContactFiles();
-    const options = { kept, contactFiles: ['fixed.csv'] };
+    const options = { keeps: 'files' as const, contactFiles: ['fixed.csv'] };
     const prepared = await prepareCampaign('campaign.yaml', settings, options);
-    const again = await planRun(opened.context, prepared, kept, ignoredProgress, { again: true });
+    const again = await planRun(opened.context, prepared, { again: true });
     expect((await requireSummary(opened.context, again)).recipients.total).toBe(1);
     const result = await resultOf(again);
     expect(result).toContain(`0412000012;Good;A;${again};2;pending;`);

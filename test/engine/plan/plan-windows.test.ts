@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../../src/engine/plan/preview.ts';
@@ -13,7 +12,6 @@ import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { plainScreen } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
@@ -59,21 +57,19 @@ ${more}
 }
 
 async function prepare() {
-  const kept = createKeptContactFiles();
   const environment = {
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_TOKEN: 'x',
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
   };
   const settings = { workingFolder: workspace.folder, environment };
-  return { kept, prepared: await prepareCampaign('campaign.yaml', settings, { kept }) };
+  return prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
 }
 
-const preview = async (): Promise<Preview> => previewCampaign((await prepare()).prepared, context);
+const preview = async (): Promise<Preview> => previewCampaign(await prepare(), context);
 
 async function plan(onForecast: (forecast: RunForecast) => void = () => {}): Promise<string> {
-  const { kept, prepared } = await prepare();
-  return planRun(context, prepared, kept, { ...ignoredProgress, onForecast });
+  return planRun(context, await prepare(), { progress: { onForecast } });
 }
 
 const mobile = (index: number): string => `04120${String(index).padStart(5, '0')}`;

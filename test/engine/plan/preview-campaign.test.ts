@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
-import {
-  createKeptContactFiles,
-  type KeptContactFiles,
-} from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../../src/engine/plan/preview.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { liveHeap } from '../../support/live-heap.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
@@ -39,7 +34,6 @@ type Parts = {
 };
 
 /** Of the last prepared campaign. */
-let kept: KeptContactFiles;
 
 async function prepare(
   rows: readonly string[],
@@ -56,8 +50,7 @@ message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 ${more}`,
   );
-  kept = createKeptContactFiles();
-  return prepareCampaign('campaign.yaml', settings(), { kept });
+  return prepareCampaign('campaign.yaml', settings(), { keeps: 'files' });
 }
 
 function settings(): Settings {
@@ -93,7 +86,7 @@ describe('the preview counts what a run of the campaign would have', () => {
   ])('the preview counts a run of %s with %i recipients per request', async (message, chunkSize) => {
     const parts = { message, chunkSize };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, ignoredProgress, {
+    const run = await planRun(opened.context, await prepare(rows, parts), {
       again: true,
     });
     const { contacts, requests, recipients } = await requireSummary(opened.context, run);
@@ -116,7 +109,7 @@ describe('the preview counts what a run of the campaign would have', () => {
       contacts: ', where: [{ column: code, in: [C1, C3] }]',
     };
     const previewed = await preview(rows, parts);
-    const run = await planRun(opened.context, await prepare(rows, parts), kept, ignoredProgress, {
+    const run = await planRun(opened.context, await prepare(rows, parts), {
       again: true,
     });
     const { contacts } = await requireSummary(opened.context, run);

@@ -2,7 +2,6 @@ import { Big } from 'big.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import { loadAccount } from '../../../src/engine/load-account.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../../src/engine/plan/preview.ts';
@@ -14,7 +13,6 @@ import { recordOutcomeChanges } from '../../../src/ledger/billing/changes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
@@ -81,8 +79,7 @@ async function preview(context: EngineContext): Promise<Preview> {
 }
 
 async function plan(context: EngineContext): Promise<string> {
-  const kept = createKeptContactFiles();
-  return planRun(context, await prepareCampaign('campaign.yaml', settings, { kept }), kept, ignoredProgress, {
+  return planRun(context, await prepareCampaign('campaign.yaml', settings, { keeps: 'files' }), {
     again: true,
   });
 }

@@ -6,7 +6,6 @@ import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import { approveRun } from '../../../src/engine/plan/approve-run.ts';
-import { createKeptContactFiles } from '../../../src/engine/plan/kept-contact-files.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { recordSchedules } from '../../../src/engine/schedule/record-schedules.ts';
@@ -22,7 +21,6 @@ import { listRuns } from '../../../src/ledger/runs/find.ts';
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { ignoredProgress } from '../../support/ignored-progress.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import {
@@ -118,9 +116,8 @@ test("a tick may repeat a run, but an operator's run may not repeat that of the 
   await writeCampaign('cron: "0 * * * *"');
   const path = 'campaigns/nightly.yaml';
   const startByHand = async () => {
-    const kept = createKeptContactFiles();
-    const prepared = await prepareCampaign(path, source.settings, { kept });
-    return planRun({ ...opened.context, now: () => now }, prepared, kept, ignoredProgress);
+    const prepared = await prepareCampaign(path, source.settings, { keeps: 'files' });
+    return planRun({ ...opened.context, now: () => now }, prepared);
   };
   await checkSchedules();
   await startByHand();

@@ -2,10 +2,10 @@ import { formatDiffering } from '../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { formatLate } from '../engine/plan/forecast.ts';
-import type { KeptContactFiles } from '../engine/plan/kept-contact-files.ts';
-import { addRefusalNotifications, type PlanOptions, planRun } from '../engine/plan/plan-run.ts';
+import { addRefusalNotifications, type PlanOptions } from '../engine/plan/plan-run.ts';
+import type { PlanProgress } from '../engine/plan/plan-steps.ts';
 import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
-import type { PlanProgress } from '../engine/plan/start-planning.ts';
+import { type StartedCampaign, type StartRequest, startCampaign } from '../engine/plan/start-campaign.ts';
 import { printable } from '../report/printable.ts';
 import { screenZone } from '../report/time.ts';
 import { afterRecording } from './after-recording.ts';
@@ -17,42 +17,27 @@ import type { Shell } from './shell.ts';
 /** From here on, expanding is worth a line. */
 const manyContacts = 100_000;
 
-export async function planWithProgress(
+/** Starts a campaign, and prints what its plan finds. See `startCampaign`. */
+export async function startWithProgress(
   shell: Shell,
   context: EngineContext,
-  {
-    prepared,
-    kept,
-    ...options
-  }: Omit<PlanOptions, 'onRefused'> & {
-    readonly prepared: PreparedCampaign;
-    readonly kept: KeptContactFiles;
-  },
-): Promise<string> {
+  request: StartRequest,
+  optionsOf: (prepared: PreparedCampaign) => Omit<PlanOptions, 'onRefused' | 'progress'>,
+): Promise<StartedCampaign> {
   const line = await startProgressLine(shell);
-  const startedAt = shell.now().getTime();
   let read = 0;
   let differing: string | undefined;
   let late: string | undefined;
   let origins: readonly string[] = [];
   let beyondLimit = 0;
   let unfinished: string | undefined;
-  const onRefused = async (refused: RefusedRun): Promise<void> =>
-    afterRecording(shell, async () =>
-      notifyAboutRefusal(
-        shell,
-        context,
-        await addRefusalNotifications(context, prepared, refused),
-        prepared.absolutePath,
-      ),
-    );
-  const planProgress: PlanProgress = {
+  const progressOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanProgress => ({
     onRead: (contacts) => {
       read += contacts;
       line.show(() =>
         stageText('reading', shell.now().getTime() - startedAt, {
           part: kept.bytesRead(),
-          whole: prepared.contactBytes,
+          whole: contactBytes,
           done: `${read} contacts`,
           count: read,
         }),
@@ -76,11 +61,18 @@ export async function planWithProgress(
     onForecast: ({ deadline, endsAt }) => {
       if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
     },
-  };
-  shell.endOnStop(
-    'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.',
-  );
-  const run = await planRun(context, prepared, kept, planProgress, { ...options, onRefused });
+  });
+  const started = await startCampaign(context, request, (prepared) => {
+    shell.endOnStop(
+      'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.',
+    );
+    return {
+      ...optionsOf(prepared),
+      progress: progressOf(prepared, shell.now().getTime()),
+      onRefused: (refused) => notifyOfRefusal(shell, context, prepared, refused),
+    };
+  });
+  const { run, prepared, unmoved } = started;
   const { filtered, warnings } = prepared.found();
   const others = filtered === 0 ? '' : `; ${filtered} more excluded by contacts.where`;
   line.done(`  planned  run ${run}: ${read} ${read === 1 ? 'contact' : 'contacts'} read${others}`);
@@ -97,5 +89,19 @@ export async function planWithProgress(
   if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
-  return run;
+  for (const { file, reason } of unmoved)
+    shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
+  return started;
+}
+
+function notifyOfRefusal(
+  shell: Shell,
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  refused: RefusedRun,
+): Promise<void> {
+  return afterRecording(shell, async () => {
+    const notifications = await addRefusalNotifications(context, prepared, refused);
+    await notifyAboutRefusal(shell, context, notifications, prepared.absolutePath);
+  });
 }

@@ -1,0 +1,122 @@
+import { type Approval, approvalReason } from '../../campaign/approval.ts';
+import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
+import { createTariffs, type Tariffs } from '../../campaign/tariffs.ts';
+import type { ApprovalReason } from '../../domain/reasons.ts';
+import type { Account } from '../../gateway/account.ts';
+import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
+import type { AuditEvent } from '../../ledger/audit/audit.ts';
+import { expandRun } from '../../ledger/planning/expand.ts';
+import type { BillingTotal, LeftOutCounts, PlannedRun } from '../../ledger/planning/planned-run.ts';
+import { inSession, type Session, type Transaction } from '../../ledger/session.ts';
+import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
+import { auditEntry } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { newRunId } from '../runs/run-id.ts';
+
+/** Runs in the run's transaction. Its failure prevents the run. */
+export type AlongsideRun = (client: Transaction, run: string) => Promise<unknown>;
+
+/** A run of a campaign, a rerun, or an e-mail about a run. */
+export type RunToMake = Pick<PlannedRun, 'campaign' | 'channel' | 'definition'> & {
+  readonly account: Account;
+  /** For a run that may have to wait for approval. */
+  readonly approval?: Pick<ApprovalRequest, 'folder' | 'campaignFile' | 'campaignSha256'> & {
+    readonly rule: Approval | undefined;
+  };
+  readonly alongside?: AlongsideRun | undefined;
+  /** Stages the contacts in the session, and says what the run is made of. */
+  readonly stage: (session: Session, making: Making) => Promise<StagedRun>;
+};
+
+export type Making = { readonly run: string; readonly now: Date; readonly tariffs: Tariffs };
+
+export type StagedRun = Omit<PlannedRun, keyof Made> & {
+  /** Of the audit entry; undefined: the run has none, because no operator asked for it. */
+  readonly details?: AuditEvent['details'];
+  /** Records the targets that are notified about the run. */
+  readonly recordTargets?: (session: Transaction) => Promise<unknown>;
+  /** Checks totals, counts and cost; by throwing it prevents the run. */
+  readonly check: (totals: readonly BillingTotal[], leftOut: LeftOutCounts, cost: CostEstimate) => void;
+};
+
+type Made = Pick<
+  PlannedRun,
+  | 'run'
+  | 'campaign'
+  | 'account'
+  | 'suppressionAccount'
+  | 'channel'
+  | 'definition'
+  | 'messageKey'
+  | 'rates'
+  | 'canary'
+  | 'priority'
+  | 'enqueue'
+  | 'checkPlan'
+  | 'createdAt'
+>;
+
+/**
+ * Every run is made here, in one transaction with its audit entries. It is queued, and so any worker may acquire it, or
+ * it waits for approval.
+ *
+ * @returns the run's id
+ */
+export async function makeRun(context: EngineContext, toMake: RunToMake): Promise<string> {
+  const { ledger } = context;
+  const { campaign, channel, definition, account, approval, alongside, stage } = toMake;
+  const now = context.now();
+  const run = newRunId(now, context.randomBytes(5));
+  const queue = await ledger.queue();
+  const { plan: slices, failFast } = dispatchSettings(run, account, definition);
+  const tariffs = createTariffs(channel, account);
+  await inSession(ledger.pool, async (client) => {
+    const { details, recordTargets, check, ...staged } = await stage(client, { run, now, tariffs });
+    const rates = tariffs.rates();
+    let waitsBecause: ApprovalReason | undefined;
+    const plan: PlannedRun = {
+      ...staged,
+      run,
+      campaign,
+      account: account.name,
+      suppressionAccount: account.suppressionsOf,
+      channel,
+      definition,
+      messageKey: context.randomBytes(32),
+      rates,
+      canary: failFast?.first ?? null,
+      priority: slices.priority,
+      checkPlan: (totals, leftOut) => {
+        const cost = estimateCost(totals, channel, rates, now);
+        check(totals, leftOut, cost);
+        const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
+        waitsBecause = approvalReason(approval?.rule, recipients, cost);
+      },
+      enqueue: async (session) => {
+        await alongside?.(session, run);
+        if (details) await auditEntry(context, { action: 'run planned', run, details })(session);
+        await recordTargets?.(session);
+        if (approval && waitsBecause !== undefined) {
+          await requestApproval(session, toRequest(context, approval, run, waitsBecause));
+          return;
+        }
+        await enqueueSlices(queue, session, slices);
+        if (details) await auditEntry(context, { action: 'run started', run })(session);
+      },
+      createdAt: now,
+    };
+    await expandRun(client, plan, ledger.hashKey);
+  });
+  return run;
+}
+
+function toRequest(
+  { actor }: EngineContext,
+  { folder, campaignFile, campaignSha256 }: NonNullable<RunToMake['approval']>,
+  run: string,
+  reason: ApprovalReason,
+): ApprovalRequest {
+  const { name: plannedBy, via: plannedHow, token: plannedToken } = actor;
+  return { run, reason, plannedBy, plannedHow, plannedToken, folder, campaignFile, campaignSha256 };
+}
