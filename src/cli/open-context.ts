@@ -74,7 +74,7 @@ export async function openContextAt(
 ): Promise<EngineContext> {
   const home = findHome(settings.environment, settings.workingFolder);
   const ledger = await openLedger(connection, description, {
-    revive: restartIfEnded,
+    ...(restartIfEnded && { revive: restartIfEnded }),
     findHashKey: hashKeyFinder(settings),
     ...schema,
     // The marks refuse a ledger that lacks what this machine has sent.
