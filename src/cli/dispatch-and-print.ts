@@ -12,8 +12,9 @@ import { printable } from '../report/printable.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
 import { accountLoader } from './account-loader.ts';
 import { afterRecording } from './after-recording.ts';
+import type { ExitCode } from './exit-codes.ts';
 import { startRunProgress } from './progress.ts';
-import type { ExitCode, Shell } from './shell.ts';
+import type { Shell } from './shell.ts';
 
 export function drainText(run?: string): string {
   const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` continues it later.`;

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { Option } from 'commander';
 import { InputError } from '../domain/problems.ts';
 import { accountsPath, maxBytes } from '../engine/definition-files.ts';
 import type { Settings } from '../engine/settings.ts';
@@ -8,15 +7,16 @@ import { readUpToSync } from '../platform/read-up-to.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
+import { option } from './command.ts';
 import type { Shell } from './shell.ts';
 
 const flag = '--env-file';
 
-export const envFileOption = (): Option =>
-  new Option(
-    `${flag} <file>`,
-    "file with settings, instead of the project's .env; can be repeated, and later files take precedence; /dev/null: none",
-  ).argParser((file: string, files: readonly string[] = []) => [...files, file]);
+export const envFileOption = option(
+  `${flag} <file>`,
+  "file with settings, instead of the project's .env; can be repeated, and later files take precedence; /dev/null: none",
+  { read: (file: string, files: readonly string[] = []): readonly string[] => [...files, file] },
+);
 
 /**
  * Adds the settings of `.env`, or of the files of --env-file. Options take precedence over the environment, the

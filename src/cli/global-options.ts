@@ -1,5 +1,6 @@
-import { Option } from 'commander';
 import { type ColourChoice, colourChoices } from './colour.ts';
+import { type OptionSpec, option } from './command.ts';
+import { envFileOption } from './env-file-settings.ts';
 import { notInListError } from './usage-errors.ts';
 
 /** The options of every command change these while the command line is parsed. */
@@ -8,31 +9,34 @@ export type ScreenSetters = {
   readonly setZone: (zone: string) => void;
 };
 
-export async function zoneOption(
-  words: readonly string[],
-  setZone: ScreenSetters['setZone'],
-): Promise<Option> {
-  const isGiven = words.some((word) => word.startsWith('--zone'));
-  // Loading the time zones takes as long as the rest of `--help`.
-  const parse = isGiven ? (await import('./time-zone-option.ts')).parseTimeZone : undefined;
-  return new Option(
+export const globalOptions = ({ setColour, setZone }: ScreenSetters): readonly OptionSpec[] => [
+  option(
+    '--color <when>',
+    `colours: ${colourChoices.join(', ')}; auto: on a terminal, unless NO_COLOR is set`,
+    {
+      otherwise: 'auto',
+      read: (text: string): ColourChoice => {
+        const choice = colourChoices.find((each) => each === text);
+        if (choice === undefined) throw notInListError(text, colourChoices);
+        setColour(choice);
+        return choice;
+      },
+    },
+  ),
+  option(
     '--zone <zone>',
     "time zone of printed times, such as Pacific/Auckland (default: the terminal's (TZ), otherwise UTC); JSON and CSV are UTC",
-  ).argParser((text) => {
-    const zone = parse?.(text) ?? text;
-    setZone(zone);
-    return zone;
-  });
-}
-
-export function colourOption(setColour: (choice: ColourChoice) => void): Option {
-  const names = colourChoices.join(', ');
-  return new Option('--color <when>', `colours: ${names}; auto: on a terminal, unless NO_COLOR is set`)
-    .default('auto')
-    .argParser((text) => {
-      const choice = colourChoices.find((each) => each === text);
-      if (choice === undefined) throw notInListError(text, colourChoices);
-      setColour(choice);
-      return choice;
-    });
-}
+    {
+      // Loading the time zones takes as long as the rest of `--help`.
+      late: async () => {
+        const { parseTimeZone } = await import('./time-zone-option.ts');
+        return (text: string) => {
+          const zone = parseTimeZone(text);
+          setZone(zone);
+          return zone;
+        };
+      },
+    },
+  ),
+  envFileOption,
+];

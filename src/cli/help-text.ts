@@ -1,3 +1,9 @@
+import { exitCodes } from './exit-codes.ts';
+
+/** In `volley --help` and the man page. */
+export const purpose =
+  'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.';
+
 export type HelpSection = {
   readonly title: string;
   readonly entries: readonly (readonly [name: string, text: string])[];
@@ -7,14 +13,7 @@ export type HelpSection = {
 export const helpSections: readonly HelpSection[] = [
   {
     title: 'Exit codes',
-    entries: [
-      ['0', 'done, and every request accepted'],
-      ['1', 'internal error'],
-      ['2', 'bad input; nothing was sent'],
-      ['3', 'finished, with requests rejected, failed or unknown'],
-      ['4', 'stopped before the end (paused, credential refused)'],
-      ['130', 'interrupted; recorded, and resumable'],
-    ],
+    entries: Object.entries(exitCodes),
   },
   {
     title: 'Environment',

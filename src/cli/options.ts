@@ -1,24 +1,98 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { personPattern } from '../domain/access.ts';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
+import { flag, type OptionValues, option } from './command.ts';
 import type { Shell } from './shell.ts';
 import { notInListError } from './usage-errors.ts';
 
-/** Parsers of option values. Those that need a package are in `late-options.ts`. */
+/** Options that several commands have, and the parsers of their values. */
 
 /** The description of an argument or option that names a run. */
 export const runArgument = "the run's id, the beginning of one, or `latest` (volley runs)";
+
+export const campaignArgument = 'the campaign: its file (YAML), or its name in the folder campaigns';
 
 /** Relative to the working folder. */
 export const campaignsFolder = ({ settings }: Shell): string =>
   inProject('campaigns', settings.workingFolder);
 
-export const campaignsOption = (shell: Shell): Option =>
-  new Option(
-    '--campaigns <folder>',
-    'folder of the campaigns that have a schedule or are started over the API',
-  ).default(campaignsFolder(shell), "the project's campaigns");
+export const campaignsOption = option(
+  '--campaigns <folder>',
+  "folder of the campaigns that have a schedule or are started over the API (default: the project's campaigns)",
+);
+
+/** Options whose readers load a package. */
+export const loadDurationReader = async () => (await import('./scalar-options.ts')).parseDuration;
+export const loadLocalTimeReader = async () => (await import('./scalar-options.ts')).parseLocalTime;
+
+export const countryOption = (summary: string) =>
+  option('--country <country>', summary, {
+    late: async () => (await import('./country-option.ts')).parseCountry,
+  });
+
+const loadTimeZoneReader = async () => (await import('./time-zone-option.ts')).parseTimeZone;
+
+export const timeZoneOption = (summary: string) =>
+  option('--time-zone <zone>', summary, { late: loadTimeZoneReader });
+
+/** @param what the zone of what */
+export const utcZoneOption = (what: string) =>
+  option('--time-zone <zone>', `${what}, such as Pacific/Auckland`, {
+    late: loadTimeZoneReader,
+    otherwise: 'UTC',
+  });
+
+export const contactsOption = option(
+  '--contacts <file>',
+  "a contact file instead of the campaign's, relative to the working folder; - is standard input; can be repeated",
+  { read: (file: string, files: readonly string[] = []): readonly string[] => [...files, file] },
+);
+
+export const limitOption = option(
+  '--limit <number>',
+  'only the first recipients, in file order; `volley run <campaign> --of <run>` sends to the others later',
+  { read: parseCount },
+);
+
+export const testOption = option(
+  '--test-to <address...>',
+  'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says. Nothing reaches the addresses of the rows',
+  { conflicts: ['of', 'only', 'again'] },
+);
+
+export const originOption = (also = '') =>
+  option(
+    '--of <run>',
+    `the run that fixed contacts come from, by its id, the beginning of it, or \`latest\` (the newest run of the campaign); recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
+  );
+
+/** Of commands that send a run until it is over. */
+export const sendingExits = {
+  3: 'finished, with requests rejected, failed or unknown',
+  4: 'the run is paused, was cancelled, or waits for approval',
+  130: 'interrupted; `volley resume` continues the run',
+};
+
+export const reasonOption = option('--reason <text>', 'the reason, for the audit trail');
+
+/** What pause and cancel take. @param byDefault the reason */
+export const stopOptions = (byDefault: string) =>
+  [
+    option('--reason <text>', 'the reason, for the audit trail', { otherwise: byDefault }),
+    flag('--json', "print the run's summary as JSON"),
+  ] as const;
+
+/** Options of lists with up to millions of rows. */
+export const listOptions = [
+  option('--limit <number>', 'list so many at most (default: 100, or all with --json or --csv)', {
+    read: parseWholeNumber,
+  }),
+  flag('--json', 'print one JSON object a line'),
+  flag('--csv', 'print as CSV, with no text that a spreadsheet computes', { conflicts: ['json'] }),
+] as const;
+
+export type ListOutput = OptionValues<typeof listOptions>;
 
 export function parsePort(text: string): number {
   const port = Number(text);
@@ -71,11 +145,11 @@ function requireTime(text: string, forms: string): Date {
 const durations: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A time before now: `15m`, or as `parseTime`. */
-export function parsePast(text: string, now: Date): Date {
+export function parsePast(text: string): (now: Date) => Date {
   const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  return number === undefined
-    ? requireTime(text, `a time before now, such as 15m, or ${timeForms}`)
-    : new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
+  if (number !== undefined) return (now) => new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
+  const time = requireTime(text, `a time before now, such as 15m, or ${timeForms}`);
+  return () => time;
 }
 
 export function parseCampaignName(text: string): string {
@@ -103,46 +177,4 @@ export function wordsReader<Word extends string>(
 export function requirePeriod(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw new InputError([{ where: '--to', what: `${to} is not after --from ${from}.` }]);
-}
-
-export function addContactsOption(command: Command): Command {
-  return command.option(
-    '--contacts <file>',
-    "a contact file instead of the campaign's, relative to the working folder; - is standard input; can be repeated",
-    (file: string, files: readonly string[] = []) => [...files, file],
-  );
-}
-
-export function addOriginOption(command: Command, also = ''): Command {
-  return command.option(
-    '--of <run>',
-    `the run that fixed contacts come from, by its id, the beginning of it, or \`latest\` (the newest run of the campaign); recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
-  );
-}
-
-export function addLimitOption(command: Command): Command {
-  return command.option(
-    '--limit <number>',
-    'only the first recipients, in file order; `volley run <campaign> --of <run>` sends to the others later',
-    parseCount,
-  );
-}
-
-export function addTestOption(command: Command): Command {
-  return command.addOption(
-    new Option(
-      '--test-to <address...>',
-      'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says. Nothing reaches the addresses of the rows',
-    ).conflicts(['of', 'only', 'again']),
-  );
-}
-
-export const reasonOption = ['--reason <text>', 'the reason, for the audit trail'] as const;
-
-/** What pause and cancel take. @param byDefault the reason */
-export function addStopOptions(command: Command, byDefault: string): Command {
-  return command
-    .argument('<run>', runArgument)
-    .option(...reasonOption, byDefault)
-    .option('--json', "print the run's summary as JSON");
 }

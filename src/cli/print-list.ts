@@ -1,7 +1,7 @@
 import { formatCsvRows, formatCsvTitles } from '../report/formats/csv.ts';
 import type { SheetColumn } from '../report/formats/sheet.ts';
 import type { Screen } from '../report/screen.ts';
-import type { ListOutput } from './list-options.ts';
+import type { ListOutput } from './options.ts';
 import type { Shell } from './shell.ts';
 
 /** Rows of a table without --limit. */

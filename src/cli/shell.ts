@@ -8,6 +8,7 @@ import { printableLines } from '../report/printable.ts';
 import type { Screen } from '../report/screen.ts';
 import { wantsColour } from './colour.ts';
 import { currentUser } from './current-user.ts';
+import type { ExitCode } from './exit-codes.ts';
 import type { OpenedContext, OpenedLedger } from './open-context.ts';
 import { OutputError, standardOutput } from './output-error.ts';
 
@@ -47,9 +48,6 @@ export type Shell = {
   /** Ends the process without closing, which could wait for the database; as safe as a kill. */
   readonly leave: (code: ExitCode) => never;
 };
-
-/** 0 done and all accepted, 1 internal error, 2 bad input, 3 some requests not accepted, 4 stopped before the end, 130 interrupted. */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 130;
 
 export function processShell(words: readonly string[]): Shell {
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>

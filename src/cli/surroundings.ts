@@ -22,7 +22,7 @@ export function accountOfRun({ run, account }: Pick<Run, 'run' | 'account'>): Na
  */
 export async function withSurroundings(
   shell: Shell,
-  sandbox: true | undefined,
+  sandbox: boolean | undefined,
   findAccounts: (context: EngineContext) => Promise<readonly [NamedAccount, ...NamedAccount[]]>,
   send: (surroundings: Surroundings) => Promise<void>,
 ): Promise<void> {

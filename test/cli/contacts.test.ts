@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { endAfterSilence } from '../../src/cli/actions/check.ts';
+import { endAfterSilence } from '../../src/cli/silent-input.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';

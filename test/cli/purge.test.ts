@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { confirmPurge } from '../../src/cli/actions/purge.ts';
+import { confirmPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { dumpOf, findTexts, planOldRun, plantedTexts, secret } from '../support/purges.ts';

@@ -1,37 +1,78 @@
-import type { Command } from 'commander';
-import type { LimitOptions } from '../actions/account.ts';
-import { lateOption } from '../late-options.ts';
-import type { Shell } from '../shell.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { RateLimits } from '../../domain/rates.ts';
+import type { AccountLimits } from '../../engine/dispatch/account-limits.ts';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command.description('Shows or changes the limits of accounts.');
-  command
-    .command('limits')
-    .description(
-      'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit that is set here replaces the one of the accounts file until you set it to "file".',
-    )
-    .argument('[account]', 'only this account; required for a change')
-    .addOption(
-      await lateOption(
-        words,
-        '--requests-per-second <number>',
-        'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
-        rateLimitReader,
-      ),
-    )
-    .addOption(
-      await lateOption(
-        words,
-        '--recipients-per-second <number>',
-        'maximum of recipients a second; "file": the limit of the accounts file',
-        rateLimitReader,
-      ),
-    )
-    .option('--json', 'print one JSON object a line')
-    .action(async (account: string | undefined, options: LimitOptions) => {
-      const { limitsAction } = await import('../actions/account.ts');
-      await limitsAction(shell, account, options);
-    });
+const loadRateLimitReader = async () => (await import('../scalar-options.ts')).parseRateLimit;
+
+const limits = defineCommand({
+  description:
+    'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit that is set here replaces the one of the accounts file until you set it to "file".',
+  arguments: [argument('[account]', 'only this account; required for a change')],
+  options: [
+    option(
+      '--requests-per-second <number>',
+      'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
+      { late: loadRateLimitReader },
+    ),
+    option(
+      '--recipients-per-second <number>',
+      'maximum of recipients a second; "file": the limit of the accounts file',
+      { late: loadRateLimitReader },
+    ),
+    flag('--json', 'print one JSON object a line'),
+  ],
+  examples: [
+    ['volley account limits', 'show the limits'],
+    ['volley account limits main --requests-per-second 20', 'slow an account down, also during a run'],
+  ],
+  run: async (shell, [account], { json, ...asked }) => {
+    const { rateLimitTable } = await import('../../report/rate-limits.ts');
+    const found = await limitsOf(shell, account, changesOf(asked));
+    if (json) for (const one of found) shell.print(JSON.stringify(toJson(one)));
+    else shell.print(found.length === 0 ? 'No accounts.' : rateLimitTable(found, shell.screen));
+  },
+});
+
+export const command = defineGroup('Shows or changes the limits of accounts.', { limits });
+
+async function limitsOf(
+  shell: Shell,
+  account: string | undefined,
+  changes: Partial<RateLimits>,
+): Promise<AccountLimits[]> {
+  const { changeAccountLimits, listAccountLimits } = await import('../../engine/dispatch/account-limits.ts');
+  if (Object.keys(changes).length === 0)
+    return withLedgerToRead(shell, (context) => listAccountLimits(context, shell.settings, account));
+  if (account !== undefined)
+    return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, { changes }));
+  const what = 'The change needs an account: volley account limits <account> …';
+  throw new InputError([{ where: 'account limits', what }]);
 }
 
-const rateLimitReader = async () => (await import('../scalar-options.ts')).parseRateLimit;
+type AskedLimits = { readonly [Limit in keyof RateLimits]?: number | 'file' };
+
+function changesOf({ requestsPerSecond, recipientsPerSecond }: AskedLimits): Partial<RateLimits> {
+  return {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond: toSetLimit(requestsPerSecond) }),
+    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: toSetLimit(recipientsPerSecond) }),
+  };
+}
+
+function toSetLimit(limit: number | 'file'): number | null {
+  return limit === 'file' ? null : limit;
+}
+
+function toJson({ account, file, set, inForce }: AccountLimits): unknown {
+  const valuesOf = (limit: keyof RateLimits) => ({
+    file: file[limit],
+    set: set[limit],
+    inForce: inForce[limit],
+  });
+  return {
+    account,
+    requestsPerSecond: valuesOf('requestsPerSecond'),
+    recipientsPerSecond: valuesOf('recipientsPerSecond'),
+  };
+}

@@ -1,18 +1,29 @@
-import type { Command } from 'commander';
-import type { ApproveOptions } from '../actions/approve.ts';
+import { argument, defineCommand, flag } from '../command.ts';
 import { reasonOption, runArgument } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { withLedger } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Approves a run of a campaign with `approval`; before, nothing of the run is sent. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
-    )
-    .argument('<run>', runArgument)
-    .option(...reasonOption)
-    .option('--json', 'print the approval as JSON')
-    .action(async (name: string, options: ApproveOptions) => {
-      const { approveAction } = await import('../actions/approve.ts');
-      await approveAction(shell, name, options);
+export const command = defineCommand({
+  description:
+    'Approves a run of a campaign with `approval`; before, nothing of the run is sent. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
+  arguments: [argument('<run>', runArgument)],
+  options: [reasonOption, flag('--json', 'print the approval as JSON')],
+  examples: [['volley approve latest', 'approve the newest run']],
+  run: async (shell, [name], { reason: given, json }) => {
+    const { approveRun } = await import('../../engine/plan/approve-run.ts');
+    const { requireRun } = await import('../../engine/runs/find-run.ts');
+    const { formatReason } = await import('../../platform/reason-text.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    await withLedger(shell, async (context) => {
+      const run = await chooseRun(shell, context, name);
+      const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run, given);
+      const { state } = await requireRun(context, run);
+      const next =
+        state === 'paused'
+          ? `It is paused; \`volley resume ${run}\` sends it.`
+          : `A run of a schedule or of the API starts by itself. \`volley resume ${run}\` sends any run.`;
+      const text = `Run ${run} is approved by ${by}. ${next}`;
+      const reason = formatReason(approval.reason);
+      shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);
     });
-}
+  },
+});

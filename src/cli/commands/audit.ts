@@ -1,25 +1,33 @@
-import { type Command, Option } from 'commander';
 import { auditActions } from '../../domain/access.ts';
-import type { AuditOptions } from '../actions/audit.ts';
+import { defineCommand, option } from '../command.ts';
 import { parseTime } from '../options.ts';
-import { addReportOptions } from '../report-options.ts';
-import type { Shell } from '../shell.ts';
+import { reportOptions } from '../report-options.ts';
+import { withLedgerToRead } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  addReportOptions(command, 'table')
-    .description(
-      'Lists the audit trail, newest first: what users did on the command line or over the API, and what schedules did. Entries are never changed or removed, and contain nothing about recipients.',
-    )
-    .option('--run <run>', 'only entries of this run: its id, the beginning of it, or `latest`')
-    .option('--who <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"')
-    .addOption(new Option('--action <action>', 'only entries of this action').choices(auditActions))
-    .option(
-      '--since <time>',
-      'only entries from this time on, such as 2026-11-21 or 2026-11-21T08:00:00Z',
-      parseTime,
-    )
-    .action(async (options: AuditOptions) => {
-      const { auditAction } = await import('../actions/audit.ts');
-      await auditAction(shell, options);
+export const command = defineCommand({
+  description:
+    'Lists the audit trail, newest first: what users did on the command line or over the API, and what schedules did. Entries are never changed or removed, and contain nothing about recipients.',
+  options: [
+    ...reportOptions('table'),
+    option('--run <run>', 'only entries of this run: its id, the beginning of it, or `latest`'),
+    option('--who <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"'),
+    option('--action <action>', 'only entries of this action', { choices: auditActions }),
+    option('--since <time>', 'only entries from this time on, such as 2026-11-21 or 2026-11-21T08:00:00Z', {
+      read: parseTime,
+    }),
+  ],
+  examples: [['volley audit --since 2026-11-01', 'see who did what since 1 November']],
+  run: async (shell, _, { run: name, who, action, since, ...options }) => {
+    const { readAudit } = await import('../../engine/audit.ts');
+    const { auditSheet } = await import('../../report/audit-sheet.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    const { sheetWriter } = await import('../write-report.ts');
+    const write = sheetWriter(shell, options, 'table');
+    await withLedgerToRead(shell, async (context) => {
+      const run = name === undefined ? undefined : await chooseRun(shell, context, name);
+      const filters = Object.entries({ run, who, action, since: since?.toISOString() });
+      const subtitle = filters.flatMap(([key, value]) => (value === undefined ? [] : `${key}: ${value}`));
+      await write(auditSheet(readAudit(context, { run, who, action, since }), subtitle, shell.now()));
     });
-}
+  },
+});

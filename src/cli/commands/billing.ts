@@ -1,40 +1,52 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { CloseOptions } from '../actions/billing.ts';
-import { timeZoneOption } from '../late-options.ts';
-import { parsePerson } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { InvalidArgumentError } from 'commander';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
+import { parsePerson, timeZoneOption } from '../options.ts';
+import { withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command.description(
-    'Closes months of billing, and lists closed months. `volley report billing` prints the reports.',
-  );
-  command
-    .command('close')
-    .description(
-      'Closes a month: its billing report stays the same from now on. Later changes to requests of the month go to the next month, as a named correction. You close months one after the other; the first one closes all months before it.',
-    )
-    .argument('<month>', 'such as 2026-11', parseMonth)
-    .addOption(
-      await timeZoneOption(
-        words,
-        'time zone in which the month starts and ends, such as Pacific/Auckland (default: that of the last closed month)',
-      ),
-    )
-    .option('--by <name>', 'the person who closes the month (default: user@host)', parsePerson)
-    .option('--json', 'print the closing as JSON')
-    .action(async (month: string, options: CloseOptions) => {
-      const { closeAction } = await import('../actions/billing.ts');
-      await closeAction(shell, month, options);
-    });
-  command
-    .command('list')
-    .description('Lists the closed months, earliest first.')
-    .option('--json', 'print one JSON object a line')
-    .action(async (options: { json?: true }) => {
-      const { listAction } = await import('../actions/billing.ts');
-      await listAction(shell, options);
-    });
-}
+const close = defineCommand({
+  description:
+    'Closes a month: its billing report stays the same from now on. Later changes to requests of the month go to the next month, as a named correction. You close months one after the other; the first one closes all months before it.',
+  arguments: [argument('<month>', 'such as 2026-11', { read: parseMonth })],
+  options: [
+    timeZoneOption(
+      'time zone in which the month starts and ends, such as Pacific/Auckland (default: that of the last closed month)',
+    ),
+    option('--by <name>', 'the person who closes the month (default: user@host)', { read: parsePerson }),
+    flag('--json', 'print the closing as JSON'),
+  ],
+  examples: [['volley billing close 2026-10 --time-zone Pacific/Auckland', 'close October']],
+  run: async (shell, [month], { timeZone, by, json }) => {
+    const { closeMonth, zoneOfNextClosing } = await import('../../engine/billing/billing.ts');
+    const { closedText } = await import('../../report/closings.ts');
+    const closing = await withLedger(shell, async (context) =>
+      closeMonth(context, {
+        month,
+        timeZone: timeZone ?? (await zoneOfNextClosing(context, month)),
+        closedBy: by ?? context.actor.name,
+      }),
+    );
+    shell.print(json ? JSON.stringify(closing) : closedText(closing, shell.screen));
+  },
+});
+
+const list = defineCommand({
+  description: 'Lists the closed months, earliest first.',
+  options: [flag('--json', 'print one JSON object a line')],
+  examples: [['volley billing list', 'list the closed months']],
+  run: async (shell, _, { json }) => {
+    const { listClosings } = await import('../../ledger/billing/close.ts');
+    const { closingTable } = await import('../../report/closings.ts');
+    const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
+    if (json) for (const closing of closings) shell.print(JSON.stringify(closing));
+    else
+      shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings, shell.screen));
+  },
+});
+
+export const command = defineGroup(
+  'Closes months of billing, and lists closed months. `volley report billing` prints the reports.',
+  { close, list },
+);
 
 function parseMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;

@@ -1,15 +1,15 @@
-import type { Command } from 'commander';
-import { addStopOptions } from '../options.ts';
-import type { Shell } from '../shell.ts';
-import type { StopOptions } from '../stop-and-print.ts';
+import { argument, defineCommand } from '../command.ts';
+import { runArgument, stopOptions } from '../options.ts';
 
-export function define(command: Command, shell: Shell): void {
-  addStopOptions(command, 'cancelled by an operator')
-    .description(
-      'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
-    )
-    .action(async (name: string, options: StopOptions) => {
-      const { cancelAction } = await import('../actions/cancel.ts');
-      await cancelAction(shell, name, options);
-    });
-}
+export const command = defineCommand({
+  description:
+    'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
+  arguments: [argument('<run>', runArgument)],
+  options: stopOptions('cancelled by an operator'),
+  examples: [['volley cancel latest --reason "wrong list"', 'end the newest run for good']],
+  run: async (shell, [name], options) => {
+    const { cancel } = await import('../../engine/runs/stop-run.ts');
+    const { stopAndPrint } = await import('../stop-and-print.ts');
+    await stopAndPrint(shell, name, options, cancel);
+  },
+});

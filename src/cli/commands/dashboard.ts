@@ -1,21 +1,50 @@
-import type { Command } from 'commander';
-import type { DashboardFlags } from '../actions/dashboard.ts';
-import { campaignsOption, parsePort } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { once } from 'node:events';
+import { defineCommand, flag, option } from '../command.ts';
+import { campaignsFolder, campaignsOption, parsePort } from '../options.ts';
+import { withLedger } from '../shell.ts';
 
-const signingIn = `
-Only this machine can reach it. The command makes a token of scope admin for you, revokes it when it ends, and both are in the
-audit trail. For other people and machines, run volley serve, which has the same dashboard.`;
-
-export function define(command: Command, shell: Shell): void {
-  command
-    .description('Shows the ledger in a browser on this machine, and signs you in.')
-    .option('--port <number>', 'port that it listens on; 0: any free port', parsePort, 0)
-    .option('--no-open', 'only print the address, and open no browser')
-    .addOption(campaignsOption(shell))
-    .addHelpText('after', signingIn)
-    .action(async (flags: DashboardFlags) => {
-      const { dashboardAction } = await import('../actions/dashboard.ts');
-      await dashboardAction(shell, flags);
-    });
-}
+export const command = defineCommand({
+  description: 'Shows the ledger in a browser on this machine, and signs you in.',
+  details: `Only this machine can reach it. The command makes a token of scope admin for you, revokes it when it ends, and both are in the
+audit trail. For other people and machines, run volley serve, which has the same dashboard.`,
+  options: [
+    option('--port <number>', 'port that it listens on; 0: any free port', {
+      read: parsePort,
+      otherwise: 0,
+    }),
+    flag('--no-open', 'only print the address, and open no browser'),
+    campaignsOption,
+  ],
+  examples: [
+    ['volley dashboard', 'look at your runs in a browser'],
+    [
+      'volley dashboard --no-open --port 8030',
+      'on a server, through ssh -L 8030:127.0.0.1:8030; open the address that it prints',
+    ],
+  ],
+  run: async (shell, _, { port, open, campaigns: folder = campaignsFolder(shell) }) => {
+    const { closeAfter } = await import('../../platform/close-after.ts');
+    const { openLogger } = await import('../../platform/logger.ts');
+    const { accountLoader } = await import('../account-loader.ts');
+    const { openInBrowser, showOwnDashboard } = await import('../own-dashboard.ts');
+    const { openPlanner } = await import('../planner/planner.ts');
+    const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
+    await withLedger(shell, (context) =>
+      closeAfter(async (defer) => {
+        shell.drainOnStop(() => 'Open pages are answered.');
+        const planner = openPlanner(context, shell.settings, folder, logger);
+        defer(planner.close);
+        const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
+        const { startRun } = planner;
+        const tools = { port, scheduleSource, startRun, logger };
+        const address = await showOwnDashboard(shell, context, tools, defer);
+        shell.note(`Dashboard: ${new URL('/', address)}`);
+        shell.note(`This address signs you in, once and within ten minutes: ${address}`);
+        shell.note('It sends nothing itself: volley run, volley worker and volley serve do. Ctrl-C ends it.');
+        const failed = (): void => shell.note('No browser was opened. Open the address above in yours.');
+        if (open) openInBrowser(address, failed, defer);
+        if (!shell.stop.aborted) await once(shell.stop, 'abort');
+      }),
+    );
+  },
+});

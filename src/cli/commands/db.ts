@@ -1,50 +1,85 @@
-import type { Command } from 'commander';
-import type { RestoredOptions } from '../actions/db.ts';
+import { InputError } from '../../domain/problems.ts';
+import { defineCommand, defineGroup, flag, option } from '../command.ts';
 import { parseTime } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { withLedger, withNewLedger } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command.description('Migrates, shows or stops the database: DATABASE_URL, or the embedded server.');
-  command
-    .command('migrate')
-    .description(
-      'Migrates the ledger, or makes a new, empty one if there is none. Other commands that change something migrate a ledger too, but make none.',
-    )
-    .action(async () => {
-      const { migrateAction } = await import('../actions/db.ts');
-      await migrateAction(shell);
-    });
-  command
-    .command('status')
-    .description(
-      'Shows which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
-    )
-    .option('--json', 'print the status as JSON')
-    .action(async (options: { json?: true }) => {
-      const { statusAction } = await import('../actions/db.ts');
-      await statusAction(shell, options);
-    });
-  command
-    .command('stop')
-    .description('Stops the embedded server if a killed command left it running.')
-    .action(async () => {
-      const { stopAction } = await import('../actions/db.ts');
-      await stopAction(shell);
-    });
-  command
-    .command('restored')
-    .description(
-      'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
-    )
-    .option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', parseTime)
-    .option(
+const migrate = defineCommand({
+  description:
+    'Migrates the ledger, or makes a new, empty one if there is none. Other commands that change something migrate a ledger too, but make none.',
+  examples: [['volley db migrate', 'update the ledger after an upgrade']],
+  run: (shell) =>
+    withNewLedger(shell, async ({ ledger }, { description, migrated, newer }) => {
+      // This role can migrate the tables of a newer pg-boss; the role of other commands may lack the rights.
+      await ledger.queue();
+      const upToDate = newer === undefined ? 'up to date.' : 'nothing was migrated.';
+      shell.print(`${description}: ${migrated.length === 0 ? upToDate : migrated.join(', ')}`);
+    }),
+});
+
+const status = defineCommand({
+  description: 'Shows which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
+  options: [flag('--json', 'print the status as JSON')],
+  examples: [['volley db status', 'see which database is used']],
+  run: async (shell, _, { json }) => {
+    const { readDatabaseStatus } = await import('../database-status.ts');
+    const found = Object.entries(await readDatabaseStatus(shell));
+    shell.print(
+      json
+        ? JSON.stringify(Object.fromEntries(found))
+        : found.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    );
+  },
+});
+
+const stop = defineCommand({
+  description: 'Stops the embedded server if a killed command left it running.',
+  examples: [['volley db stop', 'stop the embedded server']],
+  run: async ({ settings, print }) => {
+    const { stopEmbeddedServer } = await import('../../platform/embedded-postgres.ts');
+    const { requireHome } = await import('../../platform/project.ts');
+    const wasRunning = await stopEmbeddedServer(requireHome(settings.environment, settings.workingFolder));
+    print(`The embedded server ${wasRunning ? 'is stopped' : 'was not running'}.`);
+  },
+});
+
+const restored = defineCommand({
+  description:
+    'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
+  options: [
+    option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', { read: parseTime }),
+    flag(
       '--nothing-missing',
       'instead of --since: the ledger is complete, because everything was stopped before the move, or the standby was synchronous; nothing becomes in doubt',
-    )
-    .requiredOption('--reason <words>', 'the reason, for the audit trail')
-    .option('--json', 'print the unfinished runs, and those that the ledger lacks, as JSON')
-    .action(async (options: RestoredOptions) => {
-      const { restoredAction } = await import('../actions/db.ts');
-      await restoredAction(shell, options);
-    });
+    ),
+    option('--reason <words>', 'the reason, for the audit trail', { required: true }),
+    flag('--json', 'print the unfinished runs, and those that the ledger lacks, as JSON'),
+  ],
+  examples: [
+    ['volley db restored --since 2026-11-22T01:00Z --reason "disk failed"', 'confirm a restored backup'],
+  ],
+  run: async (shell, _, { since, nothingMissing, reason, json }) => {
+    const { confirmRestored } = await import('../../engine/schedule/confirm-restored.ts');
+    const { lostRunsText } = await import('../lost-runs-text.ts');
+    if ((since === undefined) === (nothingMissing === undefined)) {
+      const what = 'Use one of the two: the time of the backup, or that nothing is missing.';
+      throw new InputError([{ where: '--since, --nothing-missing', what }]);
+    }
+    const { doubted, lost } = await withLedger(shell, (context) =>
+      confirmRestored(context, { reason, since: since ?? null }),
+    );
+    const missing = lost.map(({ run, campaign, at }) => ({ run, campaign, at }));
+    if (json) shell.print(JSON.stringify({ runs: doubted, missing }));
+    else
+      for (const line of [...doubted.map(doubtedText), ...lostRunsText(lost), 'The ledger is in use again.'])
+        shell.print(line);
+  },
+});
+
+export const command = defineGroup(
+  'Migrates, shows or stops the database: DATABASE_URL, or the embedded server.',
+  { migrate, status, stop, restored },
+);
+
+function doubtedText({ run, requests }: { readonly run: string; readonly requests: number }): string {
+  return `Run ${run}: ${requests === 1 ? '1 request is' : `${requests} requests are`} in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`;
 }

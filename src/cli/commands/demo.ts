@@ -1,16 +1,19 @@
-import type { Command } from 'commander';
-import type { DemoFlags } from '../actions/demo.ts';
-import type { Shell } from '../shell.ts';
+import { defineCommand, flag } from '../command.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Runs the example campaigns against the sandbox, waits for the delivery reports, and prints the cost.',
-    )
-    .option('--interfaces', 'instead, run a small campaign for every other interface, format and channel')
-    .option('--dashboard', 'send slowly, print the address of a dashboard, and keep it until Ctrl-C')
-    .action(async (options: DemoFlags) => {
-      const { demoAction } = await import('../actions/demo.ts');
-      await demoAction(shell, options);
-    });
-}
+export const command = defineCommand({
+  description:
+    'Runs the example campaigns against the sandbox, waits for the delivery reports, and prints the cost.',
+  options: [
+    flag('--interfaces', 'instead, run a small campaign for every other interface, format and channel'),
+    flag('--dashboard', 'send slowly, print the address of a dashboard, and keep it until Ctrl-C'),
+  ],
+  exits: { 3: 'a request was not accepted, or a delivery report is missing' },
+  examples: [
+    ['volley demo', 'see everything once, on this machine'],
+    ['volley demo --dashboard', 'watch it in a browser'],
+  ],
+  run: async (shell, _, { interfaces = false, dashboard = false }) => {
+    const { demonstrate } = await import('../demonstrate.ts');
+    await demonstrate(shell, { everyInterface: interfaces, shown: dashboard });
+  },
+});

@@ -1,32 +1,55 @@
-import type { Command } from 'commander';
-import type { DoctorOptions } from '../actions/doctor.ts';
-import { campaignsOption } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { randomUUID } from 'node:crypto';
+import type { Check, CheckState } from '../../domain/doctor.ts';
+import { defineCommand, flag } from '../command.ts';
+import { campaignsFolder, campaignsOption } from '../options.ts';
 
-const states = `
-Each line has a state, a name, what was found, and the next step:
+export const command = defineCommand({
+  description:
+    'Checks the installation: Node, project, database and ledger, accounts and their services, the receiver of delivery reports, workers, schedules and what waits for an operator.',
+  details: `Each line has a state, a name, what was found, and the next step:
   ok           nothing to do
   warning      works, but an operator should look at it
   problem      something is not sent, not received, or soon will not be
   not checked  could not be found out; the line says why
 
-Exit codes, for cron and monitoring: 0 without problems, 3 with at least one; with --strict also for warnings.
-
 All checks together take 10 seconds at most. They only read: nothing is made, migrated, started or sent. A stopped embedded
-server is started for a moment, as by every command.`;
-
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Checks the installation: Node, project, database and ledger, accounts and their services, the receiver of delivery reports, workers, schedules and what waits for an operator.',
-    )
-    .addOption(campaignsOption(shell))
-    .option('--strict', 'exit with 3 for warnings too')
-    .option('--quiet', 'print warnings and problems only')
-    .option('--json', 'print one object with all checks as JSON')
-    .addHelpText('after', states)
-    .action(async (options: DoctorOptions) => {
-      const { doctorAction } = await import('../actions/doctor.ts');
-      await doctorAction(shell, options);
+server is started for a moment, as by every command.`,
+  options: [
+    campaignsOption,
+    flag('--strict', 'exit with 3 for warnings too'),
+    flag('--quiet', 'print warnings and problems only'),
+    flag('--json', 'print one object with all checks as JSON'),
+  ],
+  exits: { 3: 'there is a problem; with --strict, also a warning' },
+  examples: [
+    ['volley doctor', 'every check, with the next steps'],
+    ['volley doctor --quiet --strict', 'for cron: print warnings and problems only, and fail for them'],
+    ['volley doctor --json', 'for monitoring'],
+  ],
+  run: async (shell, _, { campaigns = campaignsFolder(shell), strict, quiet, json }) => {
+    const { diagnose } = await import('../../engine/doctor/diagnose.ts');
+    const { formatCheckCounts, formatChecks } = await import('../../report/doctor.ts');
+    const { settings, now, screen, print } = shell;
+    const checks = await diagnose({
+      settings,
+      campaigns,
+      now,
+      randomUuid: randomUUID,
+      nodeVersion: process.version,
     });
+    const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
+    const noteworthy = checks.filter(({ state }) => state === 'problem' || state === 'warning');
+    if (json) print(JSON.stringify({ state: worstOf(checks), checks }));
+    else if (!quiet) print(`${formatChecks(checks, screen)}\n\n${formatCheckCounts(checks)}`);
+    // What cron would send by e-mail: nothing, if there is nothing.
+    else if (noteworthy.length > 0) print(formatChecks(noteworthy, screen));
+    if (checks.some(({ state }) => failing.includes(state))) shell.exitWith(3);
+  },
+});
+
+/** What was not checked counts as ok. */
+function worstOf(checks: readonly Check[]): CheckState {
+  return (
+    (['problem', 'warning'] as const).find((state) => checks.some((check) => check.state === state)) ?? 'ok'
+  );
 }

@@ -1,20 +1,65 @@
-import type { Command } from 'commander';
-import type { EraseOptions } from '../actions/erase.ts';
-import { countryOption } from '../late-options.ts';
-import type { Shell } from '../shell.ts';
+import { randomBytes } from 'node:crypto';
+import type { Erasure, LeftAlone } from '../../engine/recipient-data/erase-person.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
+import { countryOption } from '../options.ts';
+import { withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command
-    .description(
-      'Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Runs that have not ended are named and left alone; then the exit code is 3. docs/how-to/purge.md describes what is kept.',
-    )
-    .argument('<address>', 'a phone number or an e-mail address')
-    .addOption(await countryOption(words, 'country of a number without a country code'))
-    .requiredOption('--reason <words>', 'why, for the audit trail; write no address')
-    .option('--dry-run', 'print what would be erased, and erase nothing')
-    .option('--json', 'print the result as JSON')
-    .action(async (address: string, options: EraseOptions) => {
-      const { eraseAction } = await import('../actions/erase.ts');
-      await eraseAction(shell, address, options);
-    });
+export const command = defineCommand({
+  description:
+    'Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Runs that have not ended are named and left alone; then the exit code is 3. docs/how-to/purge.md describes what is kept.',
+  arguments: [argument('<address>', 'a phone number or an e-mail address')],
+  options: [
+    countryOption('country of a number without a country code'),
+    option('--reason <words>', 'why, for the audit trail; write no address', { required: true }),
+    flag('--dry-run', 'print what would be erased, and erase nothing'),
+    flag('--json', 'print the result as JSON'),
+  ],
+  exits: { 3: 'a run was left alone' },
+  examples: [
+    [
+      "volley erase +61412345678 --reason 'asked on 3 November' --dry-run",
+      'see what would be erased of one person',
+    ],
+  ],
+  run: async (shell, [text], { country, reason, dryRun, json }) => {
+    const { erasePerson, previewErasure } = await import('../../engine/recipient-data/erase-person.ts');
+    const { comparedAddressOf } = await import('../../engine/reporting/recipient-report.ts');
+    const { ensureHashKey } = await import('../../platform/hash-key.ts');
+    const address = comparedAddressOf(text, country);
+    const erase = async (): Promise<Erasure> => {
+      const { environment, workingFolder } = shell.settings;
+      const { made } = ensureHashKey(environment, workingFolder, randomBytes);
+      if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+      return withLedger(shell, (context) => erasePerson(context, address, reason));
+    };
+    const erasure = dryRun
+      ? await withLedgerToRead(shell, (context) => previewErasure(context, address))
+      : await erase();
+    const leftAlone = erasure.leftAlone.map((each) => ({ ...each, why: holds[each.why] }));
+    for (const { run, why } of leftAlone) shell.note(`Run ${run} still has the person: ${why}.`);
+    for (const { run, name } of erasure.droppedFiles) {
+      const kept = dryRun ? 'would not be kept any more' : 'is not kept any more';
+      shell.note(
+        `The workbook ${name} of run ${run} ${kept}, so \`volley report contacts\` cannot show its rows.`,
+      );
+    }
+    shell.print(json ? JSON.stringify({ ...erasure, leftAlone }) : erasureText(erasure, dryRun));
+    if (leftAlone.length > 0) shell.exitWith(3);
+  },
+});
+
+const holds: Readonly<Record<LeftAlone['why'], string>> = {
+  not_over: 'it has not ended; erase again after its end (`volley cancel` ends it)',
+  unsettled: 'a request to the person may still be sent, or is in doubt (`volley resolve`)',
+  in_use: 'another process uses it; try again',
+};
+
+function erasureText({ runs, recipients, contactRows, reports, leftAlone }: Erasure, dryRun?: true): string {
+  const which =
+    leftAlone.length === 0 ? '' : ` Runs left alone: ${leftAlone.map(({ run }) => run).join(', ')}.`;
+  return [
+    `${dryRun ? 'To be erased' : 'Erased'}: one person (runs: ${runs.length}, recipients: ${recipients}, rows of contact files: ${contactRows}, raw delivery reports: ${reports}).${which}`,
+    'Kept, without the person, because bills and invoices need them: counts, prices, payers and MessageIDs.',
+    `The address ${dryRun ? 'would be' : 'is'} suppressed for all accounts, as a hash, so that no later run sends to it.`,
+  ].join('\n');
 }

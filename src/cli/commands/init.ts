@@ -1,35 +1,38 @@
-import { type Command, Option } from 'commander';
 import { firstChannels } from '../../campaign/first-campaign.ts';
 import { projectMarker } from '../../platform/project.ts';
-import type { InitOptions } from '../actions/init.ts';
-import { countryOption } from '../late-options.ts';
-import { parseCampaignName } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
+import { countryOption, parseCampaignName } from '../options.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command
-    .description(
-      `Makes a folder a Volley project: marks it (${projectMarker}), makes a new, empty ledger, and, in a folder without campaigns, writes a first campaign, an account for the sandbox and settings. The ledger is in .volley/, or in the database of DATABASE_URL. Overwrites nothing. On a terminal, asks what no option gives.`,
-    )
-    .argument('[folder]', 'the folder of the project; the working folder by default')
-    .option('--name <name>', 'name of the first campaign (default: first)', parseCampaignName)
-    .option(
+export const command = defineCommand({
+  description: `Makes a folder a Volley project: marks it (${projectMarker}), makes a new, empty ledger, and, in a folder without campaigns, writes a first campaign, an account for the sandbox and settings. The ledger is in .volley/, or in the database of DATABASE_URL. Overwrites nothing. On a terminal, asks what no option gives.`,
+  arguments: [argument('[folder]', 'the folder of the project; the working folder by default')],
+  options: [
+    option('--name <name>', 'name of the first campaign (default: first)', { read: parseCampaignName }),
+    option(
       '--contacts <file>',
       'contact file of the first campaign, which stays where it is (default: an example)',
-    )
-    .addOption(
-      new Option(
-        '--channel <channel>',
-        'channel of the first campaign (default: sms if the contacts have phone numbers)',
-      ).choices(firstChannels),
-    )
-    .option('--recipient <column>', 'column with the phone numbers or e-mail addresses (default: guessed)')
-    .addOption(await countryOption(words, 'country of phone numbers without a country code, such as NZ'))
-    .option('--bare', 'write no campaign, account and settings, as on a server')
-    .option('--yes', 'ask nothing')
-    .option('--json', 'ask nothing, and print what was made as JSON')
-    .action(async (named: string | undefined, options: InitOptions) => {
-      const { initAction } = await import('../actions/init.ts');
-      await initAction(shell, named, options);
-    });
-}
+    ),
+    option(
+      '--channel <channel>',
+      'channel of the first campaign (default: sms if the contacts have phone numbers)',
+      { choices: firstChannels },
+    ),
+    option('--recipient <column>', 'column with the phone numbers or e-mail addresses (default: guessed)'),
+    countryOption('country of phone numbers without a country code, such as NZ'),
+    flag('--bare', 'write no campaign, account and settings, as on a server'),
+    flag('--yes', 'ask nothing'),
+    flag('--json', 'ask nothing, and print what was made as JSON'),
+  ],
+  examples: [
+    ['volley init shop', 'make a project with a first campaign'],
+    [
+      'volley init shop --contacts members.csv --country AU',
+      'write the first campaign for contacts of your own',
+    ],
+    ['volley init --bare', 'on a server: only the marker and the ledger'],
+  ],
+  run: async (shell, [folder], options) => {
+    const { makeProject } = await import('../make-project.ts');
+    await makeProject(shell, folder, options);
+  },
+});

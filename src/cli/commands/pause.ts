@@ -1,15 +1,15 @@
-import type { Command } from 'commander';
-import { addStopOptions } from '../options.ts';
-import type { Shell } from '../shell.ts';
-import type { StopOptions } from '../stop-and-print.ts';
+import { argument, defineCommand } from '../command.ts';
+import { runArgument, stopOptions } from '../options.ts';
 
-export function define(command: Command, shell: Shell): void {
-  addStopOptions(command, 'paused by an operator')
-    .description(
-      'Pauses a run, in whichever process sends it. No further request is sent, and answers to requests in flight are recorded. `volley resume` continues it.',
-    )
-    .action(async (name: string, options: StopOptions) => {
-      const { pauseAction } = await import('../actions/pause.ts');
-      await pauseAction(shell, name, options);
-    });
-}
+export const command = defineCommand({
+  description:
+    'Pauses a run, in whichever process sends it. No further request is sent, and answers to requests in flight are recorded. `volley resume` continues it.',
+  arguments: [argument('<run>', runArgument)],
+  options: stopOptions('paused by an operator'),
+  examples: [['volley pause latest --reason "wrong text"', 'stop the newest run for now']],
+  run: async (shell, [name], options) => {
+    const { pause } = await import('../../engine/runs/stop-run.ts');
+    const { stopAndPrint } = await import('../stop-and-print.ts');
+    await stopAndPrint(shell, name, options, pause);
+  },
+});

@@ -1,32 +1,106 @@
-import type { Command } from 'commander';
-import type { PurgeOptions } from '../actions/purge.ts';
-import { durationReader, lateOption } from '../late-options.ts';
-import type { Shell } from '../shell.ts';
+import { randomBytes } from 'node:crypto';
+import { InputError } from '../../domain/problems.ts';
+import type { Purge } from '../../engine/billing/purge.ts';
+import type { StandardInput } from '../../engine/settings.ts';
+import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
+import { printable } from '../../report/printable.ts';
+import { formatPurgeHold } from '../../report/purge-hold.ts';
+import { defineCommand, flag, option } from '../command.ts';
+import { loadDurationReader } from '../options.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command
-    .description(
-      'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/purge.md describes what is kept, and the key of the hashes.',
-    )
-    .addOption(
-      (
-        await lateOption(
-          words,
-          '--older-than <time>',
-          'runs that ended longer ago than this, such as 400d',
-          durationReader,
-        )
-      ).makeOptionMandatory(),
-    )
-    .option(
+export const command = defineCommand({
+  description:
+    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/purge.md describes what is kept, and the key of the hashes.',
+  options: [
+    option('--older-than <time>', 'runs that ended longer ago than this, such as 400d', {
+      late: loadDurationReader,
+      required: true,
+    }),
+    flag(
       '--also-in-doubt',
       'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',
-    )
-    .option('--dry-run', 'print what would be erased, and erase nothing')
-    .option('--yes', 'do not ask for confirmation')
-    .option('--json', 'print the result as JSON')
-    .action(async (options: PurgeOptions) => {
-      const { purgeAction } = await import('../actions/purge.ts');
-      await purgeAction(shell, options);
-    });
+    ),
+    flag('--dry-run', 'print what would be erased, and erase nothing'),
+    flag('--yes', 'do not ask for confirmation'),
+    flag('--json', 'print the result as JSON'),
+  ],
+  examples: [['volley purge --older-than 400d --dry-run', 'see what would be erased']],
+  run: async (shell, _, { olderThan, alsoInDoubt = false, dryRun, yes, json }) => {
+    const { previewPurge, purge } = await import('../../engine/billing/purge.ts');
+    const { ensureHashKey } = await import('../../platform/hash-key.ts');
+    if (olderThan < minAge)
+      throw new InputError([
+        { where: '--older-than', what: 'Nothing was erased. Expected a day or more, such as 400d.' },
+      ]);
+    const { environment, workingFolder, standardInput } = shell.settings;
+    const limit: PurgeLimit = { before: new Date(shell.now().getTime() - olderThan), alsoInDoubt };
+    const print = (result: Purge): void => {
+      printHeld(shell, result);
+      const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
+      const printed = { ...result, held, before: limit.before };
+      shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
+    };
+    const expected = await withLedgerToRead(shell, (context) => previewPurge(context, limit));
+    if (dryRun) {
+      print(expected);
+      return;
+    }
+    if (!yes) await confirmPurge(purgeText(expected, true), standardInput, shell.note);
+    const { made } = ensureHashKey(environment, workingFolder, randomBytes);
+    if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+    print(
+      await withLedger(shell, (context) =>
+        purge(context, limit, ({ run, campaign, recipients }) =>
+          shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
+        ),
+      ),
+    );
+  },
+});
+
+/** A user who writes `400s` instead of `400d` would erase everything. */
+const minAge = 86_400_000;
+
+const maxNamedRuns = 20;
+
+function printHeld({ note }: Shell, { held }: Purge): void {
+  for (const each of held.slice(0, maxNamedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
+  if (held.length > maxNamedRuns) note(`${held.length} runs are kept, the first ${maxNamedRuns} shown.`);
+}
+
+function purgeText({ runs, recipients, unreported, reports, suppressions }: Purge, dryRun?: true): string {
+  const erased = dryRun ? 'To be erased' : 'Erased';
+  const hashed = dryRun ? 'to be hashed' : 'hashed';
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}`;
+}
+
+/** What nothing brings back, and what a late delivery report still does. */
+function givenUp(unreported: number): string {
+  const few = unreported === 0 ? '' : ` (recipients without a final one so far: ${unreported})`;
+  return `Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient${few}.`;
+}
+
+const confirmation = 'purge';
+
+/** @throws InputError without a terminal, or when the user types another word */
+export async function confirmPurge(
+  text: string,
+  input: StandardInput | undefined,
+  note: (text: string) => void,
+): Promise<void> {
+  if (!input?.isTTY) {
+    const what =
+      'Nothing was erased. A purge cannot be undone, and there is no terminal to confirm it. Add --yes to erase without confirmation.';
+    throw new InputError([{ where: '--yes', what }]);
+  }
+  note(`${text}\nThis cannot be undone. Type "${confirmation}" to continue:`);
+  let typed = '';
+  for await (const chunk of input) {
+    typed += chunk.toString('utf8');
+    if (typed.includes('\n')) break;
+  }
+  input.destroy?.();
+  if (typed.trim() === confirmation) return;
+  throw new InputError([{ where: 'volley purge', what: 'Nothing was erased.' }]);
 }

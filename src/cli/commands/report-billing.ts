@@ -1,81 +1,105 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
-import { type BillingDimension, billingDimensions } from '../../ledger/billing/report.ts';
-import { noName, parseDimensions } from '../../report/billing-words.ts';
-import type { BillingOptions } from '../actions/report-billing.ts';
-import { entriesOf, type FilterOption, filters } from '../billing-filters.ts';
-import { lateOption, utcZoneOption } from '../late-options.ts';
-import { addReportOptions } from '../report-options.ts';
-import type { Shell } from '../shell.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
+import { noName, parseDimensions, parsePayer } from '../../report/billing-words.ts';
+import { defineCommand, option } from '../command.ts';
+import { requirePeriod, utcZoneOption } from '../options.ts';
+import { reportOptions } from '../report-options.ts';
+import { withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
+import type { WriteSheet } from '../write-report.ts';
 
-const filterFlags: Readonly<Record<FilterOption, string>> = {
-  subAccount: '--sub-account <name...>',
-  department: '--department <name...>',
-  chargeCode: '--charge-code <code...>',
-  account: '--account <name...>',
-  campaign: '--campaign <name...>',
-  channel: '--channel <channel...>',
-  run: '--run <run...>',
-};
+const loadBillingTimeReader = async () => (await import('../scalar-options.ts')).parseBillingTime;
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  const billing = command
-    .command('billing')
-    .description(
-      'Prints requests, recipients, units and money by payer, of the requests sent in a period. The totals are the sum of the lines. The report of a closed month (volley billing close) does not change.',
-    )
-    .addOption(
-      await lateOption(
-        words,
-        '--from <date>',
-        'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30',
-        billingTimeReader,
-      ),
-    )
-    .addOption(await lateOption(words, '--to <date>', 'requests sent before this time', billingTimeReader))
-    .addOption(await utcZoneOption(words, 'time zone of the dates'))
-    .addOption(
-      new Option('--by <dimensions>', `dimensions separated by commas: ${billingDimensions.join(', ')}`)
-        .default(['SubAccount', 'ChargeCode'], 'SubAccount,ChargeCode')
-        .argParser(dimensionsReader()),
-    );
-  for (const [option, dimension] of entriesOf(filters)) {
-    const filter = new Option(filterFlags[option], `only this ${dimension}${alsoTaken(option)}`);
-    billing.addOption(option === 'channel' ? filter.choices(channels) : filter);
-  }
-  addReportOptions(billing, 'table').action(async (options: BillingOptions) => {
-    const { billingAction } = await import('../actions/report-billing.ts');
-    await billingAction(shell, options);
-  });
+const usualDimensions: readonly BillingDimension[] = ['SubAccount', 'ChargeCode'];
+
+export const command = defineCommand({
+  description:
+    'Prints requests, recipients, units and money by payer, of the requests sent in a period. The totals are the sum of the lines. The report of a closed month (volley billing close) does not change.',
+  options: [
+    option('--from <date>', 'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30', {
+      late: loadBillingTimeReader,
+    }),
+    option('--to <date>', 'requests sent before this time', { late: loadBillingTimeReader }),
+    utcZoneOption('time zone of the dates'),
+    option(
+      '--by <dimensions>',
+      `dimensions separated by commas: ${billingDimensions.join(', ')} (default: ${usualDimensions.join(',')})`,
+      { read: readDimensions },
+    ),
+    option('--sub-account <name...>', `only this SubAccount, or ${noName}`),
+    option('--department <name...>', `only this Department, or ${noName}`),
+    option('--charge-code <code...>', `only this ChargeCode, or ${noName}`),
+    option('--account <name...>', 'only this account'),
+    option('--campaign <name...>', 'only this campaign'),
+    option('--channel <channel...>', 'only this channel', { choices: channels }),
+    option('--run <run...>', 'only this run: its id, the beginning of it, or `latest`'),
+    ...reportOptions('table'),
+  ],
+  examples: [
+    ['volley report billing --from 2026-11', 'bill November by SubAccount and ChargeCode'],
+    ['volley report billing --by campaign,month --out billing.xlsx', 'write a workbook'],
+  ],
+  run: async (shell, _, { from, to, timeZone, by = usualDimensions, ...options }) => {
+    const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
+    const { requireRun } = await import('../../engine/runs/find-run.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    const { sheetWriter } = await import('../write-report.ts');
+    const write = sheetWriter(shell, { ...options, timeZone }, 'table');
+    requirePeriod(from, to);
+    await withLedgerToRead(shell, async (context) => {
+      const run: string[] = [];
+      for (const name of options.run ?? [])
+        run.push((await requireRun(context, await chooseRun(shell, context, name))).run);
+      const filter = filterOf({ ...options, ...(options.run && { run }) });
+      const query = { by, from: from ?? null, until: to ?? null, timeZone, filter };
+      await requireKnownNames(context, query.filter);
+      await writeBilling(context, query, write, shell.now());
+    });
+  },
+});
+
+/** Closed months are as of their closing. */
+export async function writeBilling(
+  context: EngineContext,
+  query: BillingQuery,
+  write: WriteSheet,
+  asOf: Date,
+): Promise<void> {
+  const { reportBillingLines } = await import('../../engine/billing/billing.ts');
+  const { createBillingReport } = await import('../../report/billing-report.ts');
+  await reportBillingLines(context, query, async (streamed) =>
+    write(await createBillingReport(query, streamed, asOf)),
+  );
 }
 
-const billingTimeReader = async () => (await import('../scalar-options.ts')).parseBillingTime;
+type Filter = 'subAccount' | 'department' | 'chargeCode' | 'account' | 'campaign' | 'channel' | 'run';
+
+function filterOf({
+  subAccount: SubAccount,
+  department: Department,
+  chargeCode: ChargeCode,
+  account,
+  campaign,
+  channel,
+  run,
+}: { readonly [Each in Filter]?: readonly string[] }): BillingQuery['filter'] {
+  const filters = { SubAccount, Department, ChargeCode, account, campaign, channel, run };
+  const given = Object.entries(filters).flatMap(([dimension, names]) =>
+    names ? [[dimension, names.map(parsePayer)] as const] : [],
+  );
+  return Object.fromEntries(given);
+}
 
 /** The option can be repeated. */
-function dimensionsReader(): (text: string) => readonly BillingDimension[] {
-  const given: string[] = [];
-  return (text) => {
-    given.push(text);
-    return parseDimensionsOption(given.join(','));
-  };
-}
-
-function parseDimensionsOption(text: string): readonly BillingDimension[] {
-  const names = text.split(',').map((name) => name.trim());
+function readDimensions(text: string, before: readonly BillingDimension[] = []): readonly BillingDimension[] {
+  const names = [...before, ...text.split(',').map((name) => name.trim())];
   const isKnown = (name: string): boolean =>
     billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
   const unknown = names.find((name) => !isKnown(name));
   if (unknown !== undefined) throw notInListError(unknown, billingDimensions, ', separated by commas');
-  const dimensions = parseDimensions(text);
+  const dimensions = parseDimensions(names.join(','));
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;
-}
-
-/** Every run has an account, a campaign and a channel. */
-function alsoTaken(option: FilterOption): string {
-  if (option === 'run') return ': its id, the beginning of it, or `latest`';
-  return option === 'subAccount' || option === 'department' || option === 'chargeCode'
-    ? `, or ${noName}`
-    : '';
 }

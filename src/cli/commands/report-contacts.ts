@@ -1,43 +1,88 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { rejectionReasons } from '../../domain/contacts.ts';
-import { encodings } from '../../platform/encodings.ts';
-import { reportedStates } from '../../report/contact-sheet.ts';
-import type { ContactsOptions } from '../actions/report-contacts.ts';
+import { InvalidArgumentError } from 'commander';
+import { fixableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
+import { type Encoding, encodings } from '../../platform/encodings.ts';
+import { countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import type { CsvForm } from '../../report/formats/sheet.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
 import { runArgument, wordsReader } from '../options.ts';
-import { addReportOptions } from '../report-options.ts';
-import type { Shell } from '../shell.ts';
+import { reportOptions } from '../report-options.ts';
+import { withLedgerToRead } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  addReportOptions(command.command('contacts'), 'csv')
-    .description(
-      'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --rejected, prints the rejected contacts, so you can fix them and run `volley run <campaign> --contacts <file> --of <run>`.',
-    )
-    .argument('<run>', runArgument)
-    .option('--rejected', 'only contacts that were rejected as invalid or suppressed')
-    .addOption(
-      new Option(
-        '--reasons <reasons>',
-        `only contacts that were rejected for these reasons (${rejectionReasons.join(',')}); the recipient of a duplicate is in the run`,
-      ).argParser(wordsReader(rejectionReasons)),
-    )
-    .addOption(
-      new Option('--state <state...>', 'only rows in these states')
-        .choices(reportedStates)
-        .conflicts(['rejected', 'reasons']),
-    )
-    .addOption(
-      new Option(
-        '--delimiter <delimiter>',
-        'of the CSV: , ; | or tab (default: as in the contact file)',
-      ).argParser(parseDelimiter),
-    )
-    .addOption(
-      new Option('--encoding <encoding>', 'of the CSV (default: as in the contact file)').choices(encodings),
-    )
-    .action(async (name: string, options: ContactsOptions) => {
-      const { contactsAction } = await import('../actions/report-contacts.ts');
-      await contactsAction(shell, name, options);
+export const command = defineCommand({
+  description:
+    'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --rejected, prints the rejected contacts, so you can fix them and run `volley run <campaign> --contacts <file> --of <run>`.',
+  arguments: [argument('<run>', runArgument)],
+  options: [
+    ...reportOptions('csv'),
+    flag('--rejected', 'only contacts that were rejected as invalid or suppressed'),
+    option(
+      '--reasons <reasons>',
+      `only contacts that were rejected for these reasons (${rejectionReasons.join(',')}); the recipient of a duplicate is in the run`,
+      { read: wordsReader(rejectionReasons) },
+    ),
+    option('--state <state...>', 'only rows in these states', {
+      choices: reportedStates,
+      conflicts: ['rejected', 'reasons'],
+    }),
+    option('--delimiter <delimiter>', 'of the CSV: , ; | or tab (default: as in the contact file)', {
+      read: parseDelimiter,
+    }),
+    option('--encoding <encoding>', 'of the CSV (default: as in the contact file)', { choices: encodings }),
+  ],
+  examples: [
+    ['volley report contacts latest --out result.csv', 'write every row with its result'],
+    ['volley report contacts latest --rejected --out rejected.csv', 'write the rows to fix'],
+  ],
+  run: async (shell, [name], { rejected, reasons, state, delimiter, encoding, ...options }) => {
+    const reports = await import('../../engine/reporting/contact-report.ts');
+    const { contactSheet } = await import('../../report/contact-sheet.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    const { sheetWriter } = await import('../write-report.ts');
+    const write = sheetWriter(shell, options, 'csv');
+    const exported = reasons ?? (rejected ? fixableReasons : undefined);
+    const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
+    const tally = countStates();
+    await withLedgerToRead(shell, async (context) => {
+      // A test keeps no contact files.
+      const run = await chooseRun(shell, context, name, { kind: 'ordinary' });
+      await reports.reportContacts(context, run, (report) => {
+        const rows = tally.count(report.rows);
+        const onScreen = shell.resultTerminal && options.out === undefined;
+        const csv = csvForm(report.csv, { delimiter, encoding }, onScreen);
+        return write(contactSheet(run, { ...report, rows, csv }, states, shell.now()));
+      });
     });
+    if (exported) shell.note(exportText(exported, tally.counts));
+  },
+});
+
+/** As the contact file, unless the user asks otherwise. A terminal shows UTF-8 only. */
+function csvForm(
+  read: CsvForm | undefined,
+  {
+    delimiter,
+    encoding,
+  }: { readonly delimiter: string | undefined; readonly encoding: Encoding | undefined },
+  onScreen: boolean,
+): CsvForm {
+  const found = read ?? { encoding: 'utf-8', byteOrderMark: false, delimiter: ',' };
+  const chosen = onScreen ? 'utf-8' : (encoding ?? found.encoding);
+  return {
+    encoding: chosen,
+    byteOrderMark: !onScreen && (chosen === found.encoding ? found.byteOrderMark : chosen !== 'utf-8'),
+    delimiter: delimiter ?? found.delimiter,
+  };
+}
+
+function exportText(
+  exported: readonly RejectionReason[],
+  counts: ReadonlyMap<ReportedState, number>,
+): string {
+  const listed = (reasons: readonly RejectionReason[]): string =>
+    reasons.map((reason) => `${counts.get(reason) ?? 0} ${reason}`).join(', ');
+  const others = rejectionReasons.filter((reason) => !exported.includes(reason) && counts.has(reason));
+  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons selects reasons).` : '';
+  return `Rejected contacts: ${listed(exported)}.${not}`;
 }
 
 function parseDelimiter(text: string): string {

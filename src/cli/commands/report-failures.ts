@@ -1,16 +1,23 @@
-import type { Command } from 'commander';
+import { argument, defineCommand } from '../command.ts';
 import { runArgument } from '../options.ts';
-import { addReportOptions, type ReportOptions } from '../report-options.ts';
-import type { Shell } from '../shell.ts';
+import { reportOptions } from '../report-options.ts';
+import { withLedgerToRead } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  addReportOptions(command.command('failures'), 'table')
-    .description(
-      "Prints every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
-    )
-    .argument('<run>', runArgument)
-    .action(async (name: string, options: ReportOptions) => {
-      const { failuresAction } = await import('../actions/report-failures.ts');
-      await failuresAction(shell, name, options);
+export const command = defineCommand({
+  description:
+    "Prints every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
+  arguments: [argument('<run>', runArgument)],
+  options: reportOptions('table'),
+  examples: [['volley report failures latest', "read the service's own words"]],
+  run: async (shell, [name], options) => {
+    const reports = await import('../../engine/reporting/streamed-reports.ts');
+    const { failureSheet } = await import('../../report/failure-sheet.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    const { sheetWriter } = await import('../write-report.ts');
+    const write = sheetWriter(shell, options, 'table');
+    await withLedgerToRead(shell, async (context) => {
+      const run = await chooseRun(shell, context, name);
+      await write(failureSheet(await reports.reportFailures(context, run), shell.now()));
     });
-}
+  },
+});

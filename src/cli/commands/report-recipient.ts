@@ -1,25 +1,56 @@
-import type { Command } from 'commander';
-import type { RecipientOptions } from '../actions/report-recipient.ts';
-import { countryOption } from '../late-options.ts';
-import { parseCount } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
+import { countryOption, parseCount } from '../options.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command
-    .command('recipient')
-    .description(
-      "Prints the history of a recipient, from the row of the contact file to the price. A MessageID or the service's job number selects all recipients of a request.",
-    )
-    .argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')
-    .addOption(await countryOption(words, 'country of a number without a country code'))
-    .option('--limit <number>', 'maximum of recipients', parseCount, 100)
-    .option(
+export const command = defineCommand({
+  description:
+    "Prints the history of a recipient, from the row of the contact file to the price. A MessageID or the service's job number selects all recipients of a request.",
+  arguments: [argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')],
+  options: [
+    countryOption('country of a number without a country code'),
+    option('--limit <number>', 'maximum of recipients', { read: parseCount, otherwise: 100 }),
+    flag(
       '--all',
       'print everything known of an address: rows of contact files, messages, delivery reports, prices, suppressions, and the audit trail of its runs',
-    )
-    .option('--json', 'print one JSON object a line; one in all with --all')
-    .action(async (recipient: string, options: RecipientOptions) => {
-      const { recipientAction } = await import('../actions/report-recipient.ts');
-      await recipientAction(shell, recipient, options);
-    });
+    ),
+    flag('--json', 'print one JSON object a line; one in all with --all'),
+  ],
+  examples: [['volley report recipient +61412345678', 'see everything about one recipient']],
+  run: async (shell, [recipient], { country, limit, all, json }) => {
+    const reports = await import('../../engine/reporting/recipient-report.ts');
+    const { formatReasonsOf, formatRecipientHistory } = await import('../../report/recipient-history.ts');
+    if (all) return printPerson(shell, reports.comparedAddressOf(recipient, country), json);
+    const { histories, hasMore, unmatched } = await withLedgerToRead(shell, (context) =>
+      reports.reportRecipient(context, recipient, country, limit),
+    );
+    const printed = histories.map(formatReasonsOf);
+    shell.print(
+      json
+        ? printed.map((history) => JSON.stringify(history)).join('\n')
+        : printed.map((history) => formatRecipientHistory(history, shell.screen)).join('\n\n'),
+    );
+    if (hasMore)
+      shell.note(`There are more than these ${histories.length} recipients. --limit <number> prints more.`);
+    if (unmatched) {
+      const { reports: count, address } = unmatched;
+      const which = count === 1 ? '1 more delivery report is' : `${count} more delivery reports are`;
+      shell.note(`${which} for unknown messages: \`volley delivery-reports list --address ${address}\`.`);
+    }
+  },
+});
+
+async function printPerson(shell: Shell, address: string, json: true | undefined): Promise<void> {
+  const { reportPerson } = await import('../../engine/recipient-data/person-report.ts');
+  const { formatPerson } = await import('../../report/person-report.ts');
+  const { formatReasonsOf } = await import('../../report/recipient-history.ts');
+  const { formatSuppression } = await import('../../report/suppressions.ts');
+  const { recipients, suppressions, ...found } = await withLedgerToRead(shell, (context) =>
+    reportPerson(context, address),
+  );
+  const person = {
+    ...found,
+    recipients: recipients.map(({ message, ...history }) => ({ ...formatReasonsOf(history), message })),
+    suppressions: suppressions.map(formatSuppression),
+  };
+  shell.print(json ? JSON.stringify(person) : formatPerson(person, shell.screen));
 }

@@ -1,68 +1,103 @@
-import { type Command, Option } from 'commander';
+import { resolve } from 'node:path';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
 import { channels } from '../../domain/message.ts';
-import { noName } from '../../report/billing-words.ts';
-import type { ReconcileOptions } from '../actions/report-reconcile.ts';
-import { countryOption, lateOption, localTimeReader, utcZoneOption } from '../late-options.ts';
-import { parseWholeNumber } from '../options.ts';
-import { addReportOptions } from '../report-options.ts';
-import type { Shell } from '../shell.ts';
+import { noName, parsePayer } from '../../report/billing-words.ts';
+import { printable } from '../../report/printable.ts';
+import { defineCommand, flag, option } from '../command.ts';
+import {
+  countryOption,
+  loadLocalTimeReader,
+  parseWholeNumber,
+  requirePeriod,
+  utcZoneOption,
+} from '../options.ts';
+import { reportOptions } from '../report-options.ts';
+import { withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  const reconcile = command
-    .command('reconcile')
-    .description(
-      'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/how-to/reconcile.md explains the report.',
-    )
-    .requiredOption(
+export const command = defineCommand({
+  description:
+    'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/how-to/reconcile.md explains the report.',
+  options: [
+    option(
       '--invoice <file>',
       'a CSV file, gzipped or not, or a workbook (.xlsx) with a line for each recipient',
-    )
-    .option(
+      { required: true },
+    ),
+    option(
       '--column <field=name...>',
       `the column of ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: the usual names)`,
-      parseColumn,
-    )
-    .addOption(
-      new Option('--decimal <sign>', 'the decimal separator').choices(['point', 'comma']).default('point'),
-    )
-    .addOption(await countryOption(words, 'country of numbers without a country code'))
-    .option('--skip-lines <number>', 'lines before the header', parseWholeNumber, 0)
-    .option('--skip-unreadable', 'skip lines that cannot be read, instead of stopping')
-    .addOption(
-      await lateOption(
-        words,
-        '--from <date>',
-        'the invoice is for requests sent from this time on: 2026-11 or 2026-11-01',
-        localTimeReader,
-      ),
-    )
-    .addOption(
-      await lateOption(
-        words,
-        '--to <date>',
-        'the invoice is for requests sent before this time',
-        localTimeReader,
-      ),
-    )
-    .addOption(await utcZoneOption(words, 'time zone of the dates'))
-    .option('--account <name...>', 'the invoice is for these accounts only')
-    .option('--sub-account <name...>', `the invoice is for these SubAccounts only, or ${noName}`)
-    .addOption(
-      new Option('--channel <channel...>', 'the invoice is for these channels only').choices(channels),
-    );
-  addReportOptions(reconcile, 'table').action(async (options: ReconcileOptions) => {
-    const { reconcileAction } = await import('../actions/report-reconcile.ts');
-    await reconcileAction(shell, options);
-  });
+      { read: readColumn },
+    ),
+    option('--decimal <sign>', 'the decimal separator', { choices: ['point', 'comma'], otherwise: 'point' }),
+    countryOption('country of numbers without a country code'),
+    option('--skip-lines <number>', 'lines before the header', { read: parseWholeNumber, otherwise: 0 }),
+    flag('--skip-unreadable', 'skip lines that cannot be read, instead of stopping'),
+    option('--from <date>', 'the invoice is for requests sent from this time on: 2026-11 or 2026-11-01', {
+      late: loadLocalTimeReader,
+    }),
+    option('--to <date>', 'the invoice is for requests sent before this time', {
+      late: loadLocalTimeReader,
+    }),
+    utcZoneOption('time zone of the dates'),
+    option('--account <name...>', 'the invoice is for these accounts only'),
+    option('--sub-account <name...>', `the invoice is for these SubAccounts only, or ${noName}`),
+    option('--channel <channel...>', 'the invoice is for these channels only', { choices: channels }),
+    ...reportOptions('table'),
+  ],
+  exits: { 3: 'the invoice and the ledger differ' },
+  examples: [
+    ['volley report reconcile --invoice november.csv --from 2026-11 --to 2026-12', 'check an invoice'],
+  ],
+  run: async (shell, _, { from, to, timeZone, account, subAccount, channel, ...options }) => {
+    const { openInvoice } = await import('../../contacts/open-invoice.ts');
+    const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
+    const { reconcileInvoice } = await import('../../engine/billing/reconcile.ts');
+    const { openFile } = await import('../../engine/plan/open-file.ts');
+    const { reconcileSheet } = await import('../../report/reconcile-sheet.ts');
+    const { sheetWriter } = await import('../write-report.ts');
+    const write = sheetWriter(shell, { ...options, timeZone }, 'table');
+    requirePeriod(from, to);
+    const period = { from: from ?? null, until: to ?? null, timeZone };
+    const scope = {
+      accounts: account ?? null,
+      subAccounts: subAccount?.map(parsePayer) ?? null,
+      channels: channel ?? null,
+      visibleAccounts: null,
+    };
+    const filters = filterTexts({ account, SubAccount: subAccount, channel });
+    const path = resolve(shell.settings.workingFolder, options.invoice);
+    const { bytes, shown } = await openFile(path, options.invoice, '--invoice', 'invoice');
+    const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
+    const reading = { name: shown, columns, decimal, country, skipLines };
+    const invoice = { name: shown, open: () => openInvoice(bytes, reading), skipUnreadable };
+    const agrees = await withLedgerToRead(shell, async (context) => {
+      const { accounts, subAccounts } = scope;
+      await requireKnownNames(context, { account: accounts ?? [], SubAccount: subAccounts ?? [] });
+      return reconcileInvoice(context, { invoice, period, scope }, async (found) => {
+        for (const { where, what } of found.unreadable.problems)
+          shell.note(`${printable(where)}: ${printable(what)}`);
+        await write(reconcileSheet(found, period, filters, shell.now()));
+        return (
+          found.unreadable.lines === 0 &&
+          found.totals.every(({ kind }) => ['agrees', 'all', 'tests'].includes(kind))
+        );
+      });
+    });
+    if (!agrees) shell.exitWith(3);
+  },
+});
+
+function filterTexts(filters: Readonly<Record<string, readonly string[] | undefined>>): string[] {
+  return Object.entries(filters).flatMap(([name, values]) =>
+    values ? [`${name}: ${values.join(', ')}`] : [],
+  );
 }
 
+type Columns = Readonly<Partial<Record<InvoiceField, string>>>;
+
 /** Adds a pair such as `MessageID=Message Ref`. */
-function parseColumn(
-  text: string,
-  earlier: Readonly<Partial<Record<InvoiceField, string>>> = {},
-): Readonly<Partial<Record<InvoiceField, string>>> {
+function readColumn(text: string, earlier: Columns = {}): Columns {
   const [written, ...rest] = text.split('=');
   const field = invoiceFields.find((known) => known.toLowerCase() === written?.trim().toLowerCase());
   const name = rest.join('=').trim();

@@ -1,47 +1,153 @@
-import { type Command, Option } from 'commander';
-import type { ResolveOptions } from '../actions/resolve.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Resolution } from '../../domain/runs.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { NamedRequests } from '../../engine/runs/resolve-doubts.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
 import { parsePerson, runArgument } from '../options.ts';
-import type { Shell } from '../shell.ts';
-
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Lists requests in doubt, looks them up, or resolves them by your decision, which is recorded. A request is in doubt when it may have reached the service, but no answer proves it.',
-    )
-    .argument('<run>', runArgument)
-    .option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)')
-    .addOption(
-      new Option(
-        '--answer <words>',
-        'only the requests with this answer, or whose reason begins with these words, such as "HTTP 404"',
-      ).conflicts('request'),
-    )
-    .addOption(exclusiveOption('accepted', 'the service has them; they count as accepted'))
-    .addOption(
-      exclusiveOption(
-        'resend',
-        'send them again with the same MessageID and bytes; recipients can get the message twice',
-      ),
-    )
-    .addOption(exclusiveOption('abandon', 'give them up; the state of their recipients stays unknown'))
-    .addOption(
-      exclusiveOption(
-        'lookUp',
-        'ask the service about each request, at most one a second; a request that the service has is accepted',
-      ),
-    )
-    .option('--reason <words>', 'the reason for --accepted, --resend or --abandon')
-    .option('--by <name>', 'the person who decides (default: user@host)', parsePerson)
-    .option('--json', 'print the result as JSON, and a list as one object a line')
-    .action(async (name: string, options: ResolveOptions) => {
-      const { resolveAction } = await import('../actions/resolve.ts');
-      await resolveAction(shell, name, options);
-    });
-}
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const actions = ['accepted', 'resend', 'abandon', 'lookUp'] as const;
 
-function exclusiveOption(name: (typeof actions)[number], description: string): Option {
-  const others = actions.filter((other) => other !== name);
-  return new Option(`--${name === 'lookUp' ? 'look-up' : name}`, description).conflicts(others);
+const otherThan = (name: (typeof actions)[number]) => ({
+  conflicts: actions.filter((other) => other !== name),
+});
+
+export const command = defineCommand({
+  description:
+    'Lists requests in doubt, looks them up, or resolves them by your decision, which is recorded. A request is in doubt when it may have reached the service, but no answer proves it.',
+  arguments: [argument('<run>', runArgument)],
+  options: [
+    option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)'),
+    option(
+      '--answer <words>',
+      'only the requests with this answer, or whose reason begins with these words, such as "HTTP 404"',
+      { conflicts: ['request'] },
+    ),
+    flag('--accepted', 'the service has them; they count as accepted', otherThan('accepted')),
+    flag(
+      '--resend',
+      'send them again with the same MessageID and bytes; recipients can get the message twice',
+      otherThan('resend'),
+    ),
+    flag('--abandon', 'give them up; the state of their recipients stays unknown', otherThan('abandon')),
+    flag(
+      '--look-up',
+      'ask the service about each request, at most one a second; a request that the service has is accepted',
+      otherThan('lookUp'),
+    ),
+    option('--reason <words>', 'the reason for --accepted, --resend or --abandon'),
+    option('--by <name>', 'the person who decides (default: user@host)', { read: parsePerson }),
+    flag('--json', 'print the result as JSON, and a list as one object a line'),
+  ],
+  exits: {
+    3: 'with --look-up: the service does not have a request, or its answer is unclear',
+    4: 'with --look-up: the service refused the credential',
+    130: 'with --look-up: stopped before the end',
+  },
+  examples: [
+    ['volley resolve latest', 'list the requests in doubt'],
+    ['volley resolve latest --look-up', 'ask the service about them'],
+  ],
+  run: async (shell, [name], { request: named, answer, lookUp: isAsked, json, reason, by, ...decision }) => {
+    const { chooseRun } = await import('../choose-run.ts');
+    const requestsOf = async (context: EngineContext): Promise<NamedRequests> => ({
+      run: await chooseRun(shell, context, name),
+      named,
+      answer,
+    });
+    const resolution = resolutionOf(decision);
+    if (resolution !== undefined) {
+      const decided = { resolution, by, reason: requireReason(resolution, reason), json };
+      await withLedger(shell, async (context) =>
+        resolveRequests(shell, context, await requestsOf(context), decided),
+      );
+      return;
+    }
+    if (reason !== undefined || by !== undefined) {
+      const what = 'It needs one of --accepted, --resend and --abandon.';
+      throw new InputError([{ where: reason === undefined ? '--by' : '--reason', what }]);
+    }
+    if (!isAsked) {
+      await withLedgerToRead(shell, async (context) =>
+        listRequests(shell, context, await requestsOf(context), json === true),
+      );
+      return;
+    }
+    const { lookUp } = await import('../look-up.ts');
+    await withLedger(shell, async (context) =>
+      lookUp(shell, context, await requestsOf(context), { ...(json && { json }) }),
+    );
+  },
+});
+
+function resolutionOf(decision: { readonly [Each in Resolution]?: true }): Resolution | undefined {
+  const { accepted, resend, abandon } = decision;
+  return accepted ? 'accepted' : resend ? 'resend' : abandon ? 'abandon' : undefined;
+}
+
+function requireReason(resolution: Resolution, reason = ''): string {
+  if (reason.trim() !== '') return reason.trim();
+  const what = `--${resolution} needs a reason, such as --reason "seen in the service's own list".`;
+  throw new InputError([{ where: '--reason', what }]);
+}
+
+const maxTableRows = 100;
+
+async function listRequests(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  json: boolean,
+): Promise<void> {
+  const { listNamedDoubts } = await import('../../engine/runs/resolve-doubts.ts');
+  const { doubtTable } = await import('../../report/doubts.ts');
+  const { formatReasonOf } = await import('../../report/reason-text-of.ts');
+  let doubts = 0;
+  for await (const page of await listNamedDoubts(context, requests)) {
+    if (json) shell.print(page.map((doubt) => JSON.stringify(formatReasonOf(doubt))).join('\n'));
+    else if (doubts === 0) shell.print(doubtTable(page.slice(0, maxTableRows), shell.screen));
+    doubts += page.length;
+  }
+  if (json) return;
+  if (doubts === 0) {
+    shell.print(`No request of run ${requests.run} is in doubt.`);
+    return;
+  }
+  if (doubts > maxTableRows)
+    shell.note(`The table has the first ${maxTableRows} of ${doubts} requests; --json lists all.`);
+  const ask = (await hasLookUp(shell, context, requests.run))
+    ? `\`volley resolve ${requests.run} --look-up\` asks the service. `
+    : '';
+  shell.note(`${ask}--accepted, --resend or --abandon with --reason "…" resolves them.`);
+}
+
+/** False for an account that cannot be read: the command that asks says why. */
+async function hasLookUp(shell: Shell, context: EngineContext, run: string): Promise<boolean> {
+  const { requireRun } = await import('../../engine/runs/find-run.ts');
+  const { account } = await requireRun(context, run);
+  const { loadAccount } = await import('../../engine/load-account.ts');
+  return loadAccount(account, shell.settings).then(
+    ({ statusLookUp }) => statusLookUp,
+    () => false,
+  );
+}
+
+async function resolveRequests(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  decided: {
+    readonly resolution: Resolution;
+    readonly by: string | undefined;
+    readonly reason: string;
+    readonly json: true | undefined;
+  },
+): Promise<void> {
+  const { resolveDoubts } = await import('../../engine/runs/resolve-doubts.ts');
+  const { formatResolved } = await import('../../report/doubts.ts');
+  const { resolution, by = context.actor.name, reason, json } = decided;
+  const resolved = await resolveDoubts(context, requests, { resolution, by, reason });
+  const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
+  const result = { run: requests.run, resolution, requests: resolved.length, recipients };
+  shell.print(json ? JSON.stringify(result) : formatResolved(result));
 }

@@ -1,47 +1,54 @@
-import { type Command, Option } from 'commander';
 import { rerunStates } from '../../domain/runs.ts';
-import type { RunOptions } from '../actions/run.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
 import {
-  addContactsOption,
-  addLimitOption,
-  addOriginOption,
-  addTestOption,
+  campaignArgument,
+  contactsOption,
+  limitOption,
+  originOption,
+  sendingExits,
+  testOption,
   wordsReader,
 } from '../options.ts';
-import type { Shell } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  const also = '; with --only, the run to rerun';
-  addTestOption(addLimitOption(addOriginOption(addContactsOption(command), also)))
-    .description(
-      'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
-    )
-    .argument(
-      '[campaign]',
-      'the campaign: its file (YAML), or its name in the folder campaigns; omit it with --only',
-    )
-    .option(
+export const command = defineCommand({
+  description:
+    'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
+  arguments: [argument('[campaign]', `${campaignArgument}; omit it with --only`)],
+  options: [
+    contactsOption,
+    originOption('; with --only, the run to rerun'),
+    limitOption,
+    testOption,
+    option(
       '--only <states>',
       `with --of and no campaign: send again, with new MessageIDs, to the recipients of a run in these states (${rerunStates.join(',')})`,
-      wordsReader(rerunStates),
-    )
-    .option(
+      { read: wordsReader(rerunStates) },
+    ),
+    flag(
       '--again',
       'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
-    )
-    .addOption(
-      new Option(
-        '--plan <file>',
-        'run the plan file of `volley plan --out`, with its campaign and contacts: sends exactly what was planned, or refuses and says what has changed',
-      ).conflicts(['contacts', 'of', 'only', 'limit', 'testTo']),
-    )
-    .option(
+    ),
+    option(
+      '--plan <file>',
+      'run the plan file of `volley plan --out`, with its campaign and contacts: sends exactly what was planned, or refuses and says what has changed',
+      { conflicts: ['contacts', 'of', 'only', 'limit', 'testTo'] },
+    ),
+    flag(
       '--sandbox',
       'send to a sandbox that this command starts, wait for the delivery reports, and stop it; the account must be one of the sandbox',
-    )
-    .option('--json', "print the run's summary as JSON")
-    .action(async (path: string | undefined, options: RunOptions) => {
-      const { runAction } = await import('../actions/run.ts');
-      await runAction(command, shell, path, options);
-    });
-}
+    ),
+    flag('--json', "print the run's summary as JSON"),
+  ],
+  exits: sendingExits,
+  examples: [
+    ['volley run campaigns/first.yaml', 'send a campaign'],
+    ['volley run campaigns/first.yaml --sandbox', 'try it, without a service'],
+    ['volley run campaigns/first.yaml --test-to +61412345678', 'send the first row to yourself'],
+    ['volley run --plan first.plan', 'send exactly a saved plan'],
+    ['volley run --only failed,unknown --of latest', 'send again to recipients that were not reached'],
+  ],
+  run: async (shell, [campaign], options) => {
+    const { runCommand } = await import('../run-campaign.ts');
+    await runCommand(shell, campaign, options);
+  },
+});

@@ -1,13 +1,45 @@
-import { type Command, Option } from 'commander';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { deliveryReportFormats } from '../../domain/delivery-reports.ts';
-import { deliveryReportIds } from '../../sandbox/options.ts';
-import type { SandboxFlags } from '../actions/sandbox.ts';
-import { durationReader, lateOption, timeZoneOption } from '../late-options.ts';
-import { parsePort, parseShare, parseWholeNumber } from '../options.ts';
+import { InputError } from '../../domain/problems.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
+import { deliveryReportIds, type SandboxOptions } from '../../sandbox/options.ts';
+import { defineCommand, flag, type OptionValues, option } from '../command.ts';
+import { loadDurationReader, parsePort, parseShare, parseWholeNumber, utcZoneOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
-const interfaces = `
-All interfaces have the same port, so the printed address is the baseUrl of any account:
+const webhookOptions = [
+  option('--webhook-url <url>', 'target of delivery reports (default: none are sent)'),
+  option(
+    '--webhook-token-file <file>',
+    'file with the token for {token} in --webhook-url, which a list of processes then does not show',
+  ),
+  option(
+    '--webhook-format <format>',
+    'format of delivery reports: json, xml, form fields (post) or a query string (get)',
+    { choices: deliveryReportFormats, otherwise: 'json' },
+  ),
+  option(
+    '--webhook-id <id>',
+    'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
+    { choices: deliveryReportIds, otherwise: 'message' },
+  ),
+  option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key'),
+  option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender'),
+  option('--webhook-retry <duration>', 'time before a delivery report without a 2xx answer is sent again', {
+    late: loadDurationReader,
+    otherwise: 300_000,
+    shown: '5m',
+  }),
+] as const;
+
+type WebhookFlags = OptionValues<typeof webhookOptions>;
+
+export const command = defineCommand({
+  description:
+    'Starts a sandbox of the messaging service on this machine, which follows the interface and delivers nothing.',
+  details: `All interfaces have the same port, so the printed address is the baseUrl of any account:
   POST /api/v2.02/send/{email|sms|fax}     version 2.02, JSON or XML
   POST /api/v2.04/send/{…|tts|voice}       versions 2.03 and 2.04, with calls; a baseUrl may end with /api/v2.04
   POST /api/json/send/, /api/xml/send/     versions 1.02 and 1.04: email, sms, fax, voice, text-to-speech
@@ -20,116 +52,87 @@ The sandbox refuses missing values, and values that the interface's document for
 message waits for its SendTime, by the clock of --clock-speed. A message with SendMode Test is reported as delivered at no
 charge. WebhookCallbackURL and WebhookCallbackFormat of a request work only with --webhook-url. Rates and results depend on
 the seed, the MessageID and the address only, so a repetition gives the same results. The journal contains no token or key.
-More: docs/reference/sandbox.md`;
-
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command
-    .description(
-      'Starts a sandbox of the messaging service on this machine, which follows the interface and delivers nothing.',
-    )
-    .option('--host <address>', 'address that it listens on', '127.0.0.1')
-    .option('--port <number>', 'port that it listens on; 0: any free port', parsePort, 8025)
-    .option('--journal <file>', 'append every received request to this file, one JSON object a line')
-    .option('--token <token>', 'the only token or API key that it accepts (default: any)');
-  await addWebhookOptions(command, words);
-  command
-    .addOption(
-      await durationOption(words, {
-        flags: '--latency <duration>',
-        description: 'time before every answer',
-        milliseconds: 0,
-        shown: '0s',
-      }),
-    )
-    .option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', parseShare, 0)
-    .option('--undelivered-rate <share>', 'share of recipients reported undelivered', parseShare, 0)
-    .option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', parseShare, 0)
-    .option('--lenient', 'accept values that the document of the interface forbids', false)
-    .addOption(
-      (
-        await lateOption(
-          words,
-          '--clock-speed <factor>',
-          'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
-          speedReader,
-        )
-      ).default(1),
-    )
-    .addOption(
-      (await timeZoneOption(words, "the sender's time zone, for messages without a TimeZone")).default('UTC'),
-    )
-    .addOption(
-      await durationOption(words, {
-        flags: '--delivery-delay <duration>',
-        description: 'time from acceptance to the delivery reports',
-        milliseconds: 0,
-        shown: '0s',
-      }),
-    )
-    .option(
-      '--seed <number>',
-      'seed of the results; the same seed gives the same results',
-      parseWholeNumber,
-      1,
-    )
-    .addHelpText('after', interfaces)
-    .action(async (flags: SandboxFlags) => {
-      const { sandboxAction } = await import('../actions/sandbox.ts');
-      await sandboxAction(shell, flags);
-    });
-}
-
-async function addWebhookOptions(command: Command, words: readonly string[]): Promise<void> {
-  command
-    .option('--webhook-url <url>', 'target of delivery reports (default: none are sent)')
-    .option(
-      '--webhook-token-file <file>',
-      'file with the token for {token} in --webhook-url, which a list of processes then does not show',
-    )
-    .addOption(
-      new Option(
-        '--webhook-format <format>',
-        'format of delivery reports: json, xml, form fields (post) or a query string (get)',
-      )
-        .choices(deliveryReportFormats)
-        .default('json'),
-    )
-    .addOption(
-      new Option(
-        '--webhook-id <id>',
-        'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
-      )
-        .choices(deliveryReportIds)
-        .default('message'),
-    )
-    .option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key')
-    .option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender')
-    .addOption(
-      await durationOption(words, {
-        flags: '--webhook-retry <duration>',
-        description: 'time before a delivery report without a 2xx answer is sent again',
-        milliseconds: 300_000,
-        shown: '5m',
-      }),
-    );
-}
-
-/** @param shown the default as the user would write it */
-async function durationOption(
-  words: readonly string[],
-  {
-    flags,
-    description,
-    milliseconds,
-    shown,
-  }: {
-    readonly flags: string;
-    readonly description: string;
-    readonly milliseconds: number;
-    readonly shown: string;
+More: docs/reference/sandbox.md`,
+  options: [
+    option('--host <address>', 'address that it listens on', { otherwise: '127.0.0.1' }),
+    option('--port <number>', 'port that it listens on; 0: any free port', {
+      read: parsePort,
+      otherwise: 8025,
+    }),
+    option('--journal <file>', 'append every received request to this file, one JSON object a line'),
+    option('--token <token>', 'the only token or API key that it accepts (default: any)'),
+    ...webhookOptions,
+    option('--latency <duration>', 'time before every answer', {
+      late: loadDurationReader,
+      otherwise: 0,
+      shown: '0s',
+    }),
+    option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', {
+      read: parseShare,
+      otherwise: 0,
+    }),
+    option('--undelivered-rate <share>', 'share of recipients reported undelivered', {
+      read: parseShare,
+      otherwise: 0,
+    }),
+    option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', {
+      read: parseShare,
+      otherwise: 0,
+    }),
+    flag('--lenient', 'accept values that the document of the interface forbids'),
+    option(
+      '--clock-speed <factor>',
+      'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
+      { late: async () => (await import('../scalar-options.ts')).parseSpeed, otherwise: 1 },
+    ),
+    utcZoneOption("the sender's time zone, for messages without a TimeZone"),
+    option('--delivery-delay <duration>', 'time from acceptance to the delivery reports', {
+      late: loadDurationReader,
+      otherwise: 0,
+      shown: '0s',
+    }),
+    option('--seed <number>', 'seed of the results; the same seed gives the same results', {
+      read: parseWholeNumber,
+      otherwise: 1,
+    }),
+  ],
+  examples: [['volley sandbox --journal requests.jsonl', 'start a service to test against']],
+  run: async (shell, _, flags) => {
+    const { startSandbox } = await import('../../sandbox/sandbox.ts');
+    const sandbox = await startSandbox({ ...flags, ...webhookOf({ ...flags, ...withToken(shell, flags) }) });
+    shell.note(`Sandbox listens on ${sandbox.url}`);
+    shell.drainOnStop(() => 'The sandbox answers the open calls.');
+    if (!shell.stop.aborted) await once(shell.stop, 'abort');
+    await sandbox.close();
   },
-): Promise<Option> {
-  return (await lateOption(words, flags, description, durationReader)).default(milliseconds, shown);
+});
+
+/** @throws InputError if the file cannot be read, or the address has no place for its token */
+function withToken(
+  { settings }: Shell,
+  { webhookUrl, webhookTokenFile: file }: WebhookFlags,
+): Pick<WebhookFlags, 'webhookUrl'> {
+  if (file === undefined) return {};
+  const refuse = (what: string): never => {
+    throw new InputError([{ where: '--webhook-token-file', what }]);
+  };
+  if (!webhookUrl?.includes('{token}')) return refuse('Expected --webhook-url with {token} in it.');
+  try {
+    const token = readFileSync(resolve(settings.workingFolder, file), 'utf8').trim();
+    return { webhookUrl: webhookUrl.replace('{token}', encodeURIComponent(token)) };
+  } catch (error) {
+    return refuse(`The file ${file} cannot be read (${unreadableReason(error, file)}).`);
+  }
 }
 
-const speedReader = async () => (await import('../scalar-options.ts')).parseSpeed;
+function webhookOf(flags: WebhookFlags): Pick<SandboxOptions, 'webhook'> {
+  const { webhookUrl: url, webhookFormat: format, webhookId: id } = flags;
+  const { webhookSender: sender, webhookApiKey: apiKey } = flags;
+  if ((sender === undefined) !== (apiKey === undefined)) {
+    const what = 'Expected both --webhook-sender and --webhook-api-key, or neither.';
+    throw new InputError([{ where: sender === undefined ? '--webhook-sender' : '--webhook-api-key', what }]);
+  }
+  if (!url) return {};
+  const credentials = sender !== undefined && apiKey !== undefined ? { credentials: { sender, apiKey } } : {};
+  return { webhook: { url, format, id, ...credentials } };
+}

@@ -1,45 +1,113 @@
-import { Argument, type Command } from 'commander';
+import { join, resolve } from 'node:path';
+import { InputError } from '../../domain/problems.ts';
+import type { ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
 import { campaignsFolder, parseWholeNumber } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command.description(
-    'Lists and updates campaigns with a `schedule`, which run by themselves while a `volley worker` runs. Each tick makes one run, with any number of workers.',
-  );
-  command
-    .command('sync')
-    .description(
-      'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
-    )
-    .addArgument(folderArgument(shell))
-    .action(async (folder: string) => {
-      const { syncAction } = await import('../actions/schedule.ts');
-      await syncAction(shell, folder);
-    });
-  command
-    .command('list')
-    .description('Lists the schedules, and the results of their latest ticks.')
-    .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 20)
-    .option('--json', 'print one JSON object a line: the schedules, then the ticks')
-    .action(async (options: { limit: number; json?: true }) => {
-      const { listAction } = await import('../actions/schedule.ts');
-      await listAction(shell, options);
-    });
-  command
-    .command('next')
-    .description('Lists the next ticks of campaigns, by their files only; the ledger is not read.')
-    .addArgument(folderArgument(shell))
-    .option('--limit <number>', 'maximum of ticks', parseWholeNumber, 10)
-    .option('--json', 'print one JSON object a line')
-    .action(async (folder: string, options: { limit: number; json?: true }) => {
-      const { nextAction } = await import('../actions/schedule.ts');
-      await nextAction(shell, folder, options);
-    });
+const folderArgument = argument('[folder]', "folder of the campaigns (default: the project's campaigns)");
+
+const sync = defineCommand({
+  description:
+    'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
+  arguments: [folderArgument],
+  examples: [['volley schedule sync', 'read the schedules of the project again']],
+  run: async (shell, [folder = campaignsFolder(shell)]) => {
+    const { pastTimesWarning } = await import('../../campaign/schedule.ts');
+    const { recordSchedules } = await import('../../engine/schedule/record-schedules.ts');
+    const read = await readFolder(shell, folder);
+    await withLedger(shell, (context) => recordSchedules(context, read));
+    shell.note(
+      `${read.schedules.length === 1 ? '1 schedule is' : `${read.schedules.length} schedules are`} in the ledger.`,
+    );
+    for (const { schedule, times } of read.schedules) {
+      const past = pastTimesWarning(times, shell.now());
+      if (past !== undefined) shell.note(`Warning: ${join(folder, schedule)}: ${past}`);
+    }
+    refuseUnreadable(read, folder);
+  },
+});
+
+const list = defineCommand({
+  description: 'Lists the schedules, and the results of their latest ticks.',
+  options: [
+    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, otherwise: 20 }),
+    flag('--json', 'print one JSON object a line: the schedules, then the ticks'),
+  ],
+  examples: [['volley schedule list', 'see what was started, and when']],
+  run: async (shell, _, { limit, json }) => {
+    const { describeSchedules } = await import('../../engine/schedule/describe-schedules.ts');
+    const { listUnacknowledgedTicks } = await import('../../ledger/notifications/list.ts');
+    const { tickNotificationLines } = await import('../../report/notifications.ts');
+    const { scheduleTable, tickTable } = await import('../../report/schedules.ts');
+    const { schedules, ticks, unacknowledged } = await withLedgerToRead(shell, async (context) => ({
+      ...(await describeSchedules(context, limit)),
+      unacknowledged: await listUnacknowledgedTicks(context.ledger.pool, limit),
+    }));
+    if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
+    else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
+    else
+      shell.print(
+        [
+          scheduleTable(schedules, shell.screen),
+          ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
+        ].join('\n\n'),
+      );
+    for (const line of tickNotificationLines(unacknowledged)) shell.note(line);
+  },
+});
+
+const next = defineCommand({
+  description: 'Lists the next ticks of campaigns, by their files only; the ledger is not read.',
+  arguments: [folderArgument],
+  options: [
+    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, otherwise: 10 }),
+    flag('--json', 'print one JSON object a line'),
+  ],
+  examples: [['volley schedule next --limit 5', 'see the next five starts']],
+  run: async (shell, [folder = campaignsFolder(shell)], { limit, json }) => {
+    const { upcomingTable } = await import('../../report/schedules.ts');
+    const read = await readFolder(shell, folder);
+    const upcoming = await upcomingOf(read, shell.now(), limit);
+    if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
+    else if (upcoming.length === 0) shell.print('No campaign has a next tick.');
+    else shell.print(upcomingTable(upcoming, shell.screen));
+    refuseUnreadable(read, folder);
+  },
+});
+
+export const command = defineGroup(
+  'Lists and updates campaigns with a `schedule`, which run by themselves while a `volley worker` runs. Each tick makes one run, with any number of workers.',
+  { sync, list, next },
+);
+
+async function readFolder({ settings }: Shell, folder: string): Promise<ScheduleFolder> {
+  const { readScheduleFolder } = await import('../../engine/schedule/schedule-folder.ts');
+  return readScheduleFolder(resolve(settings.workingFolder, folder));
 }
 
-function folderArgument(shell: Shell): Argument {
-  return new Argument('[folder]', 'folder of the campaigns').default(
-    campaignsFolder(shell),
-    "the project's campaigns",
+/** @param folder as the user wrote it */
+function refuseUnreadable({ unreadable }: ScheduleFolder, folder: string): void {
+  if (unreadable.length === 0) return;
+  throw new InputError(
+    unreadable.map(({ schedule, what }) => {
+      // A message such as `night.yaml:6:19: …` starts with its position.
+      const rest = what.startsWith(`${schedule}:`) ? what.slice(schedule.length) : '';
+      const position = /^(?::\d+)+(?=: )/.exec(rest)?.[0] ?? '';
+      return {
+        where: join(folder, schedule) + position,
+        what: position === '' ? what : rest.slice(position.length + 2),
+      };
+    }),
   );
+}
+
+async function upcomingOf({ schedules }: ScheduleFolder, now: Date, limit: number) {
+  const { nextTicks } = await import('../../engine/schedule/describe-campaigns.ts');
+  return schedules
+    .flatMap(({ schedule, campaign, times }) =>
+      nextTicks(times, now, limit).map((dueAt) => ({ schedule, campaign, dueAt, timeZone: times.timeZone })),
+    )
+    .sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
+    .slice(0, limit);
 }

@@ -1,18 +1,35 @@
-import { Argument, type Command } from 'commander';
-import type { SchemaKind } from '../actions/schema.ts';
-import type { Shell } from '../shell.ts';
+import { argument, defineCommand, flag } from '../command.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Prints the JSON Schema of campaigns or accounts, for completion in editors, or as a table. For the API, prints its OpenAPI document.',
-    )
-    .addArgument(
-      new Argument('<kind>', 'the kind of file, or the API').choices(['campaign', 'accounts', 'api']),
-    )
-    .option('--markdown', 'print a table in Markdown')
-    .action(async (kind: SchemaKind, options: { markdown?: true }) => {
-      const { schemaAction } = await import('../actions/schema.ts');
-      await schemaAction(shell, kind, options);
-    });
-}
+export const command = defineCommand({
+  description:
+    'Prints the JSON Schema of campaigns or accounts, for completion in editors, or as a table. For the API, prints its OpenAPI document.',
+  arguments: [
+    argument('<kind>', 'the kind of file, or the API', { choices: ['campaign', 'accounts', 'api'] }),
+  ],
+  options: [flag('--markdown', 'print a table in Markdown')],
+  examples: [['volley schema campaign', 'print the JSON Schema of campaigns']],
+  run: async (shell, [kind], { markdown }) => {
+    if (kind === 'api') {
+      const { apiDocument } = await import('../../server/api/document.ts');
+      return shell.print(JSON.stringify(await apiDocument(), null, 2));
+    }
+    const { title, purpose, load } = files[kind];
+    const jsonSchema = (await load())();
+    if (!markdown) return shell.print(JSON.stringify(jsonSchema, null, 2));
+    const { schemaReference } = await import('../schema-reference.ts');
+    shell.print(schemaReference(title, purpose, jsonSchema).trimEnd());
+  },
+});
+
+const files = {
+  campaign: {
+    title: 'Campaign reference',
+    purpose: 'This page lists every key of a campaign, for people who write campaigns.',
+    load: async () => (await import('../../campaign/definition.ts')).definitionJsonSchema,
+  },
+  accounts: {
+    title: 'Accounts reference',
+    purpose: 'This page lists every key of the accounts file, for administrators.',
+    load: async () => (await import('../../gateway/accounts-schema.ts')).accountsJsonSchema,
+  },
+};

@@ -1,10 +1,11 @@
-import type { Command } from 'commander';
-import type { ServeOptions } from '../actions/serve.ts';
-import { campaignsOption, parsePort } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { InputError } from '../../domain/problems.ts';
+import { defineCommand, flag, option } from '../command.ts';
+import { campaignsFolder, campaignsOption, parsePort } from '../options.ts';
 
-const paths = `
-Besides webhooks, its port answers:
+export const command = defineCommand({
+  description:
+    'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, shows the dashboard, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
+  details: `Besides webhooks, its port answers:
   GET /healthz   200 while the process runs
   GET /readyz    200, or 503 with the problem: the database, its migrations, or a process that drains
   GET /metrics   metrics for Prometheus
@@ -16,37 +17,59 @@ other machines, and name its address in VOLLEY_DASHBOARD_URL. Every call needs a
 with theirs. docs/reference/api.md describes the API.
 
 Ctrl-C drains: Volley records the answers to requests in flight, leaves its slices to other workers, and receives delivery
-reports until then.`;
-
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, shows the dashboard, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
-    )
-    .option('--host <address>', 'address to listen on, for webhooks and monitoring', '127.0.0.1')
-    .option(
-      '--port <number>',
-      'port to listen on, for webhooks and monitoring; 0: any free port',
-      parsePort,
-      8026,
-    )
-    .option('--no-receiver', 'receive no delivery reports')
-    .option('--no-api', 'answer no API, and show no dashboard')
-    .option('--no-dashboard', 'show no dashboard')
-    .option('--api-host <address>', 'address of the API and the dashboard', '127.0.0.1')
-    .option('--api-port <number>', 'port of the API and the dashboard; 0: any free port', parsePort, 8027)
-    .option('--no-worker', 'send no requests and no notifications')
-    .option('--no-schedules', 'start no scheduled campaigns')
-    .addOption(campaignsOption(shell))
-    .option('--metrics-host <address>', 'address of a listener for monitoring only; needs --metrics-port')
-    .option(
+reports until then.`,
+  options: [
+    option('--host <address>', 'address to listen on, for webhooks and monitoring', {
+      otherwise: '127.0.0.1',
+    }),
+    option('--port <number>', 'port to listen on, for webhooks and monitoring; 0: any free port', {
+      read: parsePort,
+      otherwise: 8026,
+    }),
+    flag('--no-receiver', 'receive no delivery reports'),
+    flag('--no-api', 'answer no API, and show no dashboard'),
+    flag('--no-dashboard', 'show no dashboard'),
+    option('--api-host <address>', 'address of the API and the dashboard', { otherwise: '127.0.0.1' }),
+    option('--api-port <number>', 'port of the API and the dashboard; 0: any free port', {
+      read: parsePort,
+      otherwise: 8027,
+    }),
+    flag('--no-worker', 'send no requests and no notifications'),
+    flag('--no-schedules', 'start no scheduled campaigns'),
+    campaignsOption,
+    option('--metrics-host <address>', 'address of a listener for monitoring only; needs --metrics-port'),
+    option(
       '--metrics-name <name...>',
       'further names of this machine that callers of the monitoring listener use',
-    )
-    .option('--metrics-port <number>', 'port of the monitoring listener; 0: any free port', parsePort)
-    .addHelpText('after', paths)
-    .action(async (options: ServeOptions) => {
-      const { serveAction } = await import('../actions/serve.ts');
-      await serveAction(shell, options);
-    });
+    ),
+    option('--metrics-port <number>', 'port of the monitoring listener; 0: any free port', {
+      read: parsePort,
+    }),
+  ],
+  examples: [['volley serve', 'receive delivery reports, send, serve the API and the dashboard']],
+  run: async (shell, _, { campaigns = campaignsFolder(shell), ...options }) => {
+    const { receiver, api, worker, schedules } = options;
+    if (!receiver && !api && !worker && !schedules) {
+      const what =
+        'There is nothing to do. Omit one of --no-receiver, --no-api, --no-worker and --no-schedules.';
+      throw new InputError([{ where: 'serve', what }]);
+    }
+    requireMetricsPort(options);
+    const { runServices } = await import('../run-services.ts');
+    await runServices(shell, { ...options, campaigns });
+  },
+});
+
+function requireMetricsPort({
+  metricsHost,
+  metricsName,
+  metricsPort,
+}: {
+  readonly metricsHost?: string;
+  readonly metricsName?: readonly string[];
+  readonly metricsPort?: number;
+}): void {
+  if (metricsPort !== undefined || (metricsHost === undefined && metricsName === undefined)) return;
+  const where = metricsHost === undefined ? '--metrics-name' : '--metrics-host';
+  throw new InputError([{ where, what: 'It needs --metrics-port.' }]);
 }

@@ -1,30 +1,49 @@
-import type { Command } from 'commander';
-import type { StatusOptions } from '../actions/status.ts';
+import { InputError } from '../../domain/problems.ts';
+import { argument, defineCommand, flag, option } from '../command.ts';
 import { parseSeconds, runArgument } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { withLedgerToRead } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Shows a run in numbers: contacts, requests and recipients by state, and its notifications. With --watch, shows its progress until it is over.',
-    )
-    .argument('[run]', `${runArgument}; without one, the newest run`)
-    .option(
+export const command = defineCommand({
+  description:
+    'Shows a run in numbers: contacts, requests and recipients by state, and its notifications. With --watch, shows its progress until it is over.',
+  arguments: [argument('[run]', `${runArgument}; without one, the newest run`)],
+  options: [
+    flag(
       '--watch',
       'show the progress until the run is completed or cancelled: redrawn on a terminal, otherwise a line for each change',
-    )
-    .option(
-      '--interval <seconds>',
-      'with --watch, how often to look (default: 1, for lines of text 5)',
-      parseSeconds,
-    )
-    .option(
+    ),
+    option('--interval <seconds>', 'with --watch, how often to look (default: 1, for lines of text 5)', {
+      read: parseSeconds,
+    }),
+    flag(
       '--exit-status',
       'end with 3 if requests were not accepted, and with 4 if the run is paused or cancelled',
-    )
-    .option('--json', 'print the summary as JSON; with --watch, first a line for each change')
-    .action(async (name: string | undefined, options: StatusOptions) => {
-      const { statusAction } = await import('../actions/status.ts');
-      await statusAction(shell, name, options);
+    ),
+    flag('--json', 'print the summary as JSON; with --watch, first a line for each change'),
+  ],
+  exits: {
+    3: 'with --exit-status: requests were not accepted',
+    4: 'with --exit-status: the run is paused or cancelled',
+  },
+  examples: [
+    ['volley status latest', 'see the newest run in numbers'],
+    ['volley status --watch', 'watch the newest run until it is over'],
+  ],
+  run: async (shell, [name], { json = false, watch, interval, exitStatus }) => {
+    if (interval !== undefined && !watch)
+      throw new InputError([{ where: '--interval', what: 'It needs --watch.' }]);
+    const { requireStatus } = await import('../../engine/reporting/run-status.ts');
+    const { latest } = await import('../../engine/runs/named-run.ts');
+    const { chooseRun } = await import('../choose-run.ts');
+    const { exitCodeOf, statusLines } = await import('../status-lines.ts');
+    await withLedgerToRead(shell, async (context) => {
+      const run = await chooseRun(shell, context, name ?? latest);
+      const watching = watch && (await import('../watch-status.ts'));
+      const status = watching
+        ? await watching.watchStatus(shell, context, run, { json, interval })
+        : await requireStatus(context, run);
+      shell.print(json ? JSON.stringify(status) : statusLines(status, shell.screen).join('\n'));
+      if (exitStatus) shell.exitWith(exitCodeOf(status));
     });
-}
+  },
+});

@@ -1,98 +1,192 @@
-import { type Command, Option } from 'commander';
-import { channels } from '../../domain/message.ts';
+import { resolve } from 'node:path';
+import { type Channel, channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
-import type { AddressOptions, ListOptions } from '../actions/suppress.ts';
-import { countryOption } from '../late-options.ts';
-import { addListOptions } from '../list-options.ts';
-import type { Shell } from '../shell.ts';
+import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { printable } from '../../report/printable.ts';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
+import { countryOption, listOptions } from '../options.ts';
+import { withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command.description(
-    'Adds, removes, imports and lists addresses that must not be sent to, per channel, for all or one SubAccount.',
-  );
-  await defineAdd(command, shell, words);
-  await defineRemove(command, shell, words);
-  await defineImport(command, shell, words);
-  await defineList(command, shell, words);
-}
+const addressesArgument = argument('<address...>', 'phone numbers or e-mail addresses');
 
-async function defineAdd(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  (await addAddressOptions(command.command('add'), words))
-    .description('Suppresses addresses. An address that is suppressed already keeps its earlier reason.')
-    .argument('<address...>', 'phone numbers or e-mail addresses')
-    .addOption(reasonOption())
-    .action(async (texts: string[], options: AddressOptions & { reason: string }) => {
-      const { addAction } = await import('../actions/suppress.ts');
-      await addAction(shell, texts, options);
-    });
-}
+const addressOptions = [
+  option('--channel <channel...>', 'the channels of the suppression', { choices: channels, required: true }),
+  option('--account <name>', 'only for messages of this account (default: all accounts)'),
+  option('--sub-account <name>', 'only for messages of this SubAccount', {
+    read: parseSubAccount,
+    otherwise: '',
+  }),
+  countryOption('country of numbers without a country code'),
+  flag('--json', 'print the result as JSON'),
+] as const;
 
-async function defineRemove(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  (await addAddressOptions(command.command('remove'), words))
-    .description(
-      'Removes suppressions. A suppression for one account or SubAccount is removed only with --account or --sub-account.',
-    )
-    .argument('<address...>', 'phone numbers or e-mail addresses')
-    .action(async (texts: string[], options: AddressOptions) => {
-      const { removeAction } = await import('../actions/suppress.ts');
-      await removeAction(shell, texts, options);
-    });
-}
+const reasonOption = option('--reason <words>', 'the reason', { otherwise: '', shown: 'none' });
 
-async function defineImport(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  (await addAddressOptions(command.command('import'), words))
-    .description(
-      'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
-    )
-    .argument('<file>', 'a CSV file or a workbook, with a header or with addresses only')
-    .option(
+const add = defineCommand({
+  description: 'Suppresses addresses. An address that is suppressed already keeps its earlier reason.',
+  arguments: [addressesArgument],
+  options: [...addressOptions, reasonOption],
+  examples: [
+    [
+      'volley suppress add ann@example.com --channel email --reason "asked by phone"',
+      'never send there again',
+    ],
+  ],
+  run: async (shell, [texts], { account: name, json, reason, ...where }) => {
+    const { requireSuppressionAccount, suppressAddresses } = await loadSuppressing();
+    const account = await requireSuppressionAccount(name, shell.settings);
+    const keys = await keysOf(texts, { ...where, account });
+    const added = await withLedger(shell, (context) => suppressAddresses(context, keys, reason));
+    const result = { added, already: keys.length - added };
+    shell.print(json ? JSON.stringify(result) : addedText(result));
+  },
+});
+
+const remove = defineCommand({
+  description:
+    'Removes suppressions. A suppression for one account or SubAccount is removed only with --account or --sub-account.',
+  arguments: [addressesArgument],
+  options: addressOptions,
+  examples: [['volley suppress remove ann@example.com --channel email', 'send there again']],
+  run: async (shell, [texts], { account = '', json, ...where }) => {
+    const { unsuppressAddresses } = await loadSuppressing();
+    const keys = await keysOf(texts, { ...where, account });
+    const { removed, missing, remaining } = await withLedger(shell, (context) =>
+      unsuppressAddresses(context, keys),
+    );
+    if (json) {
+      shell.print(JSON.stringify({ removed: removed.length, missing, others: remaining }));
+      return;
+    }
+    shell.print(`${removed.length} removed.`);
+    for (const key of missing) shell.print(`${keyText(key)} was not suppressed.`);
+    for (const key of remaining) shell.print(`${keyText(key)} is still suppressed.`);
+  },
+});
+
+const importFile = defineCommand({
+  description:
+    'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
+  arguments: [argument('<file>', 'a CSV file or a workbook, with a header or with addresses only')],
+  options: [
+    ...addressOptions,
+    option(
       '--column <name>',
       "the column of the addresses (default: the column that would be a contact file's recipient, or the only column)",
-    )
-    .addOption(reasonOption())
-    .action(async (path: string, options: AddressOptions & { reason: string; column?: string }) => {
-      const { importAction } = await import('../actions/suppress.ts');
-      await importAction(shell, path, options);
-    });
-}
+    ),
+    reasonOption,
+  ],
+  exits: { 3: 'a line has no address' },
+  examples: [['volley suppress import opted-out.csv --channel sms --country AU', 'import a list']],
+  run: async (shell, [path], { account: name, channel, country, json, ...options }) => {
+    const { requireSuppressionAccount } = await loadSuppressing();
+    const { createSuppressedAddressReader, importSuppressionFile } = await loadReading();
+    const { count } = await import('../../platform/sentence.ts');
+    const account = await requireSuppressionAccount(name, shell.settings);
+    const readAddress = createSuppressedAddressReader(channel, country);
+    const imported = await withLedger(shell, (context) =>
+      importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
+        channels: [...new Set(channel)],
+        readAddress,
+        account,
+        ...options,
+      }),
+    );
+    if (imported.unreadable > 0) shell.exitWith(3);
+    shell.print(json ? JSON.stringify(imported) : addedText(imported));
+    if (json) return;
+    const { unreadable, problems } = imported;
+    for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
+    if (unreadable === 0) return;
+    const more = unreadable > problems.length ? `, the first ${problems.length} shown` : '';
+    shell.note(`${count(unreadable, 'line')} without an address that can be suppressed${more}.`);
+  },
+});
 
-async function defineList(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  addListOptions(
-    command
-      .command('list')
-      .description('Lists suppressions by channel, address, account and SubAccount.')
-      .addOption(new Option('--channel <channel>', 'only of this channel').choices(channels))
-      .option('--account <name>', 'only for this account')
-      .option('--sub-account <name>', 'only for this SubAccount')
-      .option('--address <address>', 'only this phone number or e-mail address')
-      .addOption(await countryOption(words, 'country of a number without a country code')),
-  ).action(async (options: ListOptions) => {
-    const { listAction } = await import('../actions/suppress.ts');
-    await listAction(shell, options);
-  });
-}
+const list = defineCommand({
+  description: 'Lists suppressions by channel, address, account and SubAccount.',
+  options: [
+    option('--channel <channel>', 'only of this channel', { choices: channels }),
+    option('--account <name>', 'only for this account'),
+    option('--sub-account <name>', 'only for this SubAccount'),
+    option('--address <address>', 'only this phone number or e-mail address'),
+    countryOption('country of a number without a country code'),
+    ...listOptions,
+  ],
+  examples: [['volley suppress list --channel sms', 'list suppressed numbers']],
+  run: async (shell, _, { channel, account, subAccount, address, country, ...output }) => {
+    const { listSuppressions } = await import('../../ledger/suppressions/list.ts');
+    const { formatSuppression, suppressionColumns, suppressionTable } = await import(
+      '../../report/suppressions.ts'
+    );
+    const { printList } = await import('../print-list.ts');
+    const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
+    const kind = channel ?? (address?.includes('@') ? 'email' : 'sms');
+    const [normalised] = address === undefined ? [] : await readTexts([address], [kind], country);
+    const filter = { channel, account, subAccount, address: normalised };
+    await withLedgerToRead(shell, ({ ledger }) =>
+      printList(shell, output, form, (limit, onPage) =>
+        listSuppressions(ledger.pool, filter, {
+          limit,
+          onPage: (page) => onPage(page.map(formatSuppression)),
+          hashKey: ledger.hashKey,
+        }),
+      ),
+    );
+  },
+});
 
-async function addAddressOptions(command: Command, words: readonly string[]): Promise<Command> {
-  return command
-    .addOption(
-      new Option('--channel <channel...>', 'the channels of the suppression')
-        .choices(channels)
-        .makeOptionMandatory(),
-    )
-    .option('--account <name>', 'only for messages of this account (default: all accounts)')
-    .option('--sub-account <name>', 'only for messages of this SubAccount', parseSubAccount, '')
-    .addOption(await countryOption(words, 'country of numbers without a country code'))
-    .option('--json', 'print the result as JSON');
-}
+export const command = defineGroup(
+  'Adds, removes, imports and lists addresses that must not be sent to, per channel, for all or one SubAccount.',
+  { add, remove, import: importFile, list },
+);
 
-function reasonOption(): Option {
-  return new Option('--reason <words>', 'the reason').default('', 'none');
-}
+const loadSuppressing = () => import('../../engine/suppressions/suppress-addresses.ts');
+const loadReading = () => import('../../engine/suppressions/import-suppressions.ts');
 
 /** @throws InputError that does not quote the long name */
 function parseSubAccount(name: string): string {
   if (name.length <= maxSubAccountLength) return name;
   const what = `The name has ${name.length} characters; the maximum is ${maxSubAccountLength}.`;
   throw new InputError([{ where: '--sub-account', what }]);
+}
+
+async function readTexts(
+  texts: readonly string[],
+  kinds: readonly Channel[],
+  country: string | undefined,
+): Promise<readonly string[]> {
+  const { createSuppressedAddressReader, readAddresses } = await loadReading();
+  return readAddresses(texts, createSuppressedAddressReader(kinds, country));
+}
+
+async function keysOf(
+  texts: readonly string[],
+  {
+    channel,
+    account,
+    subAccount,
+    country,
+  }: {
+    readonly channel: readonly Channel[];
+    readonly account: string;
+    readonly subAccount: string;
+    readonly country?: string;
+  },
+): Promise<SuppressionKey[]> {
+  const addresses = new Set(await readTexts(texts, channel, country));
+  return [...new Set(channel)].flatMap((name) =>
+    [...addresses].map((address): SuppressionKey => ({ channel: name, address, account, subAccount })),
+  );
+}
+
+function keyText({ channel, address, account = '', subAccount }: SuppressionKey): string {
+  const ofAccount = account === '' ? '' : ` for account "${printable(account)}"`;
+  const ofSubAccount = subAccount === '' ? '' : ` for SubAccount "${printable(subAccount)}"`;
+  return `${printable(address)} (${channel})${ofAccount}${ofSubAccount}`;
+}
+
+function addedText({ added, already }: { readonly added: number; readonly already: number }): string {
+  return already === 0 ? `${added} suppressed.` : `${added} suppressed; ${already} were suppressed already.`;
 }

@@ -1,66 +1,85 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { tokenNamePattern, tokenScopes } from '../../domain/access.ts';
-import type { CreateOptions } from '../actions/token.ts';
-import { lateOption } from '../late-options.ts';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
 import { parsePerson } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { withLedger, withLedgerToRead } from '../shell.ts';
 
-export async function define(command: Command, shell: Shell, words: readonly string[]): Promise<void> {
-  command.description(
-    'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; approve also to approve; admin also to resolve, and for tokens and the audit trail.',
-  );
-  command
-    .command('create')
-    .description('Creates a token and prints it once; Volley stores only its SHA-256.')
-    .requiredOption(
-      '--name <name>',
-      'name of the token in lists and the audit trail; a name cannot be used again',
-      parseName,
-    )
-    .addOption(
-      new Option('--scope <scope>', 'what the token allows').choices(tokenScopes).makeOptionMandatory(),
-    )
-    .option(
+const create = defineCommand({
+  description: 'Creates a token and prints it once; Volley stores only its SHA-256.',
+  options: [
+    option('--name <name>', 'name of the token in lists and the audit trail; a name cannot be used again', {
+      read: parseName,
+      required: true,
+    }),
+    option('--scope <scope>', 'what the token allows', { choices: tokenScopes, required: true }),
+    option(
       '--owner <person>',
       'the person behind the token; neither this person nor the one who makes the token approves what the other planned (default: user@host)',
-      parsePerson,
-    )
-    .option(
+      { read: parsePerson },
+    ),
+    option(
       '--account <name...>',
       'only runs and campaigns of these accounts, without the audit trail and the list of tokens (default: all accounts)',
-    )
-    .addOption(
-      (
-        await lateOption(words, '--expires <time>', 'time until the token expires, or "never"', expiryReader)
-      ).default(90 * 86_400_000, '90d'),
-    )
-    .option('--json', 'print the token as JSON')
-    .action(async (options: CreateOptions) => {
-      const { createAction } = await import('../actions/token.ts');
-      await createAction(shell, options);
+    ),
+    option('--expires <time>', 'time until the token expires, or "never"', {
+      late: async () => (await import('../scalar-options.ts')).parseExpiry,
+      otherwise: 90 * 86_400_000,
+      shown: '90d',
+    }),
+    flag('--json', 'print the token as JSON'),
+  ],
+  examples: [
+    ['volley token create --name billing --scope read --owner ann', 'make a token that can only read'],
+  ],
+  run: async (shell, _, { name, scope, owner: named, account, expires, json }) => {
+    const { createToken } = await import('../../engine/access/tokens.ts');
+    const accounts = account ?? null;
+    const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
+    const { token, owner } = await withLedger(shell, async (context) => {
+      const owner = named ?? context.actor.name;
+      return { owner, token: await createToken(context, { name, scope, owner, accounts, expiresAt }) };
     });
-  command
-    .command('list')
-    .description('Lists the names and properties of all tokens, also revoked ones.')
-    .option('--json', 'print one JSON object a line')
-    .action(async (options: { json?: true }) => {
-      const { listAction } = await import('../actions/token.ts');
-      await listAction(shell, options);
-    });
-  command
-    .command('revoke')
-    .description('Revokes a token from the next call on.')
-    .argument('<name>', 'name of the token (volley token list)')
-    .option('--json', 'print the result as JSON')
-    .action(async (name: string, options: { json?: true }) => {
-      const { revokeAction } = await import('../actions/token.ts');
-      await revokeAction(shell, name, options);
-    });
-}
+    if (json) {
+      shell.print(JSON.stringify({ token, name, owner, scope, accounts, expiresAt }));
+      return;
+    }
+    shell.print(token);
+    shell.note('Store the token where only its owner can read it. It is not shown again.');
+  },
+});
+
+const list = defineCommand({
+  description: 'Lists the names and properties of all tokens, also revoked ones.',
+  options: [flag('--json', 'print one JSON object a line')],
+  examples: [['volley token list', 'list the tokens']],
+  run: async (shell, _, { json }) => {
+    const { listTokens } = await import('../../ledger/tokens/tokens.ts');
+    const { tokenTable } = await import('../../report/tokens.ts');
+    const tokens = await withLedgerToRead(shell, ({ ledger }) => listTokens(ledger.pool));
+    if (json) for (const token of tokens) shell.print(JSON.stringify(token));
+    else if (tokens.length === 0) shell.print('No tokens. `volley token create` creates one.');
+    else shell.print(tokenTable(tokens, shell.now(), shell.screen));
+  },
+});
+
+const revoke = defineCommand({
+  description: 'Revokes a token from the next call on.',
+  arguments: [argument('<name>', 'name of the token (volley token list)')],
+  options: [flag('--json', 'print the result as JSON')],
+  examples: [['volley token revoke billing', 'end a token at once']],
+  run: async (shell, [name], { json }) => {
+    const { revokeToken } = await import('../../engine/access/tokens.ts');
+    await withLedger(shell, (context) => revokeToken(context, name));
+    shell.print(json ? JSON.stringify({ revoked: name }) : `Token ${name} is revoked.`);
+  },
+});
+
+export const command = defineGroup(
+  'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; approve also to approve; admin also to resolve, and for tokens and the audit trail.',
+  { create, list, revoke },
+);
 
 function parseName(text: string): string {
   if (tokenNamePattern.test(text)) return text;
   throw new InvalidArgumentError('expected at most 64 letters, digits, dots, hyphens and underscores.');
 }
-
-const expiryReader = async () => (await import('../scalar-options.ts')).parseExpiry;

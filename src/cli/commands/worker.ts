@@ -1,17 +1,34 @@
-import type { Command } from 'commander';
-import type { WorkerOptions } from '../actions/worker.ts';
-import { campaignsOption } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { defineCommand, flag } from '../command.ts';
+import { campaignsFolder, campaignsOption } from '../options.ts';
+import { withLedger } from '../shell.ts';
 
-export function define(command: Command, shell: Shell): void {
-  command
-    .description(
-      'Helps to send all runs until it is stopped, from any machine with the same DATABASE_URL and accounts. Also starts scheduled campaigns (volley schedule) and sends notifications. Ctrl-C drains: the worker records the answers to requests in flight, and leaves the rest to other workers.',
-    )
-    .addOption(campaignsOption(shell))
-    .option('--no-schedules', 'start no scheduled campaigns')
-    .action(async (options: WorkerOptions) => {
-      const { workerAction } = await import('../actions/worker.ts');
-      await workerAction(shell, options);
+export const command = defineCommand({
+  description:
+    'Helps to send all runs until it is stopped, from any machine with the same DATABASE_URL and accounts. Also starts scheduled campaigns (volley schedule) and sends notifications. Ctrl-C drains: the worker records the answers to requests in flight, and leaves the rest to other workers.',
+  options: [campaignsOption, flag('--no-schedules', 'start no scheduled campaigns')],
+  examples: [['volley worker', 'help to send all runs, until Ctrl-C']],
+  run: async (shell, _, { campaigns = campaignsFolder(shell), schedules }) => {
+    const { drainDeadlines } = await import('../../engine/dispatch/drain.ts');
+    const { noObserver } = await import('../../engine/dispatch/observer.ts');
+    const { openLogger } = await import('../../platform/logger.ts');
+    const { drainText } = await import('../dispatch-and-print.ts');
+    const { leaveAfter } = await import('../leave-after.ts');
+    const { openPlanner } = await import('../planner/planner.ts');
+    const { workUntilStopped } = await import('../work-until-stopped.ts');
+    const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'info');
+    await withLedger(shell, async (context) => {
+      shell.drainOnStop(() => drainText());
+      const { stop } = shell;
+      const deadlines = drainDeadlines(stop);
+      leaveAfter(deadlines.giveUp, shell, logger);
+      const planner = openPlanner(context, shell.settings, campaigns, logger);
+      const tools = { logger, observer: noObserver, stop, deadlines, planner };
+      try {
+        await workUntilStopped(shell, context, { worker: true, schedules, campaigns }, tools);
+      } finally {
+        await planner.close();
+        deadlines.clear();
+      }
     });
-}
+  },
+});

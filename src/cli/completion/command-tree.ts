@@ -1,4 +1,11 @@
-import type { Argument, Command, Option } from 'commander';
+import {
+  type ArgumentSpec,
+  type CommandDefinition,
+  type Definition,
+  type Example,
+  loadSubcommand,
+  type OptionSpec,
+} from '../command.ts';
 
 /** What a shell can suggest for a value. */
 export type ValueKind = 'run' | 'account' | 'file' | 'choice' | 'other';
@@ -23,7 +30,7 @@ export type OptionNode = {
   readonly value?: Omit<ValueSlot, 'summary'>;
 };
 
-/** A command with its options, arguments and subcommands. */
+/** A command as help, reference, man page and completion show it. */
 export type CommandNode = {
   readonly name: string;
   readonly alias?: string;
@@ -32,59 +39,80 @@ export type CommandNode = {
   readonly description: string;
   readonly arguments: readonly ValueSlot[];
   readonly options: readonly OptionNode[];
+  readonly exits: CommandDefinition['exits'];
+  readonly examples: readonly Example[];
   readonly commands: readonly CommandNode[];
 };
 
-export function readCommandTree(command: Command): CommandNode {
-  const [alias] = command.aliases();
+/** @param summary of a command in the list of all commands */
+export async function describeCommand(
+  name: string,
+  definition: Definition,
+  summary?: string,
+): Promise<CommandNode> {
+  const { description } = definition;
+  const isGroup = definition.kind === 'group';
+  const subcommands = Object.entries(isGroup ? definition.commands : {}).map(async ([each, listed]) =>
+    describeCommand(each, await loadSubcommand(listed)),
+  );
   return {
-    name: command.name(),
-    ...(alias === undefined ? {} : { alias }),
-    summary: command.summary() || command.description(),
-    description: command.description(),
-    arguments: command.registeredArguments.map(argumentSlot),
-    options: command.options.filter(({ hidden }) => !hidden).map(optionNode),
-    commands: command
-      .createHelp()
-      .visibleCommands(command)
-      .filter((each) => each.name() !== 'help')
-      .map(readCommandTree),
+    name,
+    summary: summary ?? description,
+    description,
+    arguments: isGroup ? [] : definition.arguments.map(describeArgument),
+    options: isGroup ? [] : definition.options.map(describeOption),
+    exits: isGroup ? {} : definition.exits,
+    examples: isGroup ? [] : definition.examples,
+    commands: await Promise.all(subcommands),
   };
 }
 
-function argumentSlot(argument: Argument): ValueSlot {
+function describeArgument({ flags, summary, reading: { choices } }: ArgumentSpec): ValueSlot {
+  const { name, isRepeatable } = valueIn(flags) ?? { name: flags, isRepeatable: false };
   return {
-    ...slotOf(argument.name(), argument.argChoices, argument.variadic),
-    ...(argument.required ? {} : { optional: true }),
-    summary: argument.description,
+    ...slotOf(name, name, { choices, isRepeatable }),
+    ...(flags.startsWith('<') ? {} : { optional: true }),
+    summary,
   };
 }
 
-function optionNode(option: Option): OptionNode {
-  const [, name] = /[<[]([^<[>\]]+?)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
-  const flags = [option.short, option.long].filter((flag) => flag !== undefined && flag !== null);
-  const otherwise = option.defaultValueDescription ?? option.defaultValue;
-  const value =
-    name === undefined
-      ? undefined
-      : { ...slotOf(kindName(option, name), option.argChoices, option.variadic), name };
+export function describeOption({ flags, summary, reading }: OptionSpec): OptionNode {
+  const { choices, otherwise, shown = otherwise } = reading;
+  const names = flags.split(/,? /).filter((word) => word.startsWith('-'));
+  const value = valueIn(flags);
   return {
-    flags,
-    summary: option.description,
-    ...(otherwise === undefined || otherwise === true ? {} : { otherwise: String(otherwise) }),
-    ...(value === undefined ? {} : { value }),
+    flags: names,
+    summary,
+    ...(shown === undefined ? {} : { otherwise: String(shown) }),
+    ...(value === undefined
+      ? {}
+      : { value: slotOf(value.name, kindName(names, value.name), { choices, ...value }) }),
   };
+}
+
+/** The value in flags such as `--state <state...>`. */
+function valueIn(flags: string): { readonly name: string; readonly isRepeatable: boolean } | undefined {
+  const [, name, dots] = /[<[]([^<[>\]]+?)(\.\.\.)?[>\]]/.exec(flags) ?? [];
+  return name === undefined ? undefined : { name, isRepeatable: dots !== undefined };
 }
 
 /** `--account <name>` takes an account. */
-const kindName = ({ long }: Option, name: string): string => (long === '--account' ? 'account' : name);
+const kindName = (names: readonly string[], name: string): string =>
+  names.includes('--account') ? 'account' : name;
 
-function slotOf(name: string, choices: readonly string[] | undefined, variadic: boolean) {
+function slotOf(
+  name: string,
+  kind: string,
+  {
+    choices,
+    isRepeatable,
+  }: { readonly choices: readonly string[] | undefined; readonly isRepeatable: boolean },
+): Omit<ValueSlot, 'summary'> {
   return {
     name,
-    kind: choices === undefined ? (kinds[name] ?? 'other') : 'choice',
-    ...(choices === undefined ? {} : { choices: [...choices] }),
-    ...(variadic ? ({ repeatable: true } as const) : {}),
+    kind: choices === undefined ? (kinds[kind] ?? 'other') : 'choice',
+    ...(choices === undefined ? {} : { choices }),
+    ...(isRepeatable ? { repeatable: true } : {}),
   };
 }
 

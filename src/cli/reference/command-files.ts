@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFolder } from '../../platform/package-folder.ts';
-import { processShell } from '../shell.ts';
 import { commandsPage } from './commands-page.ts';
 import { everyCommand } from './every-command.ts';
 import { manPage } from './man-page.ts';
 
 /** The reference of commands, the man page, and what shell completion reads; by path in the package. */
 export async function commandFiles(): Promise<Readonly<Record<string, string>>> {
-  const tree = await everyCommand(processShell([]));
+  const tree = await everyCommand();
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(packageFolder, 'package.json'), 'utf8'),
   );

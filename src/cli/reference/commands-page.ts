@@ -1,5 +1,4 @@
 import type { CommandNode, OptionNode, ValueSlot } from '../completion/command-tree.ts';
-import { examplesOf } from '../examples.ts';
 
 /** The command reference in Markdown, from the program itself. */
 export function commandsPage(root: CommandNode): string {
@@ -35,12 +34,18 @@ function section(command: CommandNode, parents: readonly string[]): string[] {
     ...command.arguments.map(({ name, summary }) => `- \`${name}\`: ${summary}`),
     ...(command.arguments.length > 0 ? [''] : []),
     ...(command.options.length > 0 ? optionTable(command.options) : []),
-    ...exampleList(path.join(' ')),
+    ...exitList(command),
+    ...exampleList(command),
   ];
 }
 
-function exampleList(path: string): string[] {
-  const lines = examplesOf(path).map(({ line, what }) => `- \`${line}\`: ${what}`);
+function exitList({ exits }: CommandNode): string[] {
+  const lines = Object.entries(exits).map(([code, text]) => `- ${code}: ${text}`);
+  return lines.length === 0 ? [] : ['', 'Exit codes besides 0, 1 and 2:', '', ...lines];
+}
+
+function exampleList({ examples }: CommandNode): string[] {
+  const lines = examples.map(([line, what]) => `- \`${line}\`: ${what}`);
   return lines.length === 0 ? [] : ['', lines.length === 1 ? 'Example:' : 'Examples:', '', ...lines];
 }
 

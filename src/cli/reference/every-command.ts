@@ -1,18 +1,24 @@
-import { Command } from 'commander';
-import { type CommandNode, readCommandTree } from '../completion/command-tree.ts';
-import { buildProgram } from '../main.ts';
-import type { Shell } from '../shell.ts';
-
-const unchanged = { setColour: () => undefined, setZone: () => undefined };
+import { commandList } from '../command-list.ts';
+import { type CommandNode, describeCommand, describeOption } from '../completion/command-tree.ts';
+import { globalOptions } from '../global-options.ts';
+import { purpose } from '../help-text.ts';
 
 /** The program with every command loaded; a call loads only its own. */
-export async function everyCommand(shell: Shell): Promise<CommandNode> {
-  const program = await buildProgram([], shell, unchanged);
-  const commands = await Promise.all(
-    program.commands.map(async (command) => {
-      const { commands: loaded } = await buildProgram([command.name()], shell, unchanged);
-      return loaded.find((each) => each.name() === command.name()) ?? new Command();
-    }),
-  );
-  return { ...readCommandTree(program), commands: commands.map(readCommandTree) };
+export async function everyCommand(): Promise<CommandNode> {
+  const commands = Object.entries(commandList).map(async ([name, { summary, alias, load }]) => ({
+    ...(await describeCommand(name, (await load()).command, summary)),
+    ...(alias === undefined ? {} : { alias }),
+  }));
+  const version = { flags: ['-V', '--version'], summary: 'output the version number' };
+  const shared = globalOptions({ setColour: () => undefined, setZone: () => undefined });
+  return {
+    name: 'volley',
+    summary: purpose,
+    description: purpose,
+    arguments: [],
+    options: [version, ...shared.map(describeOption)],
+    exits: {},
+    examples: [],
+    commands: await Promise.all(commands),
+  };
 }

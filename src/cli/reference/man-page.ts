@@ -1,5 +1,4 @@
 import type { CommandNode, OptionNode } from '../completion/command-tree.ts';
-import { examplesOf } from '../examples.ts';
 import { helpSections } from '../help-text.ts';
 import { argumentText, optionText } from './commands-page.ts';
 
@@ -36,7 +35,8 @@ function commandEntry(command: CommandNode, parents: readonly string[]): string[
     plain(command.description),
     ...command.arguments.flatMap(({ name, summary }) => ['.TP', `.I ${plain(name)}`, plain(summary)]),
     ...command.options.flatMap(optionEntry),
-    ...examplesOf(path.join(' ')).flatMap(({ line, what }) => [
+    ...Object.entries(command.exits).flatMap(([code, text]) => ['.TP', `.B Exit code ${code}`, plain(text)]),
+    ...command.examples.flatMap(([line, what]) => [
       '.PP',
       `Example: ${plain(what)}`,
       '.nf',

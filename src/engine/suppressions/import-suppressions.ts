@@ -30,7 +30,7 @@ export async function importSuppressionFile(
   options: {
     readonly channels: readonly Channel[];
     readonly readAddress: AddressReader;
-    readonly column: string | undefined;
+    readonly column?: string;
     readonly account: string;
     readonly subAccount: string;
     readonly reason: string;

@@ -1,27 +1,27 @@
-import { InputError } from '../../domain/problems.ts';
-import { findCampaign } from '../../engine/definition-files.ts';
-import { createRanBeforeFinder, NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import type { PlanFacts } from '../../engine/plan/plan-facts.ts';
+import { InputError } from '../domain/problems.ts';
+import { findCampaign } from '../engine/definition-files.ts';
+import { createRanBeforeFinder, NothingNewError } from '../engine/plan/contact-patterns.ts';
+import type { PlanFacts } from '../engine/plan/plan-facts.ts';
 import {
   createPlan,
   type PlanPlace,
   type PlanRequest,
   requireReadableAgain,
-} from '../../engine/plan/planned-campaign.ts';
-import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
-import type { Preview } from '../../engine/plan/preview.ts';
-import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
-import type { WantedRow } from '../../engine/plan/row-choice.ts';
-import { readVersion } from '../../platform/package-folder.ts';
-import { chooseOrigin } from '../choose-origin.ts';
-import { newPlanId, planPlace, requirePlanPlace, writePlan } from '../plan-files.ts';
-import { type PageRequest, planWithPage } from '../preview-page.ts';
-import { previewText } from '../preview-text.ts';
-import { type Shell, withLedger, withLedgerIfAny } from '../shell.ts';
+} from '../engine/plan/planned-campaign.ts';
+import { prepareCampaign } from '../engine/plan/prepare-campaign.ts';
+import type { Preview } from '../engine/plan/preview.ts';
+import { previewCampaign } from '../engine/plan/preview-campaign.ts';
+import type { WantedRow } from '../engine/plan/row-choice.ts';
+import { readVersion } from '../platform/package-folder.ts';
+import { chooseOrigin } from './choose-origin.ts';
+import { newPlanId, planPlace, requirePlanPlace, writePlan } from './plan-files.ts';
+import { type PageRequest, planWithPage } from './preview-page.ts';
+import { previewText } from './preview-text.ts';
+import { type Shell, withLedger, withLedgerIfAny } from './shell.ts';
 
-export type PlanOptions = {
+type PlanOptions = {
   readonly json?: true;
-  readonly contacts?: string[];
+  readonly contacts?: readonly string[];
   readonly of?: string;
   readonly limit?: number;
   readonly testTo?: readonly string[];
@@ -30,7 +30,8 @@ export type PlanOptions = {
   readonly rows?: readonly WantedRow[];
 };
 
-export async function planAction(
+/** `volley plan`. */
+export async function planCampaign(
   shell: Shell,
   written: string,
   { json, of, out, preview: page, rows, ...options }: PlanOptions,

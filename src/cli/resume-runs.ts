@@ -1,42 +1,26 @@
-import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { loadAccount } from '../../engine/load-account.ts';
-import { nothingLeftText } from '../../engine/runs/begin-run.ts';
-import { type KnownEnd, refuseFinishedRun } from '../../engine/runs/execute-run.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import { requireReachable } from '../../engine/runs/require-reachable.ts';
-import { listInterruptedRuns, type Run } from '../../ledger/runs/find.ts';
-import { chooseRun } from '../choose-run.ts';
-import { dispatchAndPrint, exitCodeOf, printEnd } from '../dispatch-and-print.ts';
-import { explainInput } from '../explain-input.ts';
-import { type ExitCode, type Shell, withLedger } from '../shell.ts';
-import { accountOfRun, withSurroundings } from '../surroundings.ts';
-import { failMissingArgument } from '../usage-errors.ts';
-
-export type ResumeOptions = {
-  readonly all?: true;
-  readonly sandbox?: true;
-  readonly reason?: string;
-  readonly json?: true;
-};
+import { InputError } from '../domain/problems.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { loadAccount } from '../engine/load-account.ts';
+import { nothingLeftText } from '../engine/runs/begin-run.ts';
+import { type KnownEnd, refuseFinishedRun } from '../engine/runs/execute-run.ts';
+import { requireRun } from '../engine/runs/find-run.ts';
+import { requireReachable } from '../engine/runs/require-reachable.ts';
+import { listInterruptedRuns, type Run } from '../ledger/runs/find.ts';
+import { chooseRun } from './choose-run.ts';
+import { dispatchAndPrint, exitCodeOf, printEnd } from './dispatch-and-print.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { explainInput } from './explain-input.ts';
+import type { Shell } from './shell.ts';
+import { accountOfRun, withSurroundings } from './surroundings.ts';
 
 type How = Pick<Parameters<typeof dispatchAndPrint>[2], 'json' | 'awaitReports' | 'reason'>;
 
-export async function resumeAction(
-  command: Command,
+/** @param run as the user named it */
+export async function resumeNamed(
   shell: Shell,
-  run: string | undefined,
-  { all, sandbox, reason, json }: ResumeOptions,
+  run: string,
+  { sandbox, ...how }: How & { readonly sandbox: boolean },
 ): Promise<void> {
-  if ((run === undefined) === (all === undefined))
-    failMissingArgument(command, "Expected either <run>, the run's id (volley runs), or --all.");
-  const how = { json: json === true, reason };
-  if (run === undefined) {
-    if (sandbox) throw new InputError([{ where: '--sandbox', what: 'It needs one <run>, not --all.' }]);
-    await withLedger(shell, (context) => resumeAll(shell, context, how));
-    return;
-  }
   let found: Promise<Run> | undefined;
   const find = (context: EngineContext): Promise<Run> =>
     (found ??= chooseRun(shell, context, run).then((id) => requireRun(context, id)));
@@ -71,8 +55,8 @@ function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boole
 
 const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 
-/** An error of one run does not stop the others. */
-async function resumeAll(shell: Shell, context: EngineContext, how: How): Promise<void> {
+/** Resumes every interrupted run. An error of one run does not stop the others. */
+export async function resumeAll(shell: Shell, context: EngineContext, how: How): Promise<void> {
   const runs = await listInterruptedRuns(context.ledger.pool);
   if (runs.length === 0) shell.note('There is no interrupted run.');
   let worst: ExitCode = 0;

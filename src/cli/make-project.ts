@@ -1,36 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type FirstCampaign, firstCampaignYaml } from '../../campaign/first-campaign.ts';
-import { InputError } from '../../domain/problems.ts';
+import { type FirstCampaign, firstCampaignYaml } from '../campaign/first-campaign.ts';
+import { InputError } from '../domain/problems.ts';
 import {
   accountsFile,
   campaignSchemaFile,
   commonFiles,
   exampleContacts,
   type ProjectFile,
-} from '../../engine/project/project-files.ts';
-import { hasCampaigns, writeProjectFiles } from '../../engine/project/write-files.ts';
-import { findProject, markProject } from '../../platform/project.ts';
-import { chooseFirstCampaign, type FirstOptions } from '../choose-first-campaign.ts';
-import { adviceLines, fileLines, nextLines, nextSteps } from '../init-text.ts';
-import { openQuestions } from '../questions.ts';
-import { type Shell, withNewLedger } from '../shell.ts';
+} from '../engine/project/project-files.ts';
+import { hasCampaigns, writeProjectFiles } from '../engine/project/write-files.ts';
+import { findProject, markProject } from '../platform/project.ts';
+import { chooseFirstCampaign, type FirstOptions } from './choose-first-campaign.ts';
+import { adviceLines, fileLines, nextLines, nextSteps } from './init-text.ts';
+import { openQuestions } from './questions.ts';
+import { type Shell, withNewLedger } from './shell.ts';
 
-export type InitOptions = FirstOptions & {
+type InitOptions = FirstOptions & {
   readonly bare?: true;
   readonly yes?: true;
   readonly json?: true;
 };
 
-export async function initAction(
+/** `volley init`. @param named the folder; the working folder without one */
+export async function makeProject(
   shell: Shell,
   named: string | undefined,
   options: InitOptions,
 ): Promise<void> {
-  return init(shell, named, options);
-}
-
-async function init(shell: Shell, named: string | undefined, options: InitOptions): Promise<void> {
   const { workingFolder } = shell.settings;
   if (named === undefined) refuseInside(workingFolder);
   const folder = resolve(workingFolder, named ?? '.');

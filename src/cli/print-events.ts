@@ -1,15 +1,13 @@
-import type { EngineContext } from '../../engine/context.ts';
-import { createFollower, type Look } from '../../engine/events/follow-runs.ts';
-import { pollLedger } from '../../engine/events/poll-ledger.ts';
-import { requireRun } from '../../engine/runs/find-run.ts';
-import type { RunEvent } from '../../ledger/events/event.ts';
-import { eventToJson, formatEvents, isNoteworthy } from '../../report/run-events.ts';
-import { screenZone } from '../../report/time.ts';
-import { chooseRun } from '../choose-run.ts';
-import { outageText } from '../progress.ts';
-import { type Shell, withLedgerToRead } from '../shell.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { createFollower, type Look } from '../engine/events/follow-runs.ts';
+import { pollLedger } from '../engine/events/poll-ledger.ts';
+import type { RunEvent } from '../ledger/events/event.ts';
+import { eventToJson, formatEvents, isNoteworthy } from '../report/run-events.ts';
+import { screenZone } from '../report/time.ts';
+import { outageText } from './progress.ts';
+import type { Shell } from './shell.ts';
 
-export type TailOptions = {
+type TailOptions = {
   readonly lines?: number;
   readonly since?: Date;
   readonly failures?: true;
@@ -17,18 +15,6 @@ export type TailOptions = {
   readonly follow?: boolean;
   readonly json?: true;
 };
-
-export async function tailAction(
-  shell: Shell,
-  name: string | undefined,
-  options: TailOptions,
-): Promise<void> {
-  await withLedgerToRead(shell, async (context) => {
-    const run = name === undefined ? undefined : await chooseRun(shell, context, name);
-    if (run !== undefined) await requireRun(context, run);
-    await tail(shell, context, run, options);
-  });
-}
 
 /** Milliseconds. */
 const interval = 500;
@@ -38,7 +24,8 @@ const maxLines = 40;
 
 const defaultLines = 10;
 
-async function tail(
+/** Prints what happens, as `volley tail`. @param run all runs without one */
+export async function printEvents(
   shell: Shell,
   context: EngineContext,
   run: string | undefined,

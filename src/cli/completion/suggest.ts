@@ -2,23 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFolder } from '../../platform/package-folder.ts';
 import { printable } from '../../report/printable.ts';
-import type { CommandNode } from '../completion/command-tree.ts';
-import { type Completion, complete, type Suggestion } from '../completion/complete.ts';
-import { completionScripts } from '../completion/scripts.ts';
 import type { Shell } from '../shell.ts';
-
-export async function completionAction(shell: Shell, name: keyof typeof completionScripts): Promise<void> {
-  return shell.print(completionScripts[name].trimEnd());
-}
-
-export async function suggestAction(shell: Shell, words: readonly string[]): Promise<void> {
-  for (const line of await suggest(shell, words)) shell.print(line);
-}
+import type { CommandNode } from './command-tree.ts';
+import { type Completion, complete, type Suggestion } from './complete.ts';
 
 /** Shells insert a word as it is, so a name from a file must not have a space or a character that they act on. */
 const safeWord = /^[\w.:@%+=,/-]+$/;
 
-async function suggest(shell: Shell, words: readonly string[]): Promise<string[]> {
+/** Lines for the scripts of `scripts.ts`. @param words the command line after `volley`, up to the cursor */
+export async function suggest(shell: Shell, words: readonly string[]): Promise<string[]> {
   const current = words.at(-1) ?? '';
   const completion = complete(readTree(), words);
   if (completion.kind === 'files') return [':files'];
@@ -33,7 +25,7 @@ async function suggestionsFor(
 ): Promise<readonly Suggestion[]> {
   if (completion.kind === 'words') return completion.words;
   // Another module, because words alone must not wait for Postgres.
-  const names = await import('../completion/ledger-names.ts');
+  const names = await import('./ledger-names.ts');
   return completion.kind === 'runs' ? names.suggestRuns(shell) : names.suggestAccounts(shell);
 }
 

@@ -2,43 +2,40 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { RunSummary } from '../../domain/runs.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
-import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
-import { prepareToStart } from '../../engine/plan/start-campaign.ts';
-import type { Settings } from '../../engine/settings.ts';
-import { closeAfter, type Defer } from '../../platform/close-after.ts';
-import { type Logger, openLogger } from '../../platform/logger.ts';
-import { commandToType, packageFolder } from '../../platform/package-folder.ts';
-import { findHome, projectFolder } from '../../platform/project.ts';
-import { formatRunSummary } from '../../report/run-summary.ts';
-import { startSandbox } from '../../sandbox/sandbox.ts';
-import { startReceiver } from '../../server/receiver.ts';
-import { accountLoader } from '../account-loader.ts';
-import { dispatchWithProgress } from '../dispatch-and-print.ts';
-import { showOwnDashboard } from '../own-dashboard.ts';
-import { openPlanner } from '../planner/planner.ts';
-import { type Shell, withNewLedger } from '../shell.ts';
-import { startWithProgress } from '../start-with-progress.ts';
-import { waitForDeliveryReports } from '../wait-for-delivery-reports.ts';
-import { sheetWriter } from '../write-report.ts';
-import { writeBilling } from './report-billing.ts';
+import type { RunSummary } from '../domain/runs.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { loadAccountSharing, loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../engine/delivery-reports/report-store.ts';
+import { prepareToStart } from '../engine/plan/start-campaign.ts';
+import type { Settings } from '../engine/settings.ts';
+import { closeAfter, type Defer } from '../platform/close-after.ts';
+import { type Logger, openLogger } from '../platform/logger.ts';
+import { commandToType, packageFolder } from '../platform/package-folder.ts';
+import { findHome, projectFolder } from '../platform/project.ts';
+import { formatRunSummary } from '../report/run-summary.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { startReceiver } from '../server/receiver.ts';
+import { accountLoader } from './account-loader.ts';
+import { writeBilling } from './commands/report-billing.ts';
+import { dispatchWithProgress } from './dispatch-and-print.ts';
+import { showOwnDashboard } from './own-dashboard.ts';
+import { openPlanner } from './planner/planner.ts';
+import { type Shell, withNewLedger } from './shell.ts';
+import { startWithProgress } from './start-with-progress.ts';
+import { waitForDeliveryReports } from './wait-for-delivery-reports.ts';
+import { sheetWriter } from './write-report.ts';
 
-export type DemoFlags = { readonly interfaces?: true; readonly dashboard?: true };
-
-export async function demoAction(shell: Shell, { interfaces, dashboard }: DemoFlags): Promise<void> {
+/** `volley demo`, with its own ledger. */
+export async function demonstrate(
+  shell: Shell,
+  how: Pick<HowToRun, 'everyInterface' | 'shown'>,
+): Promise<void> {
   const home = demoHome(shell.settings);
   const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
   const { workingFolder } = shell.settings;
   const demoShell = { ...shell, settings: { environment, workingFolder } };
-  const how = {
-    everyInterface: interfaces === true,
-    shown: dashboard === true,
-    asked: shell.settings,
-  };
   await withNewLedger(demoShell, (context) =>
-    closeAfter((defer) => runDemo(demoShell, context, { home, ...how }, defer)),
+    closeAfter((defer) => runDemo(demoShell, context, { home, ...how, asked: shell.settings }, defer)),
   );
 }
 

@@ -1,20 +1,19 @@
-import type { Command } from 'commander';
-import { InputError } from '../../domain/problems.ts';
-import { findCampaign } from '../../engine/definition-files.ts';
-import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { proveAsPlanned, requestOf, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
-import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
-import { prepareToStart } from '../../engine/plan/start-campaign.ts';
-import { requireReachable } from '../../engine/runs/require-reachable.ts';
-import { readVersion } from '../../platform/package-folder.ts';
-import { chooseOrigin } from '../choose-origin.ts';
-import { dispatchAndPrint } from '../dispatch-and-print.ts';
-import { type OpenedPlan, openPlan } from '../plan-files.ts';
-import { type RerunOptions, rerun } from '../rerun.ts';
-import type { Shell } from '../shell.ts';
-import { startWithProgress } from '../start-with-progress.ts';
-import { type Surroundings, withSurroundings } from '../surroundings.ts';
-import { failMissingArgument } from '../usage-errors.ts';
+import { InputError } from '../domain/problems.ts';
+import { findCampaign } from '../engine/definition-files.ts';
+import { NothingNewError } from '../engine/plan/contact-patterns.ts';
+import { proveAsPlanned, requestOf, requireRunnablePlan } from '../engine/plan/planned-campaign.ts';
+import type { PreparedCampaign } from '../engine/plan/prepare-campaign.ts';
+import { prepareToStart } from '../engine/plan/start-campaign.ts';
+import { requireReachable } from '../engine/runs/require-reachable.ts';
+import { readVersion } from '../platform/package-folder.ts';
+import { chooseOrigin } from './choose-origin.ts';
+import { MissingArgumentError } from './command.ts';
+import { dispatchAndPrint } from './dispatch-and-print.ts';
+import { type OpenedPlan, openPlan } from './plan-files.ts';
+import { type RerunOptions, rerun } from './rerun.ts';
+import type { Shell } from './shell.ts';
+import { startWithProgress } from './start-with-progress.ts';
+import { type Surroundings, withSurroundings } from './surroundings.ts';
 
 export type RunOptions = RerunOptions & {
   readonly testTo?: readonly string[];
@@ -25,8 +24,8 @@ type CampaignOptions = {
   readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
 };
 
-export async function runAction(
-  command: Command,
+/** `volley run`: a campaign, a plan file, or again for recipients of an earlier run. */
+export async function runCommand(
   shell: Shell,
   written: string | undefined,
   options: RunOptions,
@@ -36,8 +35,7 @@ export async function runAction(
   else if (only !== undefined || (origin !== undefined && written === undefined))
     await rerun(shell, written, options);
   else if (written === undefined)
-    failMissingArgument(
-      command,
+    throw new MissingArgumentError(
       '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
     );
   else {
@@ -51,7 +49,7 @@ export async function runAction(
 const accountsOf =
   (path: string, { settings }: Shell) =>
   async () => {
-    const { accountsOfCampaign } = await import('../own-sandbox.ts');
+    const { accountsOfCampaign } = await import('./own-sandbox.ts');
     return accountsOfCampaign(path, settings);
   };
 

@@ -1,26 +1,25 @@
 import { once } from 'node:events';
-import { InputError } from '../../domain/problems.ts';
-import type { StartRun } from '../../engine/access/start-by-key.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import { loadAccountSharing, loadReceiverAccounts } from '../../engine/delivery-reports/receiver-accounts.ts';
-import { drainDeadlines } from '../../engine/dispatch/drain.ts';
-import { readLocation } from '../../ledger/location/location.ts';
-import { closeAfter, type Defer } from '../../platform/close-after.ts';
-import { digestOf } from '../../platform/digest.ts';
-import { type Logger, openLogger } from '../../platform/logger.ts';
-import { namesThisMachine } from '../../server/known-hosts.ts';
-import { createMetrics, type ProcessMetrics } from '../../server/metrics.ts';
-import { createOperations, startOperations } from '../../server/operations.ts';
-import { isPlainHttp } from '../../wire/loopback.ts';
-import { accountLoader } from '../account-loader.ts';
-import { drainText } from '../dispatch-and-print.ts';
-import { leaveAfter } from '../leave-after.ts';
-import { openPages } from '../open-pages.ts';
-import { openReceiver, pollMissing, type ReceiverSetup } from '../open-receiver.ts';
-import { openPlanner } from '../planner/planner.ts';
-import { readPublicUrl } from '../public-url.ts';
-import { type Shell, withLedger } from '../shell.ts';
-import { type Work, workUntilStopped } from '../work-until-stopped.ts';
+import type { StartRun } from '../engine/access/start-by-key.ts';
+import type { EngineContext } from '../engine/context.ts';
+import { loadAccountSharing, loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { drainDeadlines } from '../engine/dispatch/drain.ts';
+import { readLocation } from '../ledger/location/location.ts';
+import { closeAfter, type Defer } from '../platform/close-after.ts';
+import { digestOf } from '../platform/digest.ts';
+import { type Logger, openLogger } from '../platform/logger.ts';
+import { namesThisMachine } from '../server/known-hosts.ts';
+import { createMetrics, type ProcessMetrics } from '../server/metrics.ts';
+import { createOperations, startOperations } from '../server/operations.ts';
+import { isPlainHttp } from '../wire/loopback.ts';
+import { accountLoader } from './account-loader.ts';
+import { drainText } from './dispatch-and-print.ts';
+import { leaveAfter } from './leave-after.ts';
+import { openPages } from './open-pages.ts';
+import { openReceiver, pollMissing, type ReceiverSetup } from './open-receiver.ts';
+import { openPlanner } from './planner/planner.ts';
+import { readPublicUrl } from './public-url.ts';
+import { type Shell, withLedger } from './shell.ts';
+import { type Work, workUntilStopped } from './work-until-stopped.ts';
 
 export type ServeOptions = Work & {
   readonly host: string;
@@ -35,9 +34,9 @@ export type ServeOptions = Work & {
   readonly metricsPort?: number;
 };
 
-export async function serveAction(shell: Shell, options: ServeOptions): Promise<void> {
+/** Runs what `volley serve` is asked for, until it is stopped. */
+export async function runServices(shell: Shell, options: ServeOptions): Promise<void> {
   const { environment } = shell.settings;
-  checkOptions(options);
   const receiving: ReceiverSetup = {
     publicUrl: readPublicUrl(environment['VOLLEY_PUBLIC_URL']),
     ...(options.receiver
@@ -51,19 +50,6 @@ export async function serveAction(shell: Shell, options: ServeOptions): Promise<
   await withLedger(shell, (context) =>
     closeAfter((defer) => serve(shell, context, { options, receiving }, defer)),
   );
-}
-
-function checkOptions({ receiver, api, worker, schedules, ...monitoring }: ServeOptions): void {
-  const { metricsHost, metricsName, metricsPort } = monitoring;
-  if (!receiver && !api && !worker && !schedules) {
-    const what =
-      'There is nothing to do. Omit one of --no-receiver, --no-api, --no-worker and --no-schedules.';
-    throw new InputError([{ where: 'serve', what }]);
-  }
-  if (metricsPort !== undefined) return;
-  const where = metricsHost === undefined ? '--metrics-name' : '--metrics-host';
-  if (metricsHost !== undefined || metricsName !== undefined)
-    throw new InputError([{ where, what: 'It needs --metrics-port.' }]);
 }
 
 async function serve(
@@ -145,7 +131,7 @@ async function openApi(
   },
 ): Promise<() => Promise<void>> {
   // Only a process with the API loads its schemas.
-  const { apiPath, startApi } = await import('../../server/api/api.ts');
+  const { apiPath, startApi } = await import('../server/api/api.ts');
   const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
   const tools = { ...shared, scheduleSource };
   const pages = dashboard

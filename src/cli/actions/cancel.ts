@@ -1,7 +1,0 @@
-import { cancel } from '../../engine/runs/stop-run.ts';
-import type { Shell } from '../shell.ts';
-import { type StopOptions, stopAndPrint } from '../stop-and-print.ts';
-
-export async function cancelAction(shell: Shell, name: string, options: StopOptions): Promise<void> {
-  await stopAndPrint(shell, name, options, cancel);
-}

@@ -1,0 +1,49 @@
+import type { RunStatus } from '../engine/reporting/run-status.ts';
+import type { ClockStep } from '../ledger/limits/clock.ts';
+import { describeUnapplied } from '../platform/unapplied-reports-text.ts';
+import { notificationLines } from '../report/notifications.ts';
+import { printable } from '../report/printable.ts';
+import { formatRunSummary } from '../report/run-summary.ts';
+import type { Screen } from '../report/screen.ts';
+import { formatTime, screenZone } from '../report/time.ts';
+import { waitCommand, waitWords } from '../report/wait-words.ts';
+import type { ExitCode } from './exit-codes.ts';
+
+/** What `volley status` prints. */
+export function statusLines(status: RunStatus, screen: Screen): string[] {
+  const { run, reason, phase, waitsFor, clockStep, unappliedReports } = status;
+  const settling = 'settling doubts: everything else is sent, and requests in doubt are being resolved';
+  // Counts and reasons stand there already.
+  const waits = waitsFor.filter(({ kind }) => kind !== 'doubts');
+  const words = waits.map((wait) => {
+    const { what, next } = waitWords(wait, screenZone(screen));
+    const command = waitCommand(wait, run);
+    const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
+    return `${isSaid ? '' : `${what} `}${next}${command ? ` \`${command}\` does it.` : ''}`;
+  });
+  return [
+    formatRunSummary(status, screen),
+    ...(reason ? [`  because     ${printable(reason)}`] : []),
+    ...(phase === 'settling doubts' ? [`  phase       ${settling}`] : []),
+    ...words.map((text) => `  waits       ${printable(text)}`),
+    ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
+    ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
+      (what) => `  reports     ${what}`,
+    ),
+    ...notificationLines(status.notifications),
+  ];
+}
+
+/** As the command that sends the run. */
+export function exitCodeOf({ state, requests }: RunStatus): ExitCode {
+  if (state === 'paused' || state === 'cancelled') return 4;
+  return requests.rejected + requests.failed + requests.in_doubt + requests.abandoned > 0 ? 3 : 0;
+}
+
+function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${zonedTime(at, screen)}; rate limits still hold, but times before and after cannot be compared`;
+}
+
+function zonedTime(time: Date, screen: Screen): string {
+  return `${formatTime(screen, time)} ${screenZone(screen)}`;
+}
