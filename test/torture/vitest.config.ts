@@ -3,7 +3,7 @@ import usual from '../../vitest.config.ts';
 
 /** Property tests that run with more examples here. */
 const properties = [
-  ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/limits'].map(
+  ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/reserve'].map(
     (name) => `test/ledger/${name}.test.ts`,
   ),
   ...[
