@@ -108,7 +108,7 @@ async function planInto(
     );
     if (!facts) throw new Error('A preview has facts.');
     const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
-    const plan = createPlan(head, place, prepared, request, facts);
+    const plan = createPlan({ ...head, place }, prepared, request, facts);
     return { preview, write: () => writePlan(shell, place, plan) };
   });
 }

@@ -165,7 +165,11 @@ describe.each(releases)('a ledger of %s', (release) => {
     const begun = Date.now();
     const context = { ...contextOf(ledger), now: () => new Date(beforeTick + Date.now() - begun) };
     const stop = new AbortController();
-    const watching = watchSchedules(context, source, 500, openLogger('silent', 'info'), stop.signal);
+    const watching = watchSchedules(context, source, {
+      every: 500,
+      logger: openLogger('silent', 'info'),
+      stop: stop.signal,
+    });
     const planned = () =>
       runStatement(
         database.url,

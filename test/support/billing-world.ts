@@ -259,7 +259,7 @@ async function resend(pool: pg.Pool, run: string, now: Date): Promise<void> {
     `UPDATE slices SET state = 'held', job = gen_random_uuid(), worker = $2, owner = $2 ${ofPhase}`,
     [run, settler],
   );
-  await resendDoubts(pool, run, settler, 2, now);
+  await resendDoubts(pool, { run, owner: settler, resends: 2 }, now);
   await pool.query(
     `UPDATE slices SET state = 'waiting', job = NULL, worker = NULL, owner = NULL ${ofPhase}`,
     [run],

@@ -28,7 +28,11 @@ const never = new AbortController().signal;
 const outage = { onDown: () => undefined, onUp: () => undefined };
 const scheduleSource = { folder: 'campaigns', settings, accountNamed };
 await Promise.all([
-  watchSchedules({ ...context, now: fast }, scheduleSource, 50, openLogger('error', 'warn'), stop.signal),
+  watchSchedules({ ...context, now: fast }, scheduleSource, {
+    every: 50,
+    logger: openLogger('error', 'warn'),
+    stop: stop.signal,
+  }),
   runWorker(context, {
     accountNamed,
     stop: stop.signal,

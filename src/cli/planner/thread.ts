@@ -51,7 +51,11 @@ async function answer(question: Question): Promise<Answer> {
       return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
     }
     case 'keep schedules':
-      await watchSchedules(context, scheduleSource, defaultInterval, logger, stopping.signal);
+      await watchSchedules(context, scheduleSource, {
+        every: defaultInterval,
+        logger,
+        stop: stopping.signal,
+      });
       return { kind: question.kind };
   }
 }

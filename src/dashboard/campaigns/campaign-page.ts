@@ -59,7 +59,10 @@ export async function requireCampaign(
   { scheduleSource }: Pick<Tools, 'scheduleSource'>,
   file: string,
 ): Promise<DescribedCampaign> {
-  const found = await describeCampaign(context, scheduleSource, file, session.accounts, counts);
+  const found = await describeCampaign(context, scheduleSource, file, {
+    accounts: session.accounts,
+    ...counts,
+  });
   return found ?? notFound('There is no such campaign file. The page of campaigns lists all.');
 }
 

@@ -22,7 +22,7 @@ export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: To
     const { context, session } = view;
     const counts = { ticks: shownTicks, next: 1 };
     const [campaigns, gone] = await Promise.all([
-      describeCampaigns(context, scheduleSource, session.accounts, counts),
+      describeCampaigns(context, scheduleSource, { accounts: session.accounts, ...counts }),
       session.accounts === null ? listSchedulesWithoutFile(context, scheduleSource) : [],
     ]);
     const names = campaigns.flatMap(({ campaign }) => (campaign ? [campaign.campaign] : []));

@@ -1,18 +1,10 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RerunState } from '../../domain/runs.ts';
-import type { Account } from '../../gateway/account.ts';
 import type { StartKey } from '../../ledger/runs/start-keys.ts';
 import type { EngineContext } from '../context.ts';
-import { planRerun } from '../plan/rerun.ts';
+import { planRerun, type Rerun } from '../plan/rerun.ts';
 import { oncePerKey, type StartResult } from './once-per-key.ts';
 
-export type RerunRequest = StartKey & {
-  readonly of: string;
-  readonly states: readonly RerunState[];
-  readonly account: Account;
-  /** For the audit trail. */
-  readonly reason: string;
-};
+export type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside'>>;
 
 /**
  * Plans one rerun per key: both are committed together.
@@ -26,7 +18,7 @@ export async function rerunByKey(
   return oncePerKey(
     context,
     { ...key, request: { of, only: states } },
-    (alongside) => planRerun(context, of, states, account, { reason, alongside }),
+    (alongside) => planRerun(context, { of, states, account, reason, alongside }),
     () => {
       const what = `Your token may no longer start runs of account ${account.name}.`;
       throw new InputError([{ where: `run ${of}`, what }]);

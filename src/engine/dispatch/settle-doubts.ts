@@ -29,7 +29,9 @@ export async function settleDoubts(work: DoubtWork): Promise<void> {
   const { run, owner } = slice;
   if (policy.lookUp) await lookUp(work);
   if (stop.aborted || policy.resends === 0) return;
-  await outageRetry.retry(() => resendDoubts(context.ledger.pool, run, owner, policy.resends, context.now()));
+  await outageRetry.retry(() =>
+    resendDoubts(context.ledger.pool, { run, owner, resends: policy.resends }, context.now()),
+  );
 }
 
 /** Milliseconds. At one look-up a second, `volley resolve --look-up` must do the rest. */

@@ -43,17 +43,22 @@ export function withContactFiles(
 
 const contactsOption = '--contacts';
 
-/**
- * @param kept keeps the bytes that are read
- * @param optionNames the files as --contacts names them
- * @throws InputError for the first unreadable file; all files are closed then
- */
+/** @throws InputError for the first unreadable file; all files are closed then */
 export async function openContactFiles(
   campaign: Campaign,
-  path: string,
-  settings: Settings,
-  kept: KeptContactFiles,
-  optionNames?: readonly string[],
+  {
+    path,
+    settings,
+    kept,
+    replacingFiles,
+  }: {
+    readonly path: string;
+    readonly settings: Settings;
+    /** Keeps the bytes that are read. */
+    readonly kept: KeptContactFiles;
+    /** The files as --contacts names them. */
+    readonly replacingFiles: readonly string[] | undefined;
+  },
 ): Promise<readonly ContactFile[]> {
   const { file: names, encoding, delimiter, skipLines, sheet } = campaign.value.contacts;
   const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines, sheet };
@@ -66,7 +71,7 @@ export async function openContactFiles(
           ? openStandardInput(settings, where)
           : await openFile(
               resolve(campaignFolder(path, settings), name),
-              optionNames?.[index] ?? besideCampaign(path, name),
+              replacingFiles?.[index] ?? besideCampaign(path, name),
               where,
               'contact file',
             );

@@ -54,13 +54,21 @@ export async function readLimitsInForce(
   return ledger ? limitsInForce(await readRateLimits(ledger.pool, account.name), inFile) : inFile;
 }
 
-/** @param fileAndLine formats a line that is counted over all files */
 export function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
-  { limits, from }: { readonly limits: RateLimits; readonly from: Date },
-  windowTotals: readonly WindowTotals[],
-  fileAndLine: (line: number) => string,
+  {
+    limits,
+    from,
+    windowTotals,
+    fileAndLine,
+  }: {
+    readonly limits: RateLimits;
+    readonly from: Date;
+    readonly windowTotals: readonly WindowTotals[];
+    /** Formats a line that is counted over all files. */
+    readonly fileAndLine: (line: number) => string;
+  },
 ): RunForecast {
   const { window } = definition;
   const zone = campaignZone(definition);

@@ -68,7 +68,7 @@ export function planSteps(
   const noted = noteFacts();
   let filesBeyondLimit: readonly string[] = [];
   const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
-    const forecast = forecastRun(definition, account, { limits, from: now }, windowTotals, fileAndLine);
+    const forecast = forecastRun(definition, account, { limits, from: now, windowTotals, fileAndLine });
     noted.windowTotals = windowTotals;
     requireDeadlineMet(campaign, forecast);
     progress.onForecast?.(forecast);

@@ -27,13 +27,17 @@ export function requireReadableAgain({ campaign }: Pick<PreparedCampaign, 'campa
 
 /** @param id random; 32 hexadecimal digits */
 export function createPlan(
-  { id, volley, madeAt }: Pick<PlanFile, 'id' | 'volley'> & { readonly madeAt: Date },
-  { absolutePath }: PlanPlace,
+  {
+    id,
+    volley,
+    madeAt,
+    place,
+  }: Pick<PlanFile, 'id' | 'volley'> & { readonly madeAt: Date; readonly place: PlanPlace },
   prepared: PreparedCampaign,
   { contactFiles, origin, limit, testTo }: PlanRequest,
   facts: PlanFacts,
 ): PlanFile {
-  const folder = dirname(absolutePath);
+  const folder = dirname(place.absolutePath);
   const fromPlan = (name: string): string =>
     isAbsolute(name) ? name : relative(folder, resolve(prepared.workingFolder, name));
   return {

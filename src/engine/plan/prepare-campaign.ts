@@ -131,7 +131,7 @@ export async function prepareCampaign(
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const kept = createKeptContactFiles(keeps);
-  const contactFiles = await openContactFiles(campaign, path, settings, kept, replacingFiles);
+  const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles });
   try {
     const composition = compose(
       withShownFiles(campaign, contactFiles),

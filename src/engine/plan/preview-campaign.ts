@@ -82,7 +82,7 @@ export async function previewCampaign(prepared: PreparedCampaign, context: Previ
   checkBudget(campaign, cost);
   const windowTotals = counts.windowTotals(dispatch.chunkSize);
   const rates = { limits: await readLimitsInForce(context, account), from: now };
-  const forecast = forecastRun(campaign.value, account, rates, windowTotals, fileAndLine);
+  const forecast = forecastRun(campaign.value, account, { ...rates, windowTotals, fileAndLine });
   requireDeadlineMet(campaign, forecast);
   const origins = rejections.reached.origins();
   const relatives = origins.relatives.map(({ run }) => run);

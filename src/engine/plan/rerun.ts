@@ -34,7 +34,12 @@ const frozenDefinition = z.object({
   budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
 });
 
-export type RerunOptions = {
+export type Rerun = {
+  /** The run whose recipients get their messages again. */
+  readonly of: string;
+  readonly states: readonly RerunState[];
+  /** Of the run; today's rates and the budget apply. */
+  readonly account: Account;
   /** For the audit trail. */
   readonly reason?: string;
   readonly alongside?: AlongsideRun;
@@ -44,18 +49,12 @@ export type RerunOptions = {
  * Plans a run with the same messages and new MessageIDs for recipients in these states. Later suppressions apply.
  * Recipients of another rerun are excluded.
  *
- * @param account of the run; today's rates and the budget apply
  * @throws InputError when the run does not exist, is being dispatched, has no such recipients, or would exceed its
  *   budget
  */
-export async function planRerun(
-  context: EngineContext,
-  sourceRun: string,
-  states: readonly RerunState[],
-  account: Account,
-  options: RerunOptions = {},
-): Promise<string> {
+export async function planRerun(context: EngineContext, rerun: Rerun): Promise<string> {
   const { ledger } = context;
+  const { of: sourceRun } = rerun;
   const { kind } = await requireUnpurgedRun(context, sourceRun);
   if (kind === 'test') throw new InputError([{ where: `run ${sourceRun}`, what: testOriginText(sourceRun) }]);
   // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
@@ -65,7 +64,7 @@ export async function planRerun(
     throw new InputError([{ where: `run ${sourceRun}`, what }]);
   }
   try {
-    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), states, account, options);
+    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), rerun);
   } finally {
     await lock.release();
   }
@@ -74,9 +73,7 @@ export async function planRerun(
 async function expandRerun(
   context: EngineContext,
   source: Run,
-  states: readonly RerunState[],
-  account: Account,
-  { reason, alongside }: RerunOptions,
+  { states, account, reason, alongside }: Rerun,
 ): Promise<string> {
   const { run: sourceRun, campaign, channel, definition } = source;
   const { dispatch, approval, contacts } = frozenDefinition.parse(definition);

@@ -14,6 +14,28 @@ import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
 
 /**
+ * Begins or resumes a run for every process that may send it. Requests that an ended process was sending become in
+ * doubt first.
+ *
+ * @returns as `beginRun`
+ * @throws InputError when the key of hashed suppressions is missing here, or the ledger is on hold
+ */
+export async function beginSending(
+  context: EngineContext,
+  run: Run,
+  account: Account,
+  options: Pick<BeginOptions, 'includePaused' | 'alongside'>,
+): ReturnType<typeof beginRun> {
+  const { ledger, now } = context;
+  await requireHashKey(ledger.pool, ledger.hashKey);
+  await requireSendableLedger(context);
+  const { plan, policy } = dispatchSettings(run.run, account, run.definition);
+  const queue = await ledger.queue();
+  await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
+  return beginRun(queue, ledger.pool, { plan, policy, now: now(), ...options });
+}
+
+/**
  * A run that an operator has paused stays paused.
  *
  * @returns false when its account is configured only in other processes
@@ -24,15 +46,12 @@ export async function beginPlannedRun(
   accountNamed: (name: string) => Promise<Account>,
   alongside?: BeginOptions['alongside'],
 ): Promise<boolean> {
-  const { ledger, now } = context;
   const run = await requireRun(context, runId);
   const account = await accountNamed(run.account).catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
   });
   if (!account) return false;
-  const { plan, policy } = dispatchSettings(runId, account, run.definition);
-  const options = { includePaused: false, ...(alongside && { alongside }) };
-  await beginRun(await ledger.queue(), ledger.pool, { plan, policy, now: now(), ...options });
+  await beginSending(context, run, account, { includePaused: false, ...(alongside && { alongside }) });
   return true;
 }
 
@@ -85,7 +104,9 @@ async function startByWorkers(
 ): Promise<void> {
   const run = await requireRun(context, runId);
   await auditRefusedStart(context, run, async () => {
-    requireApproved(runId, await begin(context, run, accountNamed, { includePaused: false }));
+    const account = await accountNamed(run.account);
+    const alongside = auditStart(context, runId);
+    requireApproved(runId, await beginSending(context, run, account, { includePaused: false, alongside }));
   });
 }
 
@@ -120,7 +141,9 @@ export async function resumeByWorkers(
 ): Promise<RunState> {
   const run = await requireRun(context, runId);
   return auditRefusedStart(context, run, async () => {
-    const before = await begin(context, run, accountNamed, { includePaused: true, reason });
+    const account = await accountNamed(run.account);
+    const alongside = auditStart(context, runId, reason);
+    const before = await beginSending(context, run, account, { includePaused: true, alongside });
     requireApproved(runId, before);
     if (!hasEnded(before)) return before;
     throw new InputError([{ where: `run ${runId}`, what: nothingLeftText(before) }]);
@@ -129,21 +152,4 @@ export async function resumeByWorkers(
 
 export function nothingLeftText(state: RunState): string {
   return `The run is ${state}; there is nothing left to send.`;
-}
-
-async function begin(
-  context: EngineContext,
-  run: Run,
-  accountNamed: (name: string) => Promise<Account>,
-  { includePaused, reason }: { readonly includePaused: boolean; readonly reason?: string | undefined },
-): ReturnType<typeof beginRun> {
-  const { ledger, now } = context;
-  await requireHashKey(ledger.pool, ledger.hashKey);
-  await requireSendableLedger(context);
-  const { plan, policy } = dispatchSettings(run.run, await accountNamed(run.account), run.definition);
-  const queue = await ledger.queue();
-  // First, requests that an ended process was sending become in doubt.
-  await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
-  const alongside = auditStart(context, run.run, reason);
-  return beginRun(queue, ledger.pool, { plan, policy, now: now(), includePaused, alongside });
 }

@@ -2,23 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isInterruption } from '../../domain/reasons.ts';
 import { hasEnded, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import { type BeginOptions, beginRun } from '../../ledger/runs/begin.ts';
+import type { BeginOptions } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
-import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
-import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { formatReason, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { auditEntry, recordRefusal } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
-import { checkLedgerLocation, requireSendableLedger } from '../dispatch/ledger-location.ts';
+import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { createOutageRetry } from '../dispatch/outage-retry.ts';
 import type { OutageEvents } from '../dispatch/outage-state.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { trace } from '../trace-points.ts';
-import { auditRefusedStart, auditStart, nothingLeftText, requireApproved } from './begin-run.ts';
+import {
+  auditRefusedStart,
+  auditStart,
+  beginSending,
+  nothingLeftText,
+  requireApproved,
+} from './begin-run.ts';
 import { requireRun, requireSummary } from './find-run.ts';
 
 /** How a run ended, or its dispatch in this process. */
@@ -74,7 +77,7 @@ export async function executeRun(
     readonly progress: RunProgress;
   },
 ): Promise<RunEnd> {
-  const { ledger, now } = context;
+  const { ledger } = context;
   const { pool } = ledger;
   const drain = drainDeadlines(stop);
   const outageRetry = createOutageRetry(progress, ledger, drain.giveUp);
@@ -83,14 +86,10 @@ export async function executeRun(
   let last: DispatchProgress | undefined;
   try {
     const run = await retry(() => requireRun(context, runId));
-    await retry(() => requireHashKey(pool, ledger.hashKey));
-    await retry(() => requireSendableLedger(context));
-    const { plan, policy } = dispatchSettings(runId, await accountNamed(run.account), run.definition);
-    const queue = await retry(() => ledger.queue());
-    await retry(() => reclaimSlicesOfEndedWorkers(queue, pool, null, now));
+    const account = await accountNamed(run.account);
     trace('beginning', runId);
     const options = { includePaused, alongside: auditStart(context, runId, given) };
-    const before = await retry(() => beginRun(queue, pool, { plan, policy, now: now(), ...options }));
+    const before = await retry(() => beginSending(context, run, account, options));
     await auditRefusedStart(context, run, async () => requireApproved(runId, before));
     progress.onStart(await retry(() => requireSummary(context, runId)));
 
@@ -98,7 +97,7 @@ export async function executeRun(
     const details = { reason: formatReason(reason) };
     const addAuditEntry = auditEntry(context, { action: 'run paused', run: runId, details });
     const pausing = drain.begun.then(() =>
-      retry(() => pauseRun(queue, pool, runId, { reason, alongside: addAuditEntry })),
+      retry(async () => pauseRun(await ledger.queue(), pool, runId, { reason, alongside: addAuditEntry })),
     );
     // When it fails, the worker fails too.
     pausing.catch(() => undefined);

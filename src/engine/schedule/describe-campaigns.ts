@@ -33,19 +33,26 @@ export type CampaignSchedule = {
   readonly keptAt: Date | undefined;
 };
 
-/** @param accounts whose campaigns are shown; null: all, also files that cannot be read */
+export type ShownCampaigns = {
+  /** Whose campaigns are shown; null: all, also files that cannot be read. */
+  readonly accounts: readonly string[] | null;
+  /** How many of the latest ticks of each. */
+  readonly ticks: number;
+  /** How many of its next times. */
+  readonly next: number;
+};
+
 export async function describeCampaigns(
   context: Pick<EngineContext, 'ledger' | 'now'>,
   source: ScheduleSource,
-  accounts: readonly string[] | null,
-  { ticks, next }: { readonly ticks: number; readonly next: number },
+  shown: ShownCampaigns,
 ): Promise<readonly DescribedCampaign[]> {
   const names = await listCampaigns(source.folder, source.settings);
   const known = new Map<string, Account>();
   const files: CampaignFile[] = [];
   for (const name of names) files.push(await readCampaignFile(name, source, known));
-  const visible = files.filter((file) => isVisible(file, accounts));
-  return describeSchedules(context, visible, accounts, { ticks, next });
+  const visible = files.filter((file) => isVisible(file, shown.accounts));
+  return describeSchedules(context, visible, shown);
 }
 
 /** @returns undefined for a file that is not there, or of another account */
@@ -53,13 +60,12 @@ export async function describeCampaign(
   context: Pick<EngineContext, 'ledger' | 'now'>,
   source: ScheduleSource,
   file: string,
-  accounts: readonly string[] | null,
-  counts: { readonly ticks: number; readonly next: number },
+  shown: ShownCampaigns,
 ): Promise<DescribedCampaign | undefined> {
   if (!(await listCampaigns(source.folder, source.settings)).includes(file)) return undefined;
   const read = await readCampaignFile(file, source, new Map());
-  if (!isVisible(read, accounts)) return undefined;
-  const [described] = await describeSchedules(context, [read], accounts, counts);
+  if (!isVisible(read, shown.accounts)) return undefined;
+  const [described] = await describeSchedules(context, [read], shown);
   return described;
 }
 
@@ -117,8 +123,7 @@ async function readCampaignFile(
 async function describeSchedules(
   { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
   files: readonly CampaignFile[],
-  accounts: readonly string[] | null,
-  counts: { readonly ticks: number; readonly next: number },
+  { accounts, ...counts }: ShownCampaigns,
 ): Promise<readonly DescribedCampaign[]> {
   const names = files.map(({ file }) => file);
   const [schedules, latest] = await Promise.all([

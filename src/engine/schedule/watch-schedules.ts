@@ -12,13 +12,18 @@ import { beginPlannedRuns, type ScheduleSource, startDueTicks, type TickResult }
 /** The longest delay of a run (milliseconds). */
 export const defaultInterval = 5_000;
 
+export type WatchOptions = {
+  /** Milliseconds. */
+  readonly every: number;
+  readonly logger: Logger;
+  readonly stop: AbortSignal;
+};
+
 /** Logs failures and tries again. Any number of processes may run it. */
 export async function watchSchedules(
   context: EngineContext,
   source: ScheduleSource,
-  every: number,
-  logger: Logger,
-  stop: AbortSignal,
+  { every, logger, stop }: WatchOptions,
 ): Promise<void> {
   const folder = resolve(source.settings.workingFolder, source.folder);
   /** Logs each problem once, not every few seconds. */

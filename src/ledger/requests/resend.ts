@@ -11,9 +11,7 @@ import { reopenSlices } from '../slice-states/transitions.ts';
  */
 export async function resendDoubts(
   pool: pg.Pool,
-  run: string,
-  owner: string,
-  resends: number,
+  { run, owner, resends }: { readonly run: string; readonly owner: string; readonly resends: number },
   now: Date,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {

@@ -164,7 +164,11 @@ describe('purge keeps a run', () => {
 
   test('a run with a younger rerun is kept with its delivery reports', async () => {
     const run = await planOldRun(opened);
-    const rerun = await planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
+    const rerun = await planRerun(opened.context, {
+      of: run,
+      states: ['rejected'],
+      account: anAccount({ rates: [] }),
+    });
     expect(await held()).toEqual(['a later rerun depends on it']);
     expect((await query('SELECT FROM inbox')).length).toBe(3);
     await createRequestRows(opened.ledger.pool, rerun);
@@ -226,7 +230,11 @@ describe('a purged run', () => {
     await createRequestRows(opened.ledger.pool, run);
     await query(`UPDATE requests SET state = 'in_doubt' WHERE request = 1`);
     await purgeNow({ alsoInDoubt: true });
-    const again = planRerun(opened.context, run, ['rejected'], anAccount({ rates: [] }));
+    const again = planRerun(opened.context, {
+      of: run,
+      states: ['rejected'],
+      account: anAccount({ rates: [] }),
+    });
     expect(await problemsRejected(() => again)).toHaveLength(1);
     const word = { by: 'ann', reason: 'seen' };
     const resend = () =>

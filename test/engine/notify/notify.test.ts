@@ -101,7 +101,11 @@ describe('notifications of a run', () => {
     const { context } = scene.opened;
     const source = await scene.plan(webhookNotify('completed'), noRetries);
     await sendInVain(source);
-    const run = await planRerun(context, source, ['failed'], accountAt(scene.sandbox.url));
+    const run = await planRerun(context, {
+      of: source,
+      states: ['failed'],
+      account: accountAt(scene.sandbox.url),
+    });
     await scene.send(run);
     await scene.notifyAll();
     expect(scene.peer.calls.map(({ notification }) => notification.data['run'])).toEqual([run]);

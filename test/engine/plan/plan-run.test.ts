@@ -352,11 +352,11 @@ describe('the result file', () => {
       { ...outcome, request: 2, state: 'failed' },
       { ...outcome, request: 3, state: 'failed' },
     ]);
-    const again = await planRerun(opened.context, run, ['failed'], anAccount());
+    const again = await planRerun(opened.context, { of: run, states: ['failed'], account: anAccount() });
     const twice = await (async () => {
       await claimRequests(pool, { run: again, owner, limit: 1, now: new Date() });
       await settleRequests(pool, again, owner, [{ ...outcome, request: 1, state: 'failed' }]);
-      return planRerun(opened.context, again, ['failed'], anAccount());
+      return planRerun(opened.context, { of: again, states: ['failed'], account: anAccount() });
     })();
     const lines = (text: string) => text.split('\n').filter((line) => line.includes('two.csv'));
     expect(lines(await resultOf(again)).length).toBe(2);

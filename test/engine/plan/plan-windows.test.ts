@@ -164,7 +164,7 @@ describe('a window with a time zone for each row', () => {
     await query(`UPDATE slices SET state = 'waiting', job = NULL WHERE run_id = $1`, run);
     await query(`UPDATE runs SET state = 'completed' WHERE run_id = $1`, run);
     const later = { ...context, now: () => new Date('2026-11-23T10:00:00Z') };
-    const again = await planRerun(later, run, ['rejected'], anAccount());
+    const again = await planRerun(later, { of: run, states: ['rejected'], account: anAccount() });
     expect(await fields(again)).toEqual([
       { zone: 'Australia/Perth', time: '2026-11-24T09:00' },
       { zone: 'Pacific/Auckland', time: '2026-11-24T09:00' },

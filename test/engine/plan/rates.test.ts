@@ -263,7 +263,11 @@ test("a rerun is estimated and checked against its budget by today's rates", asy
   const run = await plan(opened.context);
   await send(opened.context, run);
   const again = async () =>
-    planRerun(opened.context, run, ['rejected'], await loadAccount('sandbox', settings));
+    planRerun(opened.context, {
+      of: run,
+      states: ['rejected'],
+      account: await loadAccount('sandbox', settings),
+    });
 
   await writeRates(
     'channel: sms, unit: part, price: 1',

@@ -57,7 +57,7 @@ async function runWith(states: readonly Settled[], planned = 0): Promise<string>
 const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
 
 const planAgain = (run: string, ...states: RerunState[]): Promise<string> =>
-  planRerun(opened.context, run, states, anAccount({ rates }));
+  planRerun(opened.context, { of: run, states, account: anAccount({ rates }) });
 
 /** The sent addresses and texts, by request. */
 async function sent(run: string): Promise<string[][]> {

@@ -39,7 +39,11 @@ test('a rerun leaves an erased recipient out', async () => {
   await query(
     `DELETE FROM recipient_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`,
   );
-  const again = await planRerun(withKey(opened), run, ['rejected'], anAccount({ rates: [] }));
+  const again = await planRerun(withKey(opened), {
+    of: run,
+    states: ['rejected'],
+    account: anAccount({ rates: [] }),
+  });
   expect(await query(`SELECT address FROM recipient_states WHERE run_id = '${again}'`)).toEqual([
     { address: '+61412345672' },
   ]);

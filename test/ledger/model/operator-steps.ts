@@ -76,7 +76,11 @@ export function resendByPolicy(index: number): Step {
     possible: (model) => doubts(model).length > 0,
     async run(model, { pool, run }) {
       const holding = choose(doubts(model), index);
-      const sent = await resendInLedger(pool, run, holding.owner, model.settings.resends, new Date());
+      const sent = await resendInLedger(
+        pool,
+        { run, owner: holding.owner, resends: model.settings.resends },
+        new Date(),
+      );
       expect(sent, 'resent requests').toBe(resendDoubts(model, holding));
     },
   };

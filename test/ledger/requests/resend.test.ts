@@ -66,7 +66,7 @@ test('neither the campaign nor an operator can resend requests of a run that is 
     await client.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
     const decision = { resolution: 'resend', by: 'ann', reason: 'test' } as const;
     const started = [
-      resendDoubts(ledger.pool, run, owner, 9, now),
+      resendDoubts(ledger.pool, { run, owner, resends: 9 }, now),
       resolveDoubts(context, { run, named: undefined }, decision).catch((error: unknown) => error),
     ] as const;
     await ledger.pool.query('SELECT pg_sleep(0.2)');
