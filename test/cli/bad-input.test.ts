@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort } from '../gateway/test-peers.ts';
+import { deleteRuns } from '../support/empty-ledger.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
@@ -159,7 +160,7 @@ test('an invalid number rejects its contact, with its line, and the other contac
       detail: '"not a number" is not a phone number',
     },
   ]);
-  await scene.ledger.pool.query('DELETE FROM runs');
+  await deleteRuns(scene.ledger.pool);
 });
 
 test('an unknown command or option ends with exit code 2 and points to the help', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readClosedLists } from '../support/closed-lists.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
@@ -25,31 +26,17 @@ test('every table of the ledger has a comment', async () => {
 });
 
 test('the comment of a column with a closed list explains each of its words', async () => {
-  const { rows } = await opened.ledger.pool.query<{
-    table: string;
-    column: string;
-    check: string;
-    comment: string | null;
-  }>(`
-    SELECT r.relname AS table, a.attname AS column, pg_get_constraintdef(c.oid) AS check,
-           col_description(a.attrelid, a.attnum) AS comment
-    FROM pg_constraint c
-    JOIN pg_class r ON r.oid = c.conrelid
-    JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
-    WHERE c.contype = 'c' AND r.relnamespace = 'public'::regnamespace
-      AND pg_get_constraintdef(c.oid) LIKE '%= ANY (ARRAY[%'
-    ORDER BY 1, 2
-  `);
-  const lists = rows.filter(({ column }) => !uncommentedColumns.includes(column));
-  const commentOf = new Map(rows.map(({ table, column, comment }) => [`${table}.${column}`, comment ?? '']));
+  const all = await readClosedLists(opened.ledger.pool);
+  const lists = all.filter(({ column }) => !uncommentedColumns.includes(column));
+  const commentOf = new Map(all.map(({ table, column, comment }) => [`${table}.${column}`, comment ?? '']));
   const whole = (comment: string): string =>
     [comment, ...[...commentOf].flatMap(([name, other]) => (comment.includes(name) ? [other] : []))].join(
       ' ',
     );
-  const unexplained = lists.flatMap(({ table, column, check, comment }) =>
-    [...check.matchAll(/'([^']+)'/g)]
-      .filter(([, word]) => !new RegExp(`\\b${word}\\b`).test(whole(comment ?? '')))
-      .map(([, word]) => `${table}.${column}: ${word}`),
+  const unexplained = lists.flatMap(({ table, column, words, comment }) =>
+    words
+      .filter((word) => !new RegExp(`\\b${word}\\b`).test(whole(comment ?? '')))
+      .map((word) => `${table}.${column}: ${word}`),
   );
   expect(lists.map(({ table, column }) => `${table}.${column}`)).toEqual(
     expect.arrayContaining([

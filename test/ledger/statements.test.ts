@@ -172,7 +172,7 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
 const obstacles: readonly string[] = [
   'identity run_states.change',
   'identity runs.run_number',
-  'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id) ON DELETE CASCADE',
+  'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id)',
   'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
   'trigger billing_entries_added on billing_entries',
   'trigger billing_entries_changed on billing_entries',

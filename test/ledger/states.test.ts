@@ -12,7 +12,8 @@ import {
   runReasonKinds,
   tickReasonKinds,
 } from '../../src/ledger/reasons.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { readClosedLists } from '../support/closed-lists.ts';
+import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -39,16 +40,41 @@ test.each([
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],
   ['suppressions', 'source', suppressionSources],
-])('the words of %s.%s in the database are those of the domain', async (tableName, column, words) => {
-  const { rows } = await opened.ledger.pool.query<{ definition: string }>(
-    `SELECT pg_get_constraintdef(c.oid) AS definition
-     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
-     WHERE c.conrelid = $1::regclass AND c.contype = 'c' AND a.attname = $2`,
-    [tableName, column],
-  );
-  const kept = [...(rows[0]?.definition ?? '').matchAll(/'([a-z_]+)'/g)].map(([, word]) => word);
+])('the words of %s.%s in the database are those of the domain', async (table, column, words) => {
+  const lists = await readClosedLists(opened.ledger.pool);
+  const found = lists.find((list) => list.table === table && list.column === column);
   // A migration adds a word at the end.
-  expect(kept.toSorted()).toEqual([...words].toSorted());
+  expect(found?.words.toSorted()).toEqual([...words].toSorted());
+});
+
+test('the kinds of reasons are listed once, however many tables have such reasons', async () => {
+  const { rows } = await opened.ledger.pool.query<{ called: string; columns: string[] }>(`
+    SELECT p.proname AS called, array_agg(concat(c.conrelid::regclass, '.', a.attname) ORDER BY c.conname) AS columns
+    FROM pg_constraint c
+    JOIN pg_depend d ON d.classid = 'pg_constraint'::regclass AND d.objid = c.oid AND d.refclassid = 'pg_proc'::regclass
+    JOIN pg_proc p ON p.oid = d.refobjid
+    JOIN pg_attribute a ON a.attrelid = c.conrelid AND c.conkey = ARRAY[a.attnum]
+    WHERE c.convalidated
+    GROUP BY p.proname
+    ORDER BY p.proname
+  `);
+  expect(rows).toEqual([
+    { called: 'is_request_reason', columns: ['attempts.detail', 'requests.reason'] },
+    { called: 'is_run_reason', columns: ['notifications.reason', 'run_states.reason', 'runs.state_reason'] },
+    { called: 'is_tick_reason', columns: ['notifications.reason', 'ticks.reason'] },
+  ]);
+});
+
+test('a DELETE by hand of a run that has anything is refused, so it takes no bookings along', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  await expect(pool.query('DELETE FROM runs WHERE run_id = $1', [run])).rejects.toThrow(
+    /violates foreign key constraint/,
+  );
+  const { rows } = await pool.query(
+    `SELECT conname FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND confdeltype <> 'a'`,
+  );
+  expect(rows).toEqual([]);
 });
 
 test('a request is sending exactly when it has an owner', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { SliceQueue } from '../../src/ledger/slices/queue.ts';
+import { deleteRuns } from './empty-ledger.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { waitAfterServerStart } from './slices.ts';
 
@@ -17,7 +18,8 @@ export function useSlicedLedger(): Pick<TestLedger, 'ledger'> & { readonly queue
   });
   afterEach(async () => {
     await opened().ledger.pool.query('DELETE FROM volley_queue.job');
-    await opened().ledger.pool.query('DELETE FROM runs; DELETE FROM envelopes');
+    await deleteRuns(opened().ledger.pool);
+    await opened().ledger.pool.query('DELETE FROM envelopes');
   });
   afterAll(() => opened().close());
   return {

@@ -8,6 +8,7 @@ import {
   openDashboardScene,
   type Visitor,
 } from '../../support/dashboard-scene.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { accountsYaml, contactsCsv, noRepeatCampaignYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 const nightly = `${smsCampaignYaml.replace('campaign: test', 'campaign: nightly')}
@@ -119,7 +120,7 @@ describe('a campaign', () => {
     const [last] = (await runs()).filter(({ campaign }) => campaign === 'test');
     await addNewerRuns(last?.run ?? '', 500);
     const page = await (await scene.visitor('read')).get('/campaigns');
-    await pool.query("DELETE FROM runs WHERE campaign = 'of others'");
+    await deleteRuns(pool, "campaign = 'of others'");
     expect(page.text).toContain(`/runs/${last?.run}`);
   });
 

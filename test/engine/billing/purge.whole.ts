@@ -11,6 +11,7 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
 import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';
 import { anAccount } from '../../support/account.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import {
   completeRun,
@@ -30,8 +31,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
+  await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(`
-    DELETE FROM runs; DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
+    DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
     DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports;
   `);

@@ -9,6 +9,7 @@ import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { examples } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { hashKey, withKey } from '../../support/purges.ts';
@@ -113,9 +114,8 @@ test('a run has the rejections, requests, contents and SMS parts of its plan, an
       fc.constantFrom(undefined, 1, 3),
       async (first, second, suppressed, listed, chunkSize, hashed, same, limit) => {
         const { pool } = opened.ledger;
-        await pool.query(
-          'DELETE FROM runs; DELETE FROM envelopes; DELETE FROM suppressions; DELETE FROM hashed_suppressions',
-        );
+        await deleteRuns(pool);
+        await pool.query('DELETE FROM envelopes; DELETE FROM suppressions; DELETE FROM hashed_suppressions');
         await addSuppressions(
           pool,
           suppressed.map(([address, own]) => ({

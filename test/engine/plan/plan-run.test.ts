@@ -366,7 +366,9 @@ describe('the result file', () => {
 
   test('a run without kept files is refused with an alternative', async () => {
     const run = await planned();
-    await opened.ledger.pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
+    await opened.ledger.pool.query(
+      `DELETE FROM contact_file_pieces WHERE run_id = '${run}'; DELETE FROM contact_files WHERE run_id = '${run}'`,
+    );
     expect(await problemsRejected(() => resultOf(run))).toEqual([
       `run ${run}: This run has no kept contact files: an earlier version of Volley planned it. \`volley report run\` lists its rejected contacts.`,
     ]);

@@ -3,6 +3,7 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { anAccount } from '../../support/account.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { dumpOf, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
@@ -47,7 +48,7 @@ test('a rerun leaves an erased recipient out', async () => {
   expect(await query(`SELECT address FROM recipient_states WHERE run_id = '${again}'`)).toEqual([
     { address: '+61412345672' },
   ]);
-  await query(`DELETE FROM contents WHERE run_id = '${again}'; DELETE FROM runs WHERE run_id = '${again}'`);
+  await deleteRuns(opened.ledger.pool, `run_id = '${again}'`);
 });
 
 test('a run with a request to the person in doubt is left alone, and the reason is given', async () => {

@@ -4,6 +4,7 @@ import type { Ledger } from '../../../src/ledger/connection.ts';
 import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../../src/ledger/slices/queue.ts';
 import { openWorkerSession, type WorkerSession } from '../../../src/ledger/slices/worker-session.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { cutContents } from '../../support/slices.ts';
 import { openService, type Service } from './messaging-service.ts';
@@ -98,5 +99,5 @@ export async function closeWorld({ pool, sessions, run, mutation }: World): Prom
   await pool.query('DELETE FROM suppressions');
   await pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox');
   await pool.query('DELETE FROM attempts WHERE run_id = $1', [run]);
-  await pool.query('DELETE FROM runs WHERE run_id = $1', [run]);
+  await deleteRuns(pool, `run_id = '${run}'`);
 }

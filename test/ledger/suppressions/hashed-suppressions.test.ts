@@ -8,6 +8,7 @@ import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { createHashKey, hashedAddress } from '../../../src/ledger/suppressions/hash.ts';
 import { listSuppressions } from '../../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import {
   aContact,
   anEnvelope,
@@ -29,8 +30,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(async () => {
+  await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(
-    'DELETE FROM runs; DELETE FROM suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key',
+    'DELETE FROM suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key',
   );
 });
 
