@@ -1,22 +1,17 @@
 import type { Knex } from 'knex';
 
-/** Compares the constraints of the migration before with old rows, in a transaction of its own: others write meanwhile. */
+/** Each statement commits by itself, so other processes write meanwhile. */
+export const config = { transaction: false };
+
+/** Compares the constraints of the migration before with old rows. */
 export async function up(knex: Knex): Promise<void> {
-  await knex.raw(`
-    DO $$
-    DECLARE
-      added record;
-    BEGIN
-      FOR added IN
-        SELECT CAST(conrelid::regclass AS text) AS relation, conname
-        FROM pg_constraint
-        WHERE NOT convalidated AND contype IN ('c', 'f') AND connamespace = current_schema()::regnamespace
-        ORDER BY conrelid
-      LOOP
-        EXECUTE format('ALTER TABLE %s VALIDATE CONSTRAINT %I', added.relation, added.conname);
-      END LOOP;
-    END $$;
+  const { rows }: { rows: { statement: string }[] } = await knex.raw(`
+    SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conname) AS statement
+    FROM pg_constraint
+    WHERE NOT convalidated AND contype IN ('c', 'f') AND connamespace = current_schema()::regnamespace
+    ORDER BY conname
   `);
+  for (const { statement } of rows) await knex.raw(statement);
 }
 
 /** A compared constraint is no other constraint. */

@@ -32,10 +32,10 @@ export async function findWrongCounts(client: Connection, run: string): Promise<
   return rows;
 }
 
-/** Lists ids, the newest run first. */
+/** Lists ids, the newest run first, without those whose records are deleted. */
 export async function listNewestRuns(client: Connection, limit: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ run: string }>(
-    'SELECT run_id AS run FROM runs ORDER BY created_at DESC LIMIT $1',
+    'SELECT run_id AS run FROM runs WHERE records_deleted_at IS NULL ORDER BY created_at DESC LIMIT $1',
     [limit],
   );
   return rows.map(({ run }) => run);

@@ -80,7 +80,7 @@ export async function findByJobNumberOrPart(
     CROSS JOIN LATERAL (
       SELECT q.state, p.position, u.purged_at IS NOT NULL AS purged
       FROM ${requestOf('n.run_id', 'n.request')} q
-      JOIN runs u ON u.run_id = n.run_id
+      JOIN runs u ON u.run_id = n.run_id AND u.records_deleted_at IS NULL
       CROSS JOIN LATERAL position_of(n.run_id, n.request, r.address) p
       LEFT JOIN recipient_outcomes o ON o.run_id = n.run_id AND o.request = n.request AND o.position = p.position
       WHERE p.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'

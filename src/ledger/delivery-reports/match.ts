@@ -71,7 +71,8 @@ async function findByRequest(
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state
       FROM ${subjects.table('r', 3)}
-      JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
+      JOIN runs u ON u.run_id = r.run_id AND u.records_deleted_at IS NULL
+        AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
       CROSS JOIN ${acceptanceOf('r.run_id', 'r.request')} a
       OFFSET 0 -- computes the position once

@@ -128,7 +128,7 @@ async function inBatches(
   }
 }
 
-async function deleteAll(pool: pg.Pool, table: string, run: string, limit = fileBatch): Promise<void> {
+export async function deleteAll(pool: pg.Pool, table: string, run: string, limit = fileBatch): Promise<void> {
   const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 LIMIT $2`;
   for (;;) {
     const { rowCount } = await pool.query(

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { deleteAll } from './erase-run.ts';
+
+/** Why the records of a purged run are kept. `open_month`: a month in which it is billed is not closed. */
+export type RecordsHold = 'in_doubt' | 'unbooked' | 'open_month';
+
+/** A purged run that is old enough. `held`: why its records are kept; null: they go. */
+export type RecordsCandidate = { readonly run: string; readonly held: RecordsHold | null };
+
+/** Recipients (about) for each transaction. */
+const batch = 20_000;
+
+/** SQL: why the records of `runs r` are kept, else null. */
+const holdCase = `
+  CASE
+    WHEN (SELECT sum(requests) FROM run_counts WHERE run_id = r.run_id AND counted = 'in_doubt') > 0 THEN 'in_doubt'
+    WHEN EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
+      OR EXISTS (SELECT FROM billing_reopened_requests b WHERE b.run_id = r.run_id)
+      OR EXISTS (SELECT FROM billing_changes b WHERE b.run_id = r.run_id)
+      OR EXISTS (SELECT FROM billing_outcomes b WHERE b.run_id = r.run_id) THEN 'unbooked'
+    WHEN EXISTS (
+      SELECT FROM billing_entries e
+      WHERE e.run_id = r.run_id
+        AND e.booked >= coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')
+    ) THEN 'open_month'
+  END`;
+
+/** Lists purged runs that ended before that time, also those whose deletion was interrupted. */
+export async function listRecordsCandidates(pool: pg.Pool, before: Date): Promise<RecordsCandidate[]> {
+  const { rows } = await pool.query<RecordsCandidate>(
+    `
+    SELECT r.run_id AS run, ${holdCase} AS held
+    FROM runs r
+    WHERE r.purged_at IS NOT NULL AND NOT r.purging AND coalesce(r.finished_at, r.created_at) < $1
+      AND (r.records_deleted_at IS NULL OR EXISTS (SELECT FROM contents c WHERE c.run_id = r.run_id))
+    ORDER BY r.created_at, r.run_id
+    `,
+    [before],
+  );
+  return rows;
+}
+
+/** From the return on, no delivery report finds a recipient of these runs. Those that were being applied are applied. */
+export async function beginDeletingRecords(pool: pg.Pool, runs: readonly string[], now: Date): Promise<void> {
+  await pool.query(
+    'UPDATE runs SET records_deleted_at = coalesce(records_deleted_at, $2) WHERE run_id = ANY ($1)',
+    [runs, now],
+  );
+  const { rows } = await pool.query<{ last: string }>(
+    'SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS last',
+  );
+  const { last } = rows[0] ?? {};
+  for (;;) {
+    const { rows: ended } = await pool.query<{ all: boolean }>(
+      'SELECT pg_snapshot_xmin(pg_current_snapshot()) >= CAST($1 AS xid8) AS all',
+      [last],
+    );
+    if (ended[0]?.all) return;
+    await sleep(waitForWriters);
+  }
+}
+
+/** Milliseconds. */
+const waitForWriters = 100;
+
+/** Tables with a row for each request, recipient or rejected contact; the last shows that an interruption was before it. */
+const tables = [
+  'recipient_outcomes',
+  'envelopes',
+  'rejected_contacts',
+  'recipient_keys',
+  'early_proofs',
+  'polls',
+  'contents',
+];
+
+/**
+ * Deletes the records of runs in batches, each in its own transaction. After an interruption the next call continues. What
+ * says which requests were sent, and when, stays.
+ */
+export async function deleteRecords(pool: pg.Pool, runs: readonly string[]): Promise<void> {
+  for (const run of runs) for (const table of tables) await deleteAll(pool, table, run, batch);
+}
+
+/** Deletes what belongs to runs without records, and what is older than that and belongs to no run. */
+export async function deleteOldRows(pool: pg.Pool, before: Date): Promise<void> {
+  for (const statement of oldRows) await pool.query(statement, [before]);
+}
+
+const ofDeletedOrNone = `(run_id IS NULL OR run_id IN (SELECT run_id FROM runs WHERE records_deleted_at IS NOT NULL))`;
+
+const oldRows = [
+  `DELETE FROM job_numbers WHERE answered_at < $1 AND run_id IN (SELECT run_id FROM runs WHERE records_deleted_at IS NOT NULL)`,
+  // A report with its raw bytes can still be read again.
+  `DELETE FROM unusual_delivery_reports k
+   WHERE received_at < $1 AND ${ofDeletedOrNone} AND NOT EXISTS (SELECT FROM inbox i WHERE i.report_id = k.report_id)`,
+  `DELETE FROM notifications WHERE created_at < $1 AND state <> 'due' AND ${ofDeletedOrNone}`,
+  `DELETE FROM ticks WHERE due_at < $1 AND state <> 'due' AND ${ofDeletedOrNone}`,
+];
+
+/**
+ * Deletes audit entries before that time, except those of runs that go on.
+ *
+ * @throws Error when the time is less than a year ago
+ */
+export async function deleteAudit(pool: pg.Pool, before: Date): Promise<number> {
+  const { rows } = await pool.query<{ deleted: number }>(
+    'SELECT CAST(delete_audit($1) AS float8) AS deleted',
+    [before],
+  );
+  return rows[0]?.deleted ?? 0;
+}
+
+export async function countAuditBefore(pool: pg.Pool, before: Date): Promise<number> {
+  const { rows } = await pool.query<{ entries: number }>(
+    'SELECT CAST(count(*) AS float8) AS entries FROM audit WHERE at < $1',
+    [before],
+  );
+  return rows[0]?.entries ?? 0;
+}
