@@ -1,4 +1,5 @@
 import type { PurgeCandidate, PurgeHold } from '../ledger/purge/candidates.ts';
+import type { RecordsCandidate, RecordsHold } from '../ledger/purge/delete-records.ts';
 
 export function formatPurgeHold({ held, state }: PurgeCandidate): string | null {
   return held === null ? null : held === 'not_over' ? `it is ${state}` : holds[held];
@@ -10,4 +11,14 @@ const holds: Readonly<Record<Exclude<PurgeHold, 'not_over'>, string>> = {
   younger_run: 'a later rerun depends on it',
   unbooked: 'it is not completely booked yet; try again',
   in_use: 'it is in use',
+};
+
+export function formatRecordsHold({ held }: RecordsCandidate): string | null {
+  return held === null ? null : recordsHolds[held];
+}
+
+const recordsHolds: Readonly<Record<RecordsHold, string>> = {
+  in_doubt: holds.in_doubt,
+  unbooked: holds.unbooked,
+  open_month: 'a month in which it is billed is not closed (`volley billing close`)',
 };

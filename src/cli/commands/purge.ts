@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../../domain/problems.ts';
 import type { Purge } from '../../engine/billing/purge.ts';
+import type { DeletedRecords, Retention } from '../../engine/billing/retention.ts';
 import type { StandardInput } from '../../engine/settings.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
 import { printable } from '../../report/printable.ts';
-import { formatPurgeHold } from '../../report/purge-hold.ts';
+import { formatPurgeHold, formatRecordsHold } from '../../report/purge-hold.ts';
 import { defineCommand, flag, option } from '../command.ts';
 import { loadDurationReader } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
@@ -17,6 +18,16 @@ export const command = defineCommand({
       late: loadDurationReader,
       required: true,
     }),
+    option(
+      '--records-older-than <time>',
+      'also delete the records of recipients of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
+      { late: loadDurationReader },
+    ),
+    option(
+      '--audit-older-than <time>',
+      'also delete audit entries that are older than this, such as 3650d',
+      { late: loadDurationReader },
+    ),
     flag(
       '--also-in-doubt',
       'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',
@@ -26,53 +37,93 @@ export const command = defineCommand({
     flag('--json', 'print the result as JSON'),
   ],
   examples: [['volley purge --older-than 400d --dry-run', 'see what would be erased']],
-  run: async (shell, _, { olderThan, alsoInDoubt = false, dryRun, yes, json }) => {
+  run: async (
+    shell,
+    _,
+    { olderThan, recordsOlderThan, auditOlderThan, alsoInDoubt = false, dryRun, yes, json },
+  ) => {
     const { previewPurge, purge } = await import('../../engine/billing/purge.ts');
+    const { applyRetention, previewRetention } = await import('../../engine/billing/retention.ts');
     const { ensureHashKey } = await import('../../platform/hash-key.ts');
-    if (olderThan < minAge)
-      throw new InputError([
-        { where: '--older-than', what: 'Nothing was erased. Expected a day or more, such as 400d.' },
-      ]);
+    requireAge('--older-than', olderThan, { least: day, expected: 'a day or more, such as 400d' });
+    requireAge('--records-older-than', recordsOlderThan, aYear);
+    requireAge('--audit-older-than', auditOlderThan, aYear);
     const { environment, workingFolder, standardInput } = shell.settings;
-    const limit: PurgeLimit = { before: new Date(shell.now().getTime() - olderThan), alsoInDoubt };
-    const print = (result: Purge): void => {
-      printHeld(shell, result);
-      const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
-      const printed = { ...result, held, before: limit.before };
-      shell.print(json ? JSON.stringify(printed) : purgeText(result, dryRun));
+    const ago = (age: number): Date => new Date(shell.now().getTime() - age);
+    const limit: PurgeLimit = { before: ago(olderThan), alsoInDoubt };
+    const retention: Retention = {
+      recordsBefore: recordsOlderThan === undefined ? undefined : ago(recordsOlderThan),
+      auditBefore: auditOlderThan === undefined ? undefined : ago(auditOlderThan),
     };
-    const expected = await withLedgerToRead(shell, (context) => previewPurge(context, limit));
+    const print = (result: Purge, deleted: DeletedRecords): void => {
+      printHeld(shell, result, deleted);
+      const held = result.held.map((each) => ({ ...each, held: formatPurgeHold(each) }));
+      const printed = { ...result, held, before: limit.before, deleted: { ...deleted, ...retention } };
+      shell.print(json ? JSON.stringify(printed) : purgeText(result, deleted, dryRun));
+    };
+    const [expected, expectedDeletion] = await withLedgerToRead(shell, (context) =>
+      Promise.all([previewPurge(context, limit), previewRetention(context, retention)]),
+    );
     if (dryRun) {
-      print(expected);
+      print(expected, expectedDeletion);
       return;
     }
-    if (!yes) await confirmPurge(purgeText(expected, true), standardInput, shell.note);
+    if (!yes) await confirmPurge(purgeText(expected, expectedDeletion, true), standardInput, shell.note);
     const { made } = ensureHashKey(environment, workingFolder, randomBytes);
     if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
-    print(
-      await withLedger(shell, (context) =>
-        purge(context, limit, ({ run, campaign, recipients }) =>
-          shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
-        ),
-      ),
-    );
+    await withLedger(shell, async (context) => {
+      // First: it deletes the records of runs that were purged before.
+      const deleted = await applyRetention(context, retention);
+      const purged = await purge(context, limit, ({ run, campaign, recipients }) =>
+        shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
+      );
+      print(purged, deleted);
+    });
   },
 });
 
-/** A user who writes `400s` instead of `400d` would erase everything. */
-const minAge = 86_400_000;
+const day = 86_400_000;
+const aYear = { least: 366 * day, expected: '366d or more, such as 3650d' };
+
+/**
+ * A user who writes `400s` instead of `400d` would erase everything.
+ *
+ * @throws InputError
+ */
+function requireAge(
+  where: string,
+  age: number | undefined,
+  { least, expected }: { readonly least: number; readonly expected: string },
+): void {
+  if (age !== undefined && age < least)
+    throw new InputError([{ where, what: `Nothing was erased. Expected ${expected}.` }]);
+}
 
 const maxNamedRuns = 20;
 
-function printHeld({ note }: Shell, { held }: Purge): void {
+function printHeld({ note }: Shell, { held }: Purge, deleted: DeletedRecords): void {
   for (const each of held.slice(0, maxNamedRuns)) note(`Run ${each.run} is kept: ${formatPurgeHold(each)}.`);
   if (held.length > maxNamedRuns) note(`${held.length} runs are kept, the first ${maxNamedRuns} shown.`);
+  for (const each of deleted.held.slice(0, maxNamedRuns))
+    note(`The records of run ${each.run} are kept: ${formatRecordsHold(each)}.`);
+  if (deleted.held.length > maxNamedRuns)
+    note(`The records of ${deleted.held.length} runs are kept, the first ${maxNamedRuns} shown.`);
 }
 
-function purgeText({ runs, recipients, unreported, reports, suppressions }: Purge, dryRun?: true): string {
+function purgeText(
+  { runs, recipients, unreported, reports, suppressions }: Purge,
+  deleted: DeletedRecords,
+  dryRun?: true,
+): string {
   const erased = dryRun ? 'To be erased' : 'Erased';
   const hashed = dryRun ? 'to be hashed' : 'hashed';
-  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}`;
+  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}${deletedText(deleted, dryRun)}`;
+}
+
+function deletedText({ runs, auditEntries }: DeletedRecords, dryRun?: true): string {
+  if (runs + auditEntries === 0) return '';
+  const what = dryRun ? 'To be deleted' : 'Deleted';
+  return ` ${what}: the records of ${runs} runs that were purged before, and ${auditEntries} audit entries.`;
 }
 
 /** What nothing brings back, and what a late delivery report still does. */
