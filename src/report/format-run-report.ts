@@ -7,6 +7,7 @@ import { formatRunHeading } from './run-heading.ts';
 import { formatRunSummary } from './run-summary.ts';
 import { countsTable, runTables } from './run-tables.ts';
 import { plainScreen, type Screen, styled } from './screen.ts';
+import { formatTime } from './time.ts';
 
 /** @returns pieces: bytes of a workbook, text otherwise */
 export async function* formatRunReport(
@@ -36,13 +37,15 @@ export async function* formatRunReport(
 
 /** The summary, then every table that has lines. */
 export function formatRunDetails(details: RunDetails, screen: Screen = plainScreen): string {
-  const { summary, stateReason, account, channel, sending } = details;
+  const { summary, stateReason, recordsDeletedAt, account, channel, sending } = details;
   const { attempts, retries, retried } = sending;
   const parts = [
     formatRunSummary(summary, screen),
     ...(stateReason ? [`  because     ${printable(stateReason)}`] : []),
     `  account     ${printable(account)}, ${channel}`,
-    `  attempts    ${attempts}${retries > 0 ? `: ${retries} of them retries, of ${retried} requests` : ''}`,
+    recordsDeletedAt
+      ? `  records     deleted at ${formatTime(screen, recordsDeletedAt)}; counts, requests that were not simply accepted, and costs are left`
+      : `  attempts    ${attempts}${retries > 0 ? `: ${retries} of them retries, of ${retried} requests` : ''}`,
   ];
   for (const { title, columns, lines } of runTables(details))
     if (lines.length > 0)

@@ -23,6 +23,8 @@ import { findLargest, type Largest } from './run-money.ts';
 export type RunDetails = {
   readonly summary: RunSummary;
   readonly stateReason: string | null;
+  /** Since when the records of its recipients are deleted; then only counts, requests with rows and costs are left. */
+  readonly recordsDeletedAt: Date | null;
   readonly account: string;
   readonly channel: Channel;
   /** IANA name; for `sending.sends` and all printed times. */

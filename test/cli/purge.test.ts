@@ -60,6 +60,45 @@ describe('volley purge', () => {
   });
 });
 
+describe('volley purge of old records', () => {
+  test.each(['--records-older-than', '--audit-older-than'])(
+    '%s refuses a time of less than a year, and erases nothing',
+    async (option) => {
+      expect(await purge([option, '365d', '--yes'], key)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: `${option}: Nothing was erased. Expected 366d or more, such as 3650d.\n`,
+      });
+    },
+  );
+
+  test('the records of a run whose month is not closed are kept, and named', async () => {
+    const { pool } = opened.ledger;
+    await pool.query(`UPDATE runs SET finished_at = '2024-01-02', purged_at = '2024-02-02', purging = false`);
+    const { code, stderr } = await purge(['--records-older-than', '400d', '--dry-run']);
+    expect([code, stderr]).toEqual([
+      0,
+      `The records of run ${run} are kept: a month in which it is billed is not closed (\`volley billing close\`).\n`,
+    ]);
+    await pool.query(
+      `INSERT INTO billing_closings VALUES ('2025-12', 'UTC', '2025-12-01', '2026-01-01', now(), 'ann')`,
+    );
+    const { stdout } = await purge(['--records-older-than', '400d', '--dry-run']);
+    expect(stdout).toContain(
+      'To be deleted: the records of 1 runs that were purged before, and 0 audit entries.',
+    );
+    const deleted = await purge(['--records-older-than', '400d', '--yes', '--json'], key);
+    expect(JSON.parse(deleted.stdout)).toMatchObject({ deleted: { runs: 1, held: [], auditEntries: 0 } });
+    const report = await volley(['report', 'run', run], {
+      cwd: workspace.folder,
+      env: { DATABASE_URL: opened.url },
+    });
+    expect(report.stdout).toMatch(
+      /^ {2}records +deleted at 20.*; counts, requests that were not simply accepted/m,
+    );
+  });
+});
+
 describe('volley purge on a terminal', () => {
   const terminal = (typed: string): StandardInput =>
     Object.assign(inOrder([Buffer.from(typed)]), { isTTY: true });

@@ -72,6 +72,10 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'purge/candidates.ts beginPurge': ['runs', lineage],
   'purge/candidates.ts countPurgeable': ['delivery_reports, runs', oldReports],
   'purge/candidates.ts listPurgeCandidates': ['runs', lists],
+  'purge/delete-records.ts deleteOldRows': [
+    'runs',
+    'a purge deletes old rows of runs without records, or of none',
+  ],
   'purge/old-delivery-reports.ts eraseAfter': ['delivery_reports, runs', oldReports],
   'recipients/traces.ts findAddressTraces': ['contents, runs', onePerson],
   'recipients/traces.ts listLinesOfAddress': ['contents, runs', onePerson],

@@ -95,6 +95,7 @@ describe('formatRunSummary', () => {
 describe('formatRunDetails', () => {
   const nothingMore: Omit<RunDetails, 'summary'> = {
     stateReason: null,
+    recordsDeletedAt: null,
     failures: [],
     resolutions: [],
     deliveryResults: [],

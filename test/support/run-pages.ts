@@ -80,6 +80,7 @@ export function aReportedRun(): RunDetails {
       },
     },
     stateReason: words,
+    recordsDeletedAt: null,
     account: 'main',
     channel: 'sms',
     timeZone: 'Pacific/Auckland',

@@ -23,11 +23,9 @@ export const command = defineCommand({
       'also delete the records of recipients of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
       { late: loadDurationReader },
     ),
-    option(
-      '--audit-older-than <time>',
-      'also delete audit entries that are older than this, such as 3650d',
-      { late: loadDurationReader },
-    ),
+    option('--audit-older-than <time>', 'also delete audit entries that are older than this, such as 3650d', {
+      late: loadDurationReader,
+    }),
     flag(
       '--also-in-doubt',
       'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',

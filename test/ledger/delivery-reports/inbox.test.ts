@@ -414,3 +414,28 @@ test('a reply to a request in doubt proves that the service accepted it', async 
     { state: 'accepted', reason: { kind: 'reported' } },
   ]);
 });
+
+test('a replay of what arrived since a time does not read all older calls', async () => {
+  await query(`
+    INSERT INTO inbox (account, received_at, method, content_type, headers, body)
+    SELECT 'sandbox', timestamptz '2026-01-01' + n * interval '1 minute', 'POST', 'application/json', '{}', repeat('x', 300)::bytea
+    FROM generate_series(1, 20000) n
+  `);
+  await query('VACUUM ANALYZE inbox');
+  const client = await opened.ledger.pool.connect();
+  const readRows = async (): Promise<number> => {
+    await client.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await client.query<{ read: number }>(
+      `SELECT CAST(seq_tup_read + coalesce(idx_tup_fetch, 0) AS integer) AS read FROM pg_stat_user_tables WHERE relname = 'inbox'`,
+    );
+    return rows[0]?.read ?? Number.NaN;
+  };
+  try {
+    const before = await readRows();
+    const since = new Date(Date.parse('2026-01-01T00:00:00Z') + 19_990 * 60_000);
+    expect(await requeueDeliveryReports(client, { since, all: true }, noon)).toBe(11);
+    expect((await readRows()) - before).toBeLessThan(5_000);
+  } finally {
+    client.release();
+  }
+});
