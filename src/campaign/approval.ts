@@ -32,7 +32,7 @@ export const approval = z
 
 export type Approval = NonNullable<z.output<typeof approval>>;
 
-/** As stored with a planned run. */
+/** Reads an approval as it is stored with a planned run. */
 export const storedApproval: z.ZodType<Approval | undefined> = z
   .union([
     z.literal('required'),

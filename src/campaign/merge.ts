@@ -91,7 +91,7 @@ export function mergeText(text: string): MergeText {
   };
 }
 
-/** By column and fallback: the same column with two fallbacks needs two fields. */
+/** Lists each column once for each fallback: a column with two fallbacks needs two fields. */
 function distinctColumns(template: Template): { column: string; fallback: string }[] {
   const distinct = new Map<string, { column: string; fallback: string }>();
   for (const segment of template) {

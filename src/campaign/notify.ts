@@ -100,7 +100,7 @@ export const notify = z
 
 type Target = NonNullable<z.output<typeof notify>>[number];
 
-/** As stored with a run: names of secrets, never their values. */
+/** Reads a target as it is stored with a run: names of secrets, never their values. */
 export const frozenTarget = z.intersection(
   z.object({ on: z.array(z.enum(notifiedEvents)) }),
   z.discriminatedUnion('kind', [

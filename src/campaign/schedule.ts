@@ -58,7 +58,7 @@ export const schedule = required
 
 export type Schedule = z.output<typeof required>;
 
-/** As stored with a campaign; durations are milliseconds. */
+/** Reads a schedule as it is stored; durations are milliseconds. */
 export const storedSchedule: z.ZodType<Schedule> = z.object({
   cron: z.string().optional(),
   at: z.array(z.string()).optional(),

@@ -15,7 +15,7 @@ const addressFields: readonly string[] = [
   'Options',
 ];
 
-/** Of these, even an address that is the same for all rows would get a copy. */
+/** Fields in which even an address that is the same for all rows would get a copy. */
 const copyFields: readonly string[] = ['CCEmail'];
 
 /** A test is sent at once. */

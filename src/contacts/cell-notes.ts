@@ -5,7 +5,7 @@ export type CellNote =
   | { readonly kind: 'number' | 'date' }
   | { readonly kind: 'fault'; readonly detail: string };
 
-/** By column; undefined: a text, or nothing. */
+/** The notes of a row by column; undefined: a text, or nothing. */
 export type CellNotes = readonly (CellNote | undefined)[];
 
 type NotedRow = { readonly line: number; readonly notes?: CellNotes | undefined };

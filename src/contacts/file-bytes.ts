@@ -35,7 +35,7 @@ export async function* readBytes(
   }
 }
 
-/** Only the last piece can be smaller. */
+/** Cuts a stream into equal pieces; only the last one can be smaller. */
 export async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let parts: Buffer[] = [];
   let length = 0;

@@ -25,7 +25,7 @@ export type InconclusiveLookUp = {
 /** The most characters of a quoted answer. */
 const maxQuoteLength = 160;
 
-/** As `LookUp`, with a page of recipients. */
+/** Proves what `LookUp` does, and has a page of recipients. */
 export type RecipientLookUp =
   | Exclude<LookUp, { kind: 'found' }>
   | ({ readonly kind: 'found' } & StatusLookUpPage);
@@ -70,7 +70,7 @@ export function readLookUp(
   return { ...unclear(answer.why), foreign: redact(describeForeign(evidence)).slice(0, maxQuoteLength) };
 }
 
-/** As every answer of the interface. */
+/** Whether it has a result, as every answer of the interface does. */
 function hasResult(body: Uint8Array): boolean {
   return member(parseMembers(body) ?? {}, 'Result') !== undefined;
 }

@@ -62,7 +62,7 @@ function classifyAnswer(answer: Answer, messageId: string | undefined, decode: D
   };
 }
 
-/** For an answer with our MessageID, or none. */
+/** Classifies an answer with our MessageID, or with none. */
 function classifyByStatus(decoded: SendAnswer, answer: Answer): Verdict {
   const { status, retryAfter } = answer;
   switch (status) {

@@ -152,7 +152,7 @@ export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   return { ...found, leases, state: 'running', pid: server.pid };
 }
 
-/** Also true for a data folder that another user made inaccessible. */
+/** Returns true also for a data folder that another user made inaccessible. */
 export function hasEmbeddedData(home: string): boolean {
   try {
     return readdirSync(serverFiles(home).data).includes('pg');

@@ -13,7 +13,7 @@ export type ParsedPhoneNumber = { readonly e164: string; readonly type: NumberTy
 /** Returns undefined if the library must decide. */
 export type FastPhoneParser = (text: string) => ParsedPhoneNumber | undefined;
 
-/** In the library's metadata, 0 means absent. */
+/** 0 means absent in the library's metadata. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([schema, z.literal(0)]).transform((value) => (value === 0 ? undefined : value));
 

@@ -3,7 +3,7 @@ import { formatDuration } from './scalar-text.ts';
 
 type PlanningReason = Exclude<RejectionDetail | ApprovalReason | TickReason, string>;
 
-/** For rejected contacts, runs that wait for approval, and ticks without a run. */
+/** Formats reasons of rejected contacts, of runs that wait for approval, and of ticks without a run. */
 export function formatPlanningReason(reason: PlanningReason): string {
   switch (reason.kind) {
     case 'sent':

@@ -25,7 +25,7 @@ export function projectFolder(workingFolder: string): string {
   return findProject(workingFolder) ?? workingFolder;
 }
 
-/** In such a folder, as in /tmp, any user could put a marker, and accounts that would get our secrets. */
+/** Any user could put a marker into such a folder, as into /tmp, and accounts that would get our secrets. */
 export function isWorldWritable(folder: string): boolean {
   const status = statSync(folder, { throwIfNoEntry: false });
   return status !== undefined && (status.mode & 0o002) !== 0;

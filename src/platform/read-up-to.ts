@@ -10,7 +10,7 @@ export async function readUpTo(path: string, max: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** As `readUpTo`, for settings that are read before anything else. */
+/** Reads as `readUpTo` does, for settings that are read before anything else. */
 export function readUpToSync(path: string, max: number): Buffer {
   const file = openSync(path, 'r');
   try {

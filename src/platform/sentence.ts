@@ -1,4 +1,4 @@
-/** With a capital at its start and a mark at its end. */
+/** Puts a capital at the start and a mark at the end. */
 export function asSentence(words: string): string {
   const text = words.replace(/^./, (first) => first.toUpperCase());
   return /[.!?]$/.test(text) ? text : `${text}.`;

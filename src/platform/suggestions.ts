@@ -39,7 +39,7 @@ export function listNames(names: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more.toLocaleString('en')} more` : shown.join(', ');
 }
 
-/** For lists of hundreds of names, in which some name is always similar. */
+/** Fits lists of hundreds of names, in which some name is always similar. */
 export const oneErrorInFive = (length: number): number => Math.round(length / 5);
 
 /** "email, sms or fax". */

@@ -3,7 +3,7 @@ import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMa
 /** Keys and indexes from the root to a value. */
 export type Path = readonly PropertyKey[];
 
-/** In characters: the value at a path or its nearest parent in the file. */
+/** Returns where the value at a path, or its nearest parent in the file, begins (characters). */
 export function offsetOf(contents: Node | null, path: Path): number {
   for (let length = path.length; length > 0; length--) {
     const node = nodeAt(contents, path.slice(0, length));
@@ -34,7 +34,7 @@ export function nodeAt(contents: Node | null, path: Path): Node | undefined {
   return isScalar(node) || isCollection(node) ? node : undefined;
 }
 
-/** In characters; undefined if the key is not in the file. */
+/** Returns where a key begins (characters); undefined if it is not in the file. */
 export function offsetOfKey(contents: Node | null, path: Path, key: string): number | undefined {
   const map = nodeAt(contents, path);
   if (!isMap(map)) return undefined;

@@ -115,7 +115,7 @@ function findRepeatedKeys(document: Document, _source: string, at: (offset: numb
   return repeated.map(({ offset, what }) => ({ where: at(offset), what }));
 }
 
-/** Only the first error; the others mostly follow from it. */
+/** Finds only the first error; the others mostly follow from it. */
 function findSyntaxError(document: Document, source: string, at: (offset: number) => string): Problem[] {
   const [error] = document.errors;
   if (!error) return [];

@@ -10,7 +10,7 @@ export function toInstant(local: string, zone: string): Date {
   return new Date(time.epochMilliseconds);
 }
 
-/** As `toInstant`, but a skipped time is the moment at which the clocks change. */
+/** Converts as `toInstant` does, but a skipped time becomes the moment at which the clocks change. */
 export function toInstantOrChange(local: string, zone: string): Date {
   const time = Temporal.PlainDateTime.from(local);
   const before = time.toZonedDateTime(zone, { disambiguation: 'earlier' });

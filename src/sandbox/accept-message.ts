@@ -52,7 +52,7 @@ function zoneOf(written: string | undefined, own: string): MessageZone {
   return region === undefined || written === undefined ? { written: own, region: own } : { written, region };
 }
 
-/** With a T or a blank before the time; undefined if invalid. */
+/** Reads a time with a T or a blank before it; undefined if invalid. */
 export function sendTimeOf(written: string | undefined, region: string): Date | undefined {
   const text = written?.trim().replace(' ', 'T') ?? '';
   return isTime(text) ? toInstant(text, region) : undefined;

@@ -165,7 +165,7 @@ function pick(choices: readonly Result[], choice: number): Result {
   return choices[Math.floor(choice * choices.length)] ?? free('');
 }
 
-/** From 5 seconds to a minute. */
+/** Returns 5 seconds to a minute. */
 function secondsOfCall(choice: number): number {
   return 5 + Math.floor(choice * 56);
 }
@@ -207,7 +207,7 @@ export function reportOrigin(message: AcceptedMessage, { url, id, credentials }:
   };
 }
 
-/** As decimal text. */
+/** Formats a price as decimal text. */
 export function priceText(thousandths: number): string {
   return `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`;
 }

@@ -1,7 +1,7 @@
 import type { Destination } from '../domain/message.ts';
 import type { AcceptedMessage, Callback } from './delivery.ts';
 
-/** For follow-up calls. */
+/** What is kept of a message for follow-up calls. */
 export type KeptMessage = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];

@@ -35,7 +35,7 @@ function refused(words: string): PeriodRange {
   return { kind: 'refused', words: [words] };
 }
 
-/** With a T or a blank; a date alone is its midnight. */
+/** Reads a time with a T or a blank; a date alone is its midnight. */
 function parseMoment(text: string, zone: string): Date | undefined {
   const written = text.replace(' ', 'T');
   const time = written.includes('T') ? written : `${written}T00:00`;

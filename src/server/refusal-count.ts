@@ -29,7 +29,7 @@ export async function createRefusalCount(
   };
 }
 
-/** For IPv6 the network of 64 bits, because a caller has all its addresses. */
+/** Returns the address of a caller; for IPv6 its network of 64 bits, because a caller has all addresses of one. */
 export function addressOf({ ip }: FastifyRequest): string {
   return isIP(ip) === 0 ? 'unknown' : normalizeIP(ip);
 }

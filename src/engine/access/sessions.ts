@@ -102,7 +102,7 @@ export type OwnSession = {
   readonly usedAt: Date;
 };
 
-/** Of the actor, with all their tokens; the last used first. */
+/** Lists sessions of the actor with all their tokens; the last used first. */
 export async function listOwnSessions({ ledger, actor, now }: EngineContext): Promise<OwnSession[]> {
   const found = await listSessionsOf(ledger.pool, actor.name, limitsAt(now()));
   return found.map(({ sha256, ...session }) => ({ ...session, key: sha256.toString('hex') }));

@@ -105,7 +105,7 @@ type PollAnswer =
   | { readonly kind: 'unauthorized'; readonly words: readonly string[] }
   | InconclusiveLookUp;
 
-/** On stop it does not wait for an answer: asking changes nothing. */
+/** Does not wait for an answer on stop: asking changes nothing. */
 async function lookUpAllPages(
   gateway: Gateway,
   rate: PollWork['rate'],

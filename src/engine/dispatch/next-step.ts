@@ -10,7 +10,7 @@ export type Step =
 
 export const released: SettledState = { state: 'planned', verdict: 'released' };
 
-/** Of a request whose step is still `retry` after its last attempt. */
+/** The state of a request whose step is still `retry` after its last attempt. */
 export const outOfRetries: SettledState = { state: 'failed' };
 
 export type StepContext = {

@@ -99,7 +99,7 @@ function explainAccount({ name, ask }: Probe, settings: Settings): Probe {
   };
 }
 
-/** By origin: many accounts share a service. */
+/** Checks each origin once: many accounts share a service. */
 async function checkServices(
   accounts: readonly Account[],
   { settings, now, deadline }: Tools,

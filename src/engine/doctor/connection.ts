@@ -6,7 +6,7 @@ import type { DatabaseLease } from '../../platform/database.ts';
 import { connectionReason, isConnectionFailure, lacksPassword } from '../../platform/database-failures.ts';
 import { explainInput, ok, type Pool, problem, warning } from './check.ts';
 
-/** Of an embedded server that cannot be started, or a DATABASE_URL that names none. */
+/** Explains an embedded server that cannot be started, or a DATABASE_URL that names none. */
 export function explainOpening(error: unknown): Finding {
   const nextStep = 'Correct DATABASE_URL or VOLLEY_HOME; `volley db status` shows which database is used.';
   return error instanceof InputError ? explainInput(error, nextStep) : problem(String(error), nextStep);

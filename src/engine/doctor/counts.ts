@@ -31,7 +31,7 @@ export async function checkCounts(pool: Pool, now: () => Date): Promise<Finding>
   return ok(`${count(recounted, 'new run')} counted anew: the counts are right.`);
 }
 
-/** Of some million requests, a run that takes longer than a check may is left out. */
+/** Leaves out a run that takes longer than a check may: one of some million requests. */
 function undefinedIfCanceled(error: unknown): undefined {
   if (!hasCode(error, '57014')) throw error;
 }

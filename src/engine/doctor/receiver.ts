@@ -30,7 +30,7 @@ export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings
   ];
 }
 
-/** Only where an address is set. */
+/** Lists the probes of an address that is set. */
 function dashboardProbes(address: string | undefined): Probe[] {
   const url = address ? URL.parse(address) : null;
   if (url === null) return [];

@@ -89,7 +89,7 @@ async function matchPattern(pattern: string, folder: string): Promise<string[]> 
     .map(({ name }) => name);
 }
 
-/** Of equal files only the first is new. */
+/** Finds files that no run has sent; only the first of equal files is new. */
 async function findNewFiles(
   campaign: string,
   files: readonly string[],

@@ -17,7 +17,7 @@ const maxShown = 20;
 /** Names in many languages have many combinations of letters. Further ones are added up. */
 const maxGroups = 1_000;
 
-/** By the index of their tariff. */
+/** Totals by the index of their tariff. */
 type Totals = Map<number, { recipients: number; parts: number }>;
 type Group = Pick<CostlyCharacters, 'encoding' | 'causes'> & { readonly totals: Totals };
 

@@ -14,7 +14,7 @@ import type { SuppressionLists } from './suppression-lists.ts';
 
 type FindSuppressedReason = (address: string, subAccount: string) => SuppressedReason | undefined;
 
-/** In the priority of a run: the campaign's own lists, suppressions, the frequency cap. */
+/** Reads the reasons in the priority of a run: the campaign's own lists, suppressions, the frequency cap. */
 export async function readSuppressedReasons(
   definition: Definition,
   { name, suppressionsOf = name }: Pick<Account, 'name' | 'suppressionsOf'>,

@@ -34,7 +34,7 @@ export function commonFiles(newSecret: () => string): readonly ProjectFile[] {
   ];
 }
 
-/** For completion in editors. */
+/** Editors complete campaigns with it. */
 export const campaignSchemaFile = (): ProjectFile => schemaFile('campaign', definitionJsonSchema());
 
 function schemaFile(kind: 'accounts' | 'campaign', schema: unknown): ProjectFile {

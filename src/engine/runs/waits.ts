@@ -67,7 +67,7 @@ function isUnattended({ progress, held, workers, now }: WaitFacts): boolean {
   return idleSince !== null && now.getTime() - idleSince.getTime() > takesWithin;
 }
 
-/** Of a limit's permits, dispatch uses nearly all. */
+/** Dispatch uses nearly all permits of a limit. */
 const nearlyAll = 0.9;
 
 function isAtLimit(limits: RateLimits, rate: NonNullable<WaitFacts['rate']>): boolean {

@@ -29,7 +29,7 @@ export async function findOwnAccounts(
   return { names: names.filter((name) => accounts.includes(name)), sources };
 }
 
-/** In these channels an address can be suppressed. */
+/** Lists the channels in which an address can be suppressed. */
 export function channelsOf(address: string): readonly Channel[] {
   const isEmail = address.includes('@');
   return channels.filter((channel) => (channel === 'email') === isEmail);
