@@ -11,7 +11,7 @@ import { asOfNote } from './as-of-note.ts';
 /** What the run costs so far, and those who pay most. */
 export function costsPart(live: LiveRun, viewer: Viewer): Html | undefined {
   const { costs } = live;
-  if (!costs || costs.total.recipients === 0) return undefined;
+  if (costs.total.recipients === 0) return undefined;
   const { total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
   const amount = amountsOf(costs);
   const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };

@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import { bookPending } from '../../ledger/billing/book.ts';
+import { bookPending, bookPendingOf } from '../../ledger/billing/book.ts';
 import { type Closing, closePeriod, findClosingOf, listClosings } from '../../ledger/billing/close.ts';
 import {
   type BilledDay,
@@ -37,6 +37,11 @@ export async function bookBilling(
   shouldContinue = (): boolean => true,
 ): Promise<void> {
   while ((await bookPending(ledger.pool)) && shouldContinue());
+}
+
+/** Books all that a run lacks, of its unsettled requests too, before its costs are read (`readRunCosts`). */
+export async function bookRun({ ledger }: Pick<EngineContext, 'ledger'>, run: string): Promise<void> {
+  if (await bookPendingOf(ledger.pool, run)) await bookBilling({ ledger });
 }
 
 /**

@@ -11,6 +11,7 @@ import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { createBookedCosts, type ReadBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
 import type { AccountLimits } from '../dispatch/account-limits.ts';
 import { waitsOf } from '../runs/waits.ts';
@@ -34,7 +35,7 @@ export type LiveRun = {
   readonly limits: AccountLimits | undefined;
   readonly failures: readonly FailureGroup[] | undefined;
   readonly results: readonly DeliveryResult[] | undefined;
-  readonly costs: RunCosts | undefined;
+  readonly costs: RunCosts;
   readonly rejections: readonly RejectionGroup[] | undefined;
   readonly events: RunEvents | undefined;
   readonly unapplied: UnappliedReports | undefined;
@@ -76,6 +77,9 @@ type Watched = {
     | undefined;
 };
 
+/** Payers that pay most. */
+const maxPayers = 10;
+
 /** Runs that are kept in memory: of a million recipients, each takes some megabytes. */
 const maxRuns = 8;
 
@@ -97,6 +101,7 @@ export function createLiveRuns(
 ): LiveRuns {
   const watched = new LRUCache<string, Watched>({ max: maxRuns });
   const unapplied = createUnappliedRead(context);
+  const readCosts = createBookedCosts(context);
   const lookAt = (
     run: string,
     known: Watched,
@@ -109,7 +114,7 @@ export function createLiveRuns(
     const before = last?.live.catch(() => undefined) ?? Promise.resolve();
     const live: Promise<LiveRun | undefined> = before.then(() => {
       next.hasBegun = true;
-      return look(context, run, known, maxAge, unapplied);
+      return look(context, run, known, maxAge, { unapplied, readCosts });
     });
     const next = { askedAt, maxAge, hasBegun: false, live };
     known.look = next;
@@ -178,7 +183,10 @@ async function look(
   run: string,
   watched: Watched,
   maxAge: number,
-  unapplied: PacedRead<UnappliedReports>,
+  {
+    unapplied,
+    readCosts,
+  }: { readonly unapplied: PacedRead<UnappliedReports>; readonly readCosts: ReadBookedCosts },
 ): Promise<LiveRun | undefined> {
   const { meter, paced } = watched;
   await unapplied.refresh();
@@ -198,6 +206,7 @@ async function look(
   const { requests, recipients } = progress.counts;
   const rate = meter.measure(progress, { requests: requests.total, recipients: recipients.total });
   const limits = paced.limits.latest();
+  const { asOf: costsAsOf, ...costs } = await readCosts(run, progress.state, maxPayers);
   const at = now();
   const agoOf = (age: number): Date | undefined =>
     Number.isFinite(age) ? new Date(at.getTime() - age) : undefined;
@@ -212,7 +221,7 @@ async function look(
     limits,
     failures: paced.failures.latest(),
     results: paced.results.latest(),
-    costs: paced.costs.latest(),
+    costs,
     rejections: paced.rejections.latest(),
     events: paced.events.latest(),
     unapplied: unapplied.latest(),
@@ -220,7 +229,7 @@ async function look(
       answers: agoOf(monotonic() - (watched.answers?.began ?? Number.NEGATIVE_INFINITY)),
       failures: agoOf(paced.failures.age()),
       results: agoOf(paced.results.age()),
-      costs: agoOf(paced.costs.age()),
+      costs: costsAsOf,
     },
   };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded } from '../../domain/runs.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
-import { type RunCosts, sumRunCosts } from '../../ledger/billing/run-costs.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import {
@@ -14,7 +13,6 @@ import {
 } from '../../ledger/runs/details.ts';
 import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
-import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
@@ -34,7 +32,6 @@ export type RunEvents = {
 export type SlowFigures = {
   readonly failures: PacedRead<readonly FailureGroup[]>;
   readonly results: PacedRead<readonly DeliveryResult[]>;
-  readonly costs: PacedRead<RunCosts>;
   readonly rejections: PacedRead<readonly RejectionGroup[]>;
   readonly events: PacedRead<RunEvents>;
   readonly limits: PacedRead<AccountLimits | undefined>;
@@ -49,8 +46,8 @@ export type SlowFigures = {
 /** Milliseconds. */
 const longestWait = { first: 60, over: 5_000 } as const;
 
-/** Largest groups and payers, and newest entries of the audit trail. */
-const maxListed = { failures: 50, payers: 10, entries: 50 } as const;
+/** Largest groups, and newest entries of the audit trail. */
+const maxListed = { failures: 50, entries: 50 } as const;
 
 export function createSlowFigures(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
@@ -64,11 +61,6 @@ export function createSlowFigures(
     createPacedRead(context, least, read);
   const failures = paced(400, () => listFailureGroups(pool, run, maxListed.failures));
   const results = paced(1_000, () => listDeliveryResults(pool, run));
-  const costs = paced(1_000, async () => {
-    // As before a report: otherwise every reading adds up what is not booked.
-    await bookBilling(context);
-    return sumRunCosts(pool, run, maxListed.payers);
-  });
   // They do not change after planning.
   const rejections = paced(3_600_000, () => listRejections(pool, run));
   const events = paced(900, async () => ({
@@ -82,7 +74,7 @@ export function createSlowFigures(
     const all = joinLimits(file.limits ?? new Map(), await listRateLimits(pool));
     return all.find((each) => each.account === account);
   });
-  const changing = [events, failures, costs, results];
+  const changing = [events, failures, results];
   const all = [...changing, limits, rejections];
   let refreshing: Promise<void> | undefined;
   /** One after another: together they use one connection. */
@@ -98,7 +90,6 @@ export function createSlowFigures(
   return {
     failures,
     results,
-    costs,
     rejections,
     events,
     limits,

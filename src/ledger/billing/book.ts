@@ -2,22 +2,16 @@ import type pg from 'pg';
 import { batchOf } from '../batch.ts';
 import { foldRunCounts } from '../counts/fold.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { hasUnknownSendTime, pendingChanges, sliceOf } from './changes.ts';
-import { figureColumns, keyColumns, pendingClauses } from './pending-sums.ts';
+import { entryFigures } from './figures.ts';
 
 /** An arbitrary lock number for booking and for closing a period. */
 const billingLock = 4_190_733_815;
 
-type BookingLimits = { readonly slices: number; readonly changes: number; readonly outcomes: number };
-
-/** One row of billing_outcomes has the sums of one batch of delivery reports, so its limit is smaller. */
-const bookingLimits: BookingLimits = { slices: 128, changes: 50_000, outcomes: 500 };
-
-/** SQL: the end of the last closed period. */
-export const closedUntil = `coalesce((SELECT max(ends_at) FROM billing_closings), '-infinity')`;
+/** Of one transaction. A row of billing_outcomes has the sums of a batch of delivery reports, so its limit is smaller. */
+const limits = { slices: 128, changes: 50_000, outcomes: 500 };
 
 /**
- * Books part of the pending changes in one transaction; nothing while another process books.
+ * Books part of what is not booked in one transaction; nothing while another process books.
  *
  * @returns whether to book again; false if another process is booking
  */
@@ -26,94 +20,156 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
     const { rows } = await client.query<{ locked: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${billingLock}) AS locked`,
     );
-    if (!rows[0]?.locked) return false;
-    return book(client, bookingLimits);
+    return rows[0]?.locked === true && book(client, limits, { kind: 'none' });
   });
 }
 
-/** Books all pending changes, of unsettled requests too, except those with an unknown send time. Waits for other bookings. */
+/** Like `bookPending`, with the unsettled requests of a run as they are now. Waits for other bookings. */
+export async function bookPendingOf(pool: pg.Pool, run: string): Promise<boolean> {
+  return inTransaction(pool, async (client) => {
+    await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
+    return book(client, limits, { kind: 'of run', run });
+  });
+}
+
+/** Books everything, of unsettled requests too, except changes with an unknown send time. Waits for other bookings. */
 export async function bookEverything(client: Transaction): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
-  await book(client, null);
+  await book(client, { slices: null, changes: null, outcomes: null }, { kind: 'all' });
+}
+
+type Limits = Readonly<Record<keyof typeof limits, number | null>>;
+
+/** Unsettled requests that are booked besides the settled ones. */
+type Unsettled =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'of run'; readonly run: string }
+  | { readonly kind: 'all' };
+
+/**
+ * Booking never blocks transactions that change requests, or the reverse: it reads which slices are done, and changes of
+ * settled requests are recorded by their own transactions. Those that it misses remain for the next booking.
+ *
+ * @returns whether more may be pending
+ */
+async function book(client: Transaction, limits: Limits, unsettled: Unsettled): Promise<boolean> {
+  await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
+  await client.query(reopenSlices);
+  const run = unsettled.kind === 'of run' ? unsettled.run : null;
+  const chosen = [limits.slices, unsettled.kind === 'all', run];
+  const { rows: slices } = await client.query<SliceKey>(chooseSlices, chosen);
+  const { rows: changes } = await client.query<RowPlace>(chooseChanges, [limits.changes]);
+  const { rows: outcomes } = await client.query<RowPlace>(chooseOutcomes, [limits.outcomes]);
+  const runs = [...new Set([...changes, ...outcomes].map(({ run_id }) => run_id))];
+  if (slices.length === 0 && runs.length === 0) return false;
+  const places = (rows: readonly RowPlace[]): string[] => rows.map(({ place }) => place);
+  await client.query(bookChosen, [runs, places(changes), places(outcomes), ...sliceKeys.values(slices)]);
+  // While delivery reports come in, each batch adds to the counts.
+  await foldRunCounts(client, runs);
+  const isFull = (rows: readonly unknown[], limit: number | null): boolean =>
+    limit !== null && rows.length >= limit;
+  return (
+    isFull(slices, limits.slices) || isFull(changes, limits.changes) || isFull(outcomes, limits.outcomes)
+  );
 }
 
 type SliceKey = { readonly run_id: string; readonly slice: number };
+/** The place is a `ctid`. */
+type RowPlace = { readonly run_id: string; readonly place: string };
 
 const sliceKeys = batchOf<SliceKey>({
   run_id: ['text', ({ run_id }) => run_id],
   slice: ['integer', ({ slice }) => slice],
 });
 
-/**
- * Booking never blocks transactions that change requests, or the reverse: the booking statement checks which slices are done, and
- * changes of settled requests are recorded by their own transactions. Those that it misses remain for the next
- * booking.
- *
- * @param limits null: everything, including unsettled requests ($1 of the statements)
- * @returns whether more may be pending
- */
-async function book(client: Transaction, limits: BookingLimits | null): Promise<boolean> {
-  await client.query("SET LOCAL work_mem = '64MB'; SET LOCAL jit = off");
-  await client.query(`
-    WITH reopened AS (
-      DELETE FROM billing_reopened_requests RETURNING run_id, request
-    )
-    INSERT INTO billing_slices (run_id, slice, open)
-    SELECT DISTINCT n.run_id, s.slice, true
-    FROM reopened n
-    CROSS JOIN ${sliceOf('n')} s
-    ON CONFLICT (run_id, slice) DO UPDATE SET open = true
-  `);
-  const { rows: slices } = await client.query<SliceKey>(
-    `
+/** SQL to join: the slice of a row's request. */
+const sliceOf = (row: string): string => `LATERAL (
+    SELECT slice, state
+    FROM slices
+    WHERE run_id = ${row}.run_id AND first_request <= ${row}.request
+    ORDER BY first_request DESC
+    LIMIT 1
+  )`;
+
+const reopenSlices = `
+  WITH reopened AS (
+    DELETE FROM billing_reopened_requests RETURNING run_id, request
+  )
+  INSERT INTO billing_slices (run_id, slice, open)
+  SELECT DISTINCT n.run_id, s.slice, true
+  FROM reopened n
+  CROSS JOIN ${sliceOf('n')} s
+  ON CONFLICT (run_id, slice) DO UPDATE SET open = true
+`;
+
+const chooseSlices = `
+  SELECT run_id, slice
+  FROM (
     SELECT b.run_id, b.slice
     FROM billing_slices b
     JOIN runs r USING (run_id)
     JOIN slices s USING (run_id, slice)
-    WHERE b.open AND r.state <> 'planned' AND ($1 OR s.state = 'done')
+    WHERE b.open AND r.state <> 'planned' AND s.state = 'done'
     ORDER BY b.run_id, b.slice
-    LIMIT $2
-    `,
-    [limits === null, limits?.slices ?? null],
-  );
-  const { rows } = await client.query<{ changes: number; outcomes: number; runs: readonly string[] }>(
-    `
-    WITH open_slice AS MATERIALIZED (
-      SELECT * FROM ${sliceKeys.table('open_slice', 3)}
-    ), booked_changes AS (
-      DELETE FROM billing_changes
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_changes c WHERE NOT ${hasUnknownSendTime('c')} LIMIT $1))
-      RETURNING *
-    ), booked_outcomes AS (
-      DELETE FROM billing_outcomes
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM billing_outcomes LIMIT $2))
-      RETURNING *
-    ), change AS (
-      ${pendingChanges('booked_changes', 'booked_outcomes')}
-    ), ${pendingClauses}, booked AS (
-      INSERT INTO billing_entries AS n (${keyColumns.join(', ')}, booked, ${figureColumns.join(', ')})
-      SELECT ${keyColumns.join(', ')}, greatest(sent, ${closedUntil}), ${figureColumns.join(', ')}
-      FROM pending
-      ORDER BY ${keyColumns.join(', ')}
-      ON CONFLICT (${keyColumns.join(', ')}, booked) DO UPDATE
-      SET ${figureColumns.map((column) => `${column} = n.${column} + excluded.${column}`).join(', ')}
-    ), closed AS (
-      UPDATE billing_slices b
-      SET open = s.state <> 'done'
-      FROM open_slice
-      JOIN slices s USING (run_id, slice)
-      WHERE b.run_id = open_slice.run_id AND b.slice = open_slice.slice
-    )
-    SELECT (SELECT count(*)::integer FROM booked_changes) AS changes, (SELECT count(*)::integer FROM booked_outcomes) AS outcomes,
-           ARRAY(SELECT run_id FROM booked_changes UNION SELECT run_id FROM booked_outcomes) AS runs
-    `,
-    [limits?.changes ?? null, limits?.outcomes ?? null, ...sliceKeys.values(slices)],
-  );
-  const [booked] = rows;
-  // While delivery reports come in, each batch adds to the counts.
-  await foldRunCounts(client, booked?.runs ?? []);
-  if (limits === null || !booked) return false;
-  return (
-    slices.length >= limits.slices || booked.changes >= limits.changes || booked.outcomes >= limits.outcomes
-  );
-}
+    LIMIT $1
+  ) done
+  UNION ALL
+  SELECT u.run_id, u.slice
+  FROM unbooked_slices u
+  JOIN slices s USING (run_id, slice)
+  WHERE s.state <> 'done' AND ($2 OR u.run_id = $3)
+`;
+
+/**
+ * A change waits while its request has no send time yet: it is planned, or sending without a row. Booked at the time of
+ * its claim, the change could not be moved later. The lock keeps `moveOutcomesToLastAttempt` from moving a chosen one.
+ */
+const chooseChanges = `
+  SELECT run_id, ctid::text AS place
+  FROM billing_changes c
+  WHERE NOT EXISTS (
+    SELECT
+    FROM ${sliceOf('c')} s
+    CROSS JOIN LATERAL (
+      SELECT state FROM ordinary_requests_between(c.run_id, c.request, c.request)
+      UNION ALL
+      SELECT state FROM requests WHERE run_id = c.run_id AND request = c.request AND attempts = 0
+    ) q
+    WHERE s.state <> 'done' AND q.state IN ('planned', 'sending')
+  )
+  LIMIT $1
+  FOR UPDATE OF c
+`;
+
+/** Only booking deletes these rows, and none is ever changed. */
+const chooseOutcomes = 'SELECT run_id, ctid::text AS place FROM billing_outcomes LIMIT $1';
+
+const keys = 'run_id, slice, sent, booked, sub_account, department, charge_code';
+
+const bookChosen = `
+  WITH chosen AS MATERIALIZED (
+    SELECT * FROM ${sliceKeys.table('chosen', 4)}
+  ), unbooked AS (
+    SELECT u.* FROM chosen c CROSS JOIN LATERAL unbooked_requests(c.run_id, c.slice) u
+    UNION ALL
+    SELECT u.* FROM unnest($1::text[]) AS run CROSS JOIN LATERAL unbooked_outcomes(run, $2::tid[], $3::tid[]) u
+  ), booked AS (
+    INSERT INTO billing_entries AS n (${keys}, ${entryFigures.join(', ')})
+    SELECT ${keys}, ${entryFigures.map((figure) => `sum(${figure})`).join(', ')}
+    FROM unbooked
+    GROUP BY ${keys}
+    HAVING ${entryFigures.map((figure) => `sum(${figure}) <> 0`).join(' OR ')}
+    ORDER BY ${keys}
+    ON CONFLICT (${keys}) DO UPDATE
+    SET ${entryFigures.map((figure) => `${figure} = n.${figure} + excluded.${figure}`).join(', ')}
+  ), closed AS (
+    UPDATE billing_slices b
+    SET open = s.state <> 'done'
+    FROM chosen c
+    JOIN slices s USING (run_id, slice)
+    WHERE b.run_id = c.run_id AND b.slice = c.slice
+  ), booked_changes AS (
+    DELETE FROM billing_changes WHERE ctid = ANY ($2::tid[])
+  )
+  DELETE FROM billing_outcomes WHERE ctid = ANY ($3::tid[])
+`;

@@ -2,7 +2,6 @@ import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
-import { entryClauses } from './entries.ts';
 
 /** An empty list of campaigns selects all. */
 export type CampaignQuery = {
@@ -96,7 +95,7 @@ const figures = `
   round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
 
 const runClauses = `
-  WITH ${entryClauses}, selected_runs AS MATERIALIZED (
+  WITH selected_runs AS MATERIALIZED (
     SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
            contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed + coalesce(contacts_beyond_limit, 0) AS contacts_left_out
     FROM runs
@@ -105,7 +104,7 @@ const runClauses = `
       AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
   ), sums AS (
     SELECT run_id, ${billedColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
-    FROM entry
+    FROM all_entries
     WHERE run_id IN (SELECT run_id FROM selected_runs)
     GROUP BY run_id
   ), started AS (

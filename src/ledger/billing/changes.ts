@@ -14,15 +14,6 @@ export async function insertBillingSlices(client: Transaction, run: string): Pro
   );
 }
 
-/** SQL to join: the slice of a row's request. */
-export const sliceOf = (row: string): string => `LATERAL (
-      SELECT slice, state
-      FROM slices
-      WHERE run_id = ${row}.run_id AND first_request <= ${row}.request
-      ORDER BY first_request DESC
-      LIMIT 1
-    )`;
-
 /**
  * SQL of a statement that records changed settled requests, so that their slices are booked again, as part of the
  * statement that changes them. Slices of unsettled requests are open anyway.
@@ -74,48 +65,6 @@ export function recordFirstOutcomes(outcomes: string): string {
       GROUP BY run_id, request, slice, envelope, tariff
     ) AS of_request
     GROUP BY run_id`;
-}
-
-/**
- * SQL: whether a change waits for a later booking because its request has no send time yet: it is planned, or sending
- * without a row. Booked at the time of its claim, the change could not be moved later.
- */
-export const hasUnknownSendTime = (change: string): string => `EXISTS (
-      SELECT
-      FROM ${sliceOf(change)} s
-      CROSS JOIN LATERAL (
-        SELECT state FROM ordinary_requests_between(${change}.run_id, ${change}.request, ${change}.request)
-        UNION ALL
-        SELECT state FROM requests WHERE run_id = ${change}.run_id AND request = ${change}.request AND attempts = 0
-      ) q
-      WHERE s.state <> 'done' AND q.state IN ('planned', 'sending')
-    )`;
-
-/** SQL: all changes for the next booking. */
-export function pendingChanges(changes: string, outcomes: string): string {
-  return `
-    SELECT d.run_id, d.request, c.*, d.delivered, d.undelivered, d.units, d.price, d.sent
-    FROM ${changes} d
-    CROSS JOIN LATERAL (
-      SELECT slice, envelopes[d.request - first_request + 1] AS envelope,
-             CASE
-               WHEN tariffs IS NULL THEN 0
-               ELSE (
-                 SELECT r.tariff
-                 FROM unnest(request_offsets, positions, tariffs) AS r (request_offset, position, tariff)
-                 WHERE first_request + r.request_offset = d.request AND r.position = d.position
-               )
-             END AS tariff
-      FROM contents
-      WHERE run_id = d.run_id AND first_request <= d.request
-      ORDER BY first_request DESC
-      LIMIT 1
-    ) c
-    UNION ALL
-    -- In the select list: as a table, Postgres would materialise all rows before reading the first.
-    SELECT run_id, unnest(requests), unnest(slices), unnest(envelopes), unnest(tariffs), unnest(delivered),
-           unnest(undelivered), unnest(units), unnest(prices), NULL
-    FROM ${outcomes}`;
 }
 
 export type LaterAttempt = {

@@ -1,5 +1,24 @@
 import type { Channel } from '../../domain/message.ts';
 
+/** Figures of an entry: sums, which can be added up in any grouping. */
+export const entryFigures = [
+  'requests',
+  'recipients',
+  'accepted',
+  'failed',
+  'unknown',
+  'delivered',
+  'undelivered',
+  'unsent_delivered',
+  'unsent_undelivered',
+  'units',
+  'expected_units',
+  'price',
+  'estimated',
+  'estimated_tax',
+  'unrated',
+] as const;
+
 /**
  * Money and units are exact decimal text. recipients = accepted + failed + unknown, without suppressed recipients,
  * untried and cancelled requests.

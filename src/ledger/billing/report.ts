@@ -1,9 +1,7 @@
 import type { RunKind } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
-import { entryClauses } from './entries.ts';
-import { type BillingFigures, figureSql } from './figures.ts';
-import { figureColumns } from './pending-sums.ts';
+import { type BillingFigures, entryFigures, figureSql } from './figures.ts';
 
 const filterDimensions = [
   'SubAccount',
@@ -167,18 +165,18 @@ function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }:
   const columns = [
     ...by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`),
     ...keys,
-    ...figureColumns.map((column) => `sum(line.${column}) AS ${column}`),
+    ...entryFigures.map((column) => `sum(line.${column}) AS ${column}`),
   ];
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
   const sets = [`(${['kind', 'correction_of', 'currency', ...names].join(', ')})`, '(kind, currency)'];
   if (withDays) sets.push('(kind, day)');
   const sql = `
-    WITH ${entryClauses}, of_run AS MATERIALIZED (
+    WITH of_run AS MATERIALIZED (
       SELECT run_id, kind, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
     ), booked_line AS (
       SELECT entry.*, kind, campaign, account, channel, currency,
              CASE WHEN booked > sent THEN to_char(sent AT TIME ZONE $1, 'YYYY-MM') END AS correction_of
-      FROM entry
+      FROM all_entries entry
       JOIN of_run USING (run_id)
       WHERE ($2::timestamptz IS NULL OR booked >= $2) AND ($3::timestamptz IS NULL OR booked < $3)
     ), line AS (
@@ -192,7 +190,7 @@ function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }:
            bool_or(correction_of IS NOT NULL) AS corrections, ${figures.join(', ')}
     FROM ${withDays ? `(SELECT *, ${dimensionColumns.day} AS day FROM line) line` : 'line'}
     GROUP BY GROUPING SETS (${sets.join(', ')})
-    HAVING ${figureColumns.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
+    HAVING ${entryFigures.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
     ORDER BY "isTotal", kind, ${[...names, 'correction_of', 'currency', 'day'].map((name) => `${name} NULLS LAST`).join(', ')}
   `;
   return { sql, values };

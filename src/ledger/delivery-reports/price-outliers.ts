@@ -1,6 +1,5 @@
 import type { Channel } from '../../domain/message.ts';
 import { batchOf } from '../batch.ts';
-import { priceOf } from '../billing/price-of.ts';
 import type { Transaction } from '../session.ts';
 import type { MatchedRecipient, RecipientKey } from './matched-recipient.ts';
 import type { ParsedReport } from './report-content.ts';
@@ -29,7 +28,7 @@ export function tariffClause(priced: string): string {
       SELECT run_id, tariff, max(received_at) AS received_at FROM ${priced} WHERE price <> 0 GROUP BY run_id, tariff
     ) t
     JOIN runs r ON r.run_id = t.run_id AND r.rates IS NOT NULL
-    ${priceOf('r', 't.tariff', 't.received_at')}
+    LEFT JOIN LATERAL rate_at(r.rates, t.tariff, t.received_at) rate ON true
   )`;
 }
 

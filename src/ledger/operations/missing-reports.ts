@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { entryClauses } from '../billing/entries.ts';
 
 export type MissingReports = {
   readonly account: string;
@@ -19,9 +18,9 @@ export type MissingReports = {
 export async function countMissingReports(pool: pg.Pool, from: Date, until: Date): Promise<MissingReports[]> {
   const { rows } = await pool.query<MissingReports>(
     `
-    WITH ${entryClauses}, unreported AS (
+    WITH unreported AS (
       SELECT r.account, e.sent, sum(e.accepted - e.delivered - e.undelivered) AS missing
-      FROM entry e
+      FROM all_entries e
       JOIN runs r USING (run_id)
       WHERE r.purged_at IS NULL AND r.kind = 'ordinary' AND e.sent >= $1 AND e.sent < $2
       GROUP BY r.account, e.run_id, e.sent

@@ -28,7 +28,7 @@ export async function readListFigures(
            CASE WHEN c.run_id IS NOT NULL
                 THEN json_build_object('price', c.price::text, 'estimated', c.estimated::text) END AS cost
     FROM runs r
-    LEFT JOIN run_costs c USING (run_id)
+    LEFT JOIN run_costs c ON c.run_id = r.run_id AND c.by = 'run'
     LEFT JOIN LATERAL (
       SELECT actor, via FROM audit a WHERE a.run_id = r.run_id AND a.action = $2 ORDER BY entry LIMIT 1
     ) planned ON true

@@ -78,7 +78,7 @@ test('figures that a page reads less often have the time of their reading', asyn
   await live.read(run);
   time += 300;
   const { asOf, at } = (await live.read(run)) ?? {};
-  expect((at?.getTime() ?? 0) - (asOf?.costs?.getTime() ?? 0)).toBe(300);
+  expect((at?.getTime() ?? 0) - (asOf?.results?.getTime() ?? 0)).toBe(300);
 });
 
 test('a page of a run that has ended waits for the delivery reports and costs of now', async () => {

@@ -1,8 +1,16 @@
+import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookRun } from '../../../src/engine/billing/billing.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
-import { type BillingQuery, billingDimensions, reportBilling } from '../../../src/ledger/billing/report.ts';
+import {
+  type BillingDimension,
+  type BillingQuery,
+  billingDimensions,
+  reportBilling,
+} from '../../../src/ledger/billing/report.ts';
+import { type PayerCost, readRunCosts } from '../../../src/ledger/billing/run-costs.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { expectLines, expectTotals } from '../../support/billing-compare.ts';
@@ -74,6 +82,44 @@ test('a closed month stays the same, and later changes are corrections in the ne
       expectTotals(whole.totals, addUp(counted, []));
     },
   );
+  await fc.assert(property, examples(5));
+});
+
+/** Amounts without trailing zeros. Lines that cost nothing are left out: a payer's requests may have moved. */
+function comparable(costs: readonly PayerCost[]) {
+  const plain = costs.map(({ value, recipients, accepted, price, estimated, estimatedTax, unrated }) => [
+    value,
+    recipients,
+    accepted,
+    unrated,
+    ...[price, estimated, estimatedTax].map((amount) => new Big(amount).toFixed()),
+  ]);
+  return new Set(plain.filter(([, ...figures]) => figures.some((each) => Number(each) !== 0)));
+}
+
+test('what a run costs as booked, in all and for each payer, is what the report says at every step of its sending', async () => {
+  const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
+    const world = await createWorld(opened.ledger, begin);
+    for (const step of history) {
+      await performNextStep(world, step);
+      for (const run of world.runs) {
+        await bookRun(opened.context, run);
+        const { rowCount } = await opened.ledger.pool.query('SELECT FROM billing_changes WHERE run_id = $1', [
+          run,
+        ]);
+        // What is reported before the answer is booked after it.
+        if (rowCount !== 0) continue;
+        const costs = await readRunCosts(opened.ledger.pool, run, 5);
+        const reported = async (by: readonly BillingDimension[]) => {
+          const { lines } = await report({ by, filter: { run: [run] } });
+          return comparable(lines.map(({ values: [value = null], ...figures }) => ({ value, ...figures })));
+        };
+        expect(comparable([{ value: null, ...costs.total }])).toEqual(await reported([]));
+        expect(comparable(costs.bySubAccount)).toEqual(await reported(['SubAccount']));
+        expect(comparable(costs.byChargeCode)).toEqual(await reported(['ChargeCode']));
+      }
+    }
+  });
   await fc.assert(property, examples(5));
 });
 

@@ -2,7 +2,6 @@ import { Big } from 'big.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { periodAt } from '../../../src/campaign/tariffs.ts';
 import type { RatePeriod, RunRates, Tariff } from '../../../src/domain/rates.ts';
-import { priceOf } from '../../../src/ledger/billing/price-of.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 let opened: TestLedger;
@@ -43,12 +42,11 @@ test.each(tariffs.map((_, tariff) => tariff))(
   async (tariff) => {
     const { rows } = await opened.ledger.pool.query<{ sent: Date; price: string | null; tax: string | null }>(
       `
-    SELECT sent, rate.price, rate.tax
-    FROM unnest($2::timestamptz[]) AS sent
-    CROSS JOIN (SELECT $1::jsonb AS rates) run
-    ${priceOf('run', `${tariff}`, 'sent')}
-    `,
-      [JSON.stringify(rates), instants],
+      SELECT sent, rate.price, rate.tax
+      FROM unnest($3::timestamptz[]) AS sent
+      LEFT JOIN LATERAL rate_at($1, $2, sent) rate ON true
+      `,
+      [JSON.stringify(rates), tariff, instants],
     );
     expect(rows).toHaveLength(instants.length);
     for (const { sent, price, tax } of rows) {
