@@ -8,7 +8,7 @@ import type { Knex } from 'knex';
  * merges. Without statistics, right after a run, nested loops took 0.4 ms for each request.
  */
 export async function up(knex: Knex): Promise<void> {
-  await createRates(knex);
+  await createRateAndQuarter(knex);
   await createRequestSums(knex);
   await createOutcomeSums(knex);
   await createAllEntries(knex);
@@ -24,8 +24,13 @@ const figures = `requests bigint, recipients bigint, accepted bigint, failed big
 /** Nothing is booked in a closed period. */
 const closedUntil = `(SELECT coalesce(max(ends_at), '-infinity') FROM billing_closings)`;
 
-async function createRates(knex: Knex): Promise<void> {
+async function createRateAndQuarter(knex: Knex): Promise<void> {
   await knex.raw(`
+    CREATE FUNCTION quarter_of(at timestamptz) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN date_bin('15 minutes', at, to_timestamp(0));
+    COMMENT ON FUNCTION quarter_of IS 'Start of the quarter of an hour. In every time zone a day begins with one.';
+
     CREATE FUNCTION rate_at(rates jsonb, tariff integer, sent timestamptz) RETURNS TABLE (price numeric, tax numeric)
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -65,8 +70,8 @@ async function createRequestSums(knex: Knex): Promise<void> {
         ) h
         LEFT JOIN LATERAL outcomes_of_slice(s.run_id, s.slice, s.first_request, s.claimed_to) o ON true
         CROSS JOIN LATERAL (
-          SELECT date_bin('15 minutes', o.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond', 'epoch') AS first_sent,
-                 date_bin('15 minutes', o.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond', 'epoch') AS last_sent
+          SELECT quarter_of(o.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond') AS first_sent,
+                 quarter_of(o.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond') AS last_sent
           FROM unnest(o.finished_ms, o.took_ms) AS n (finished_ms, took_ms)
           OFFSET 0
         ) t
@@ -79,8 +84,8 @@ async function createRequestSums(knex: Knex): Promise<void> {
                  THEN coalesce(s.sent, (
                    SELECT CASE WHEN t.first_sent = t.last_sent THEN t.first_sent END
                    FROM (
-                     SELECT date_bin('15 minutes', s.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond', 'epoch') AS first_sent,
-                            date_bin('15 minutes', s.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond', 'epoch') AS last_sent
+                     SELECT quarter_of(s.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond') AS first_sent,
+                            quarter_of(s.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond') AS last_sent
                      FROM unnest(a.finished_ms, a.took_ms) AS n (finished_ms, took_ms)
                    ) t
                  ))
@@ -123,7 +128,7 @@ async function createRequestSums(knex: Knex): Promise<void> {
           WHERE c.sent IS NOT NULL
           UNION ALL
           SELECT c.envelopes[r.request_offset + 1], CASE WHEN r.started_ms IS NULL THEN 'sending' ELSE 'accepted' END,
-                 date_bin('15 minutes', coalesce(c.base_at + r.started_ms * interval '1 millisecond', c.claimed_at), 'epoch'),
+                 quarter_of(coalesce(c.base_at + r.started_ms * interval '1 millisecond', c.claimed_at)),
                  coalesce(r.tariff, 0), CAST(r.position = 1 AS integer), 1, r.parts
           FROM (
             SELECT r.*, c.finished_ms[r.request_offset + 1] - c.took_ms[r.request_offset + 1] AS started_ms
@@ -133,7 +138,7 @@ async function createRequestSums(knex: Knex): Promise<void> {
         ) p
       ), with_row AS MATERIALIZED (
         SELECT q.request, q.envelope, q.state,
-               date_bin('15 minutes', coalesce(a.started_at, q.updated_at, r.created_at), 'epoch') AS sent
+               quarter_of(coalesce(a.started_at, q.updated_at, r.created_at)) AS sent
         FROM own_slice s
         JOIN runs r ON r.run_id = billed_requests.run
         CROSS JOIN LATERAL (
@@ -291,7 +296,7 @@ async function createOutcomeSums(knex: Knex): Promise<void> {
         ) s
         LEFT JOIN LATERAL outcomes_of_slice(unbooked_outcomes.run, s.slice, s.first_request, s.claimed_to) o ON true
       ), changed AS (
-        SELECT d.slice, d.envelope, d.tariff, date_bin('15 minutes', t.sent, 'epoch') AS sent,
+        SELECT d.slice, d.envelope, d.tariff, quarter_of(t.sent) AS sent,
                coalesce(sum(d.delivered) FILTER (WHERE NOT t.is_unsent), 0) AS delivered,
                coalesce(sum(d.undelivered) FILTER (WHERE NOT t.is_unsent), 0) AS undelivered,
                coalesce(sum(d.delivered) FILTER (WHERE t.is_unsent), 0) AS unsent_delivered,
@@ -382,6 +387,6 @@ async function createAllEntries(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP VIEW all_entries, unbooked_slices;
-    DROP FUNCTION unbooked_outcomes, unbooked_requests, billed_requests, rate_at;
+    DROP FUNCTION unbooked_outcomes, unbooked_requests, billed_requests, rate_at, quarter_of;
   `);
 }

@@ -29,11 +29,14 @@ const fleet = 'waiting or held slices of the whole fleet: few, and indexed by st
 
 /** Statements that name no run of these tables, and why. */
 const withoutRun: Readonly<Record<string, readonly [tables: string, reason: string]>> = {
-  'billing/campaign-runs.ts streamCampaignRuns': ['billing_entries, billing_slices, runs', allRuns],
-  'billing/campaign-runs.ts sumCampaignRuns': ['billing_entries, billing_slices, runs', allRuns],
+  'billing/campaign-runs.ts streamCampaignRuns': ['runs', allRuns],
+  'billing/campaign-runs.ts sumCampaignRuns': ['runs', allRuns],
   'billing/compare-invoice.ts compareInvoice': ['attempts_between, requests_between, runs', allRuns],
-  'billing/book.ts book': ['billing_slices, runs, slices', 'books pending changes of all runs'],
-  'billing/report.ts streamBilling': ['billing_entries, billing_slices, runs', allRuns],
+  'billing/book.ts book': [
+    'billing_slices, runs, slices, unbooked_slices',
+    'books pending changes of all runs',
+  ],
+  'billing/report.ts streamBilling': ['runs', allRuns],
   'delivery-reports/ordinary-report-rows.ts addRowsOfReports': [
     'delivery_reports, recipient_outcomes',
     'a report that is read again, by its id: its run is unknown',
@@ -55,7 +58,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'operations/figures.ts listOpenBreakers': ['runs', fleet],
   'operations/figures.ts countRecipientsInDoubt': ['run_counts', allRuns],
   'operations/figures.ts countUnknownRecipients': ['run_counts', allRuns],
-  'operations/missing-reports.ts countMissingReports': ['billing_entries, billing_slices', allRuns],
+  'operations/missing-reports.ts countMissingReports': ['all_entries, runs', allRuns],
   'operations/workers.ts readWorkers': ['slices', fleet],
   'operations/workers.ts listWorkers': ['slices', fleet],
   'counts/recount.ts listNewestRuns': ['runs', lists],
@@ -111,6 +114,7 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
     'billing/book.ts bookEverything',
     'billing/book.ts bookPending',
+    'billing/book.ts bookPendingOf',
     'engine/schedule/start-ticks.ts startDueTicks',
     'schedules/ticks.ts tryScheduleLock',
     'limits/breaker.ts changeBreaker',
