@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createBookedCosts } from '../../../src/engine/billing/run-costs.ts';
+import { createWorld, performStep, type World } from '../../support/billing-world.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+
+let opened: TestLedger;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
+
+/** Four requests of one slice, at 0.10 each. */
+async function planFour(): Promise<World> {
+  const world = await createWorld(opened.ledger, '2026-11-21T10:00:00Z');
+  const rates = { currency: 'NZD', tariffs: [[{ price: '0.05', tax: null, from: null, until: null }]] };
+  const payers = [{ SubAccount: 'North' }];
+  await performStep(world, { kind: 'plan', channel: 'sms', payers, contacts: 4, chunkSize: 1, rates });
+  return world;
+}
+
+const sendOne = (world: World) =>
+  performStep(world, { kind: 'send', run: 0, requests: 1, ends: ['accepted'] });
+
+test('a page sees what a run has cost within a second, also of a slice that is still sent, and never waits for it', async () => {
+  const world = await planFour();
+  const [run = ''] = world.runs;
+  let time = 0;
+  let now = new Date('2026-11-21T10:00:00Z');
+  const readCosts = createBookedCosts({ ...opened.context, now: () => now, monotonic: () => time });
+  const look = async () => {
+    const { total, bySubAccount, asOf } = await readCosts(run, 'running', 10);
+    expect(bySubAccount).toEqual(total.recipients === 0 ? [] : [{ value: 'North', ...total }]);
+    return { accepted: total.accepted, estimated: Number(total.estimated), asOf };
+  };
+  await sendOne(world);
+  const first = now;
+  // The first look waits for 60 ms, which are short on a busy machine.
+  await vi.waitFor(async () => expect(await look()).toEqual({ accepted: 1, estimated: 0.1, asOf: first }));
+
+  await sendOne(world);
+  time += 900;
+  expect(await look()).toEqual({ accepted: 1, estimated: 0.1, asOf: first });
+
+  time += 100;
+  now = new Date('2026-11-21T10:00:01Z');
+  await look();
+  await vi.waitFor(async () => expect(await look()).toEqual({ accepted: 2, estimated: 0.2, asOf: now }));
+});
+
+test('a page of a run that has just ended waits for all that it costs', async () => {
+  const world = await planFour();
+  const [run = ''] = world.runs;
+  const readCosts = createBookedCosts({ ...opened.context, monotonic: () => 0 });
+  await readCosts(run, 'running', 10);
+  await sendOne(world);
+  const { currency, total } = await readCosts(run, 'completed', 10);
+  expect([currency, total.accepted, Number(total.estimated)]).toEqual(['NZD', 1, 0.1]);
+});
+
+test('a run that was never sent costs nothing', async () => {
+  const world = await planFour();
+  const [run = ''] = world.runs;
+  const costs = await createBookedCosts(opened.context)(run, 'planned', 10);
+  expect(costs).toMatchObject({ total: { recipients: 0, price: '0' }, bySubAccount: [], subAccounts: 0 });
+});
