@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
   await createAllEntries(knex);
 }
 
-/** The columns of billing_entries. */
+/** The columns of billing_entries, and their types. */
 const keys = `run_id text, slice integer, sent timestamptz, booked timestamptz, sub_account text, department text,
       charge_code text`;
 const figures = `requests bigint, recipients bigint, accepted bigint, failed bigint, unknown bigint, delivered bigint,
@@ -54,10 +54,9 @@ async function createRequestSums(knex: Knex): Promise<void> {
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
       WITH own_slice AS MATERIALIZED (
-        SELECT s.first_request, s.last_request, s.claimed_to, s.claimed_at, h.has_rows, o.base_at, o.finished_ms,
-               o.took_ms, CASE WHEN t.first_sent = t.last_sent THEN t.first_sent END AS sent
+        SELECT s.*, h.has_rows, o.base_at, o.finished_ms, o.took_ms
         FROM (
-          SELECT *
+          SELECT run_id, slices.slice, first_request, last_request, claimed_to, claimed_at
           FROM slices
           WHERE slices.run_id = billed_requests.run AND slices.slice = billed_requests.slice
           LIMIT 1
@@ -69,33 +68,26 @@ async function createRequestSums(knex: Knex): Promise<void> {
           OFFSET 0
         ) h
         LEFT JOIN LATERAL outcomes_of_slice(s.run_id, s.slice, s.first_request, s.claimed_to) o ON true
-        CROSS JOIN LATERAL (
-          SELECT quarter_of(o.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond') AS first_sent,
-                 quarter_of(o.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond') AS last_sent
-          FROM unnest(o.finished_ms, o.took_ms) AS n (finished_ms, took_ms)
-          OFFSET 0
-        ) t
       ), block AS (
         SELECT c.*, s.base_at, s.claimed_to, s.claimed_at, a.finished_ms, a.took_ms, a.with_rows,
-               -- The quarter of an hour in which all requests of the block were sent; null: read each recipient.
+               -- The quarter of an hour in which all requests of the block were sent, for one payer.
                CASE
-                 WHEN c.tariffs IS NULL AND cardinality(a.with_rows) = 0 AND c.envelopes[1] = ALL (c.envelopes)
-                   AND c.last_request <= s.claimed_to AND array_position(a.took_ms, NULL) IS NULL
-                 THEN coalesce(s.sent, (
-                   SELECT CASE WHEN t.first_sent = t.last_sent THEN t.first_sent END
+                 WHEN c.tariffs IS NULL AND cardinality(a.with_rows) = 0 AND c.envelopes[1] = ALL (c.envelopes) THEN (
+                   SELECT CASE WHEN t.recorded = cardinality(c.envelopes) AND t.first_sent = t.last_sent THEN t.first_sent END
                    FROM (
-                     SELECT quarter_of(s.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond') AS first_sent,
+                     SELECT count(n.took_ms) AS recorded,
+                            quarter_of(s.base_at + min(n.finished_ms - n.took_ms) * interval '1 millisecond') AS first_sent,
                             quarter_of(s.base_at + max(n.finished_ms - n.took_ms) * interval '1 millisecond') AS last_sent
                      FROM unnest(a.finished_ms, a.took_ms) AS n (finished_ms, took_ms)
                    ) t
-                 ))
+                 )
                END AS sent
         FROM own_slice s
         CROSS JOIN LATERAL (
           SELECT first_request, last_request, envelopes, request_offsets, positions, parts, tariffs
           FROM contents
           -- Beyond the last claim nothing was sent: of a run that begins, that is nearly all.
-          WHERE run_id = billed_requests.run AND first_request BETWEEN s.first_request AND least(s.last_request, s.claimed_to)
+          WHERE run_id = s.run_id AND first_request BETWEEN s.first_request AND least(s.last_request, s.claimed_to)
           OFFSET 0
         ) c
         CROSS JOIN LATERAL (
@@ -105,7 +97,7 @@ async function createRequestSums(knex: Knex): Promise<void> {
                    WHEN s.has_rows THEN ARRAY(
                      SELECT request - c.first_request
                      FROM requests
-                     WHERE run_id = billed_requests.run AND request BETWEEN c.first_request AND c.last_request
+                     WHERE run_id = s.run_id AND request BETWEEN c.first_request AND c.last_request
                      OFFSET 0
                    )
                    ELSE '{}'
@@ -114,8 +106,8 @@ async function createRequestSums(knex: Knex): Promise<void> {
         ) a
         OFFSET 0
       ), without_row AS (
-        -- Nearly every block has one envelope and one quarter of an hour: one addition. ordinary_requests_between takes
-        -- six times as long, with a row for each request.
+        -- Nearly every block is one addition; of the others each recipient is read. State and send time are as in
+        -- ordinary_requests_between, which takes six times as long, with a row for each request.
         SELECT p.*
         FROM block c
         CROSS JOIN LATERAL (
@@ -134,7 +126,8 @@ async function createRequestSums(knex: Knex): Promise<void> {
             SELECT r.*, c.finished_ms[r.request_offset + 1] - c.took_ms[r.request_offset + 1] AS started_ms
             FROM unnest(c.request_offsets, c.positions, c.parts, c.tariffs) AS r (request_offset, position, parts, tariff)
           ) r
-          WHERE c.sent IS NULL AND c.first_request + r.request_offset <= c.claimed_to AND r.request_offset <> ALL (c.with_rows)
+          WHERE c.sent IS NULL AND c.first_request + r.request_offset <= c.claimed_to
+            AND r.request_offset <> ALL (c.with_rows)
         ) p
       ), with_row AS MATERIALIZED (
         SELECT q.request, q.envelope, q.state,
@@ -204,10 +197,14 @@ async function createRequestSums(knex: Knex): Promise<void> {
     CREATE FUNCTION unbooked_requests(run text, slice integer) RETURNS TABLE (${keys}, ${figures})
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
-      SELECT unbooked_requests.run, unbooked_requests.slice, p.sent, greatest(p.sent, ${closedUntil}), p.sub_account,
-             p.department, p.charge_code, CAST(sum(p.requests) AS bigint), CAST(sum(p.recipients) AS bigint),
-             CAST(sum(p.accepted) AS bigint), CAST(sum(p.failed) AS bigint), CAST(sum(p.unknown) AS bigint), 0, 0, 0,
-             sum(p.expected_units), 0, sum(p.estimated), sum(p.estimated_tax), CAST(sum(p.unrated) AS bigint), 0, 0
+      SELECT unbooked_requests.run AS run_id, unbooked_requests.slice AS slice, p.sent,
+             greatest(p.sent, ${closedUntil}) AS booked, p.sub_account, p.department, p.charge_code,
+             CAST(sum(p.requests) AS bigint) AS requests, CAST(sum(p.recipients) AS bigint) AS recipients,
+             CAST(sum(p.accepted) AS bigint) AS accepted, CAST(sum(p.failed) AS bigint) AS failed,
+             CAST(sum(p.unknown) AS bigint) AS unknown, 0 AS delivered, 0 AS undelivered, 0 AS units,
+             sum(p.expected_units) AS expected_units, 0 AS price, sum(p.estimated) AS estimated,
+             sum(p.estimated_tax) AS estimated_tax, CAST(sum(p.unrated) AS bigint) AS unrated, 0 AS unsent_delivered,
+             0 AS unsent_undelivered
       FROM (
         SELECT b.sent, b.sub_account, b.department, b.charge_code, b.requests, b.recipients,
                CASE WHEN b.state = 'accepted' THEN b.recipients ELSE 0 END AS accepted,
@@ -327,11 +324,14 @@ async function createOutcomeSums(knex: Knex): Promise<void> {
         ) e
         GROUP BY 1, 2, 3, 4, 5, 6
       )
-      SELECT r.run_id, d.slice, d.sent, greatest(d.sent, ${closedUntil}), d.sub_account, d.department, d.charge_code,
-             0, 0, 0, 0, 0, CAST(d.delivered AS bigint), CAST(d.undelivered AS bigint), d.units, 0, d.price,
-             CASE WHEN r.channel IN ('sms', 'email') THEN 0 ELSE coalesce(d.units * rate.price, 0) END,
-             CASE WHEN r.channel IN ('sms', 'email') THEN 0 ELSE coalesce(d.units * rate.tax, 0) END,
-             0, CAST(d.unsent_delivered AS bigint), CAST(d.unsent_undelivered AS bigint)
+      SELECT r.run_id, d.slice, d.sent, greatest(d.sent, ${closedUntil}) AS booked, d.sub_account, d.department,
+             d.charge_code, 0 AS requests, 0 AS recipients, 0 AS accepted, 0 AS failed, 0 AS unknown,
+             CAST(d.delivered AS bigint) AS delivered, CAST(d.undelivered AS bigint) AS undelivered, d.units,
+             0 AS expected_units, d.price,
+             CASE WHEN r.channel IN ('sms', 'email') THEN 0 ELSE coalesce(d.units * rate.price, 0) END AS estimated,
+             CASE WHEN r.channel IN ('sms', 'email') THEN 0 ELSE coalesce(d.units * rate.tax, 0) END AS estimated_tax,
+             0 AS unrated, CAST(d.unsent_delivered AS bigint) AS unsent_delivered,
+             CAST(d.unsent_undelivered AS bigint) AS unsent_undelivered
       FROM runs r
       CROSS JOIN of_payer d
       LEFT JOIN LATERAL rate_at(r.rates, d.tariff, d.sent) rate ON true
@@ -367,7 +367,9 @@ async function createAllEntries(knex: Knex): Promise<void> {
     ) s
     WHERE r.state <> 'planned' AND (
       s.claimed_to >= s.first_request
-      OR EXISTS (SELECT FROM requests WHERE run_id = b.run_id AND request BETWEEN s.first_request AND s.last_request OFFSET 0)
+      OR EXISTS (
+        SELECT FROM requests WHERE run_id = b.run_id AND request BETWEEN s.first_request AND s.last_request OFFSET 0
+      )
       OR EXISTS (SELECT FROM billing_entries WHERE run_id = b.run_id AND slice = b.slice OFFSET 0)
     );
     COMMENT ON VIEW unbooked_slices IS 'Slices whose entries may lack something of their requests.';

@@ -47,7 +47,8 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 const costsOf = (entries: string): string => `
-      SELECT run_id, CASE grouping(sub_account, charge_code) WHEN 3 THEN 'run' WHEN 1 THEN 'SubAccount' ELSE 'ChargeCode' END,
+      SELECT run_id,
+             CASE grouping(sub_account, charge_code) WHEN 3 THEN 'run' WHEN 1 THEN 'SubAccount' ELSE 'ChargeCode' END,
              CASE grouping(sub_account, charge_code) WHEN 1 THEN sub_account WHEN 2 THEN charge_code END,
              sum(recipients), sum(accepted), sum(price), sum(estimated), sum(estimated_tax), sum(unrated)
       FROM ${entries} AS entries
