@@ -31,8 +31,8 @@ type Booking = {
 };
 
 /**
- * Reads the costs of runs for pages that show them: some milliseconds, because booking adds up what is new beside it, as
- * long as somebody looks.
+ * Reads the costs of runs for pages that show them, in some milliseconds: booking adds up what is new beside it, while a
+ * page is open.
  */
 export function createBookedCosts(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
