@@ -20,7 +20,7 @@ afterAll(() => opened.close());
 const cutBooking = () =>
   opened.ledger.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%AS open_slice (run_id, slice)%'
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%INSERT INTO billing_entries%'
        AND state = 'active'`,
   );
 
