@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Settlement } from '../../src/ledger/requests/settlement.ts';
+import type { Settlement } from '../../src/ledger/requests/settle.ts';
 import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';

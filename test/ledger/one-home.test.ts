@@ -1,11 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { loadModule } from 'libpg-query';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { collectStatements } from '../support/statements/collect.ts';
 import { givenValues } from '../support/statements/given.ts';
 import { type Write, writesOf } from '../support/statements/writes.ts';
-
-/** docs/architecture.md ("Which file decides") says which file changes a state. */
 
 type FileWrite = Write & { readonly file: string };
 
@@ -45,6 +44,40 @@ test.each(['requests', 'attempts', 'outcomes', 'slice_outcomes', 'early_proofs',
   },
 );
 
+test('the table of transitions names every file that changes the state of a request, and functions of that file', () => {
+  const folder = new URL('../../src/ledger/requests/', import.meta.url);
+  const named = [...transitionTable().matchAll(/`(\w+)` in `([\w-]+\.ts)`/g)].map(
+    ([, name = '', file = '']) => ({
+      name,
+      file,
+    }),
+  );
+  // It gives requests rows and changes no state.
+  const writers = writersOfState().filter((file) => file !== 'requests/add-rows.ts');
+  expect([...new Set(named.map(({ file }) => `requests/${file}`))].toSorted()).toEqual(writers);
+  for (const { name, file } of named) {
+    expect(readFileSync(new URL(file, folder), 'utf8'), file).toContain(`export async function ${name}(`);
+  }
+});
+
+/** A request without a row is accepted by an outcome. */
+function writersOfState(): readonly string[] {
+  const newRequests = writes.filter(
+    ({ table, columns }) => table === 'requests' && columns.includes('run_id'),
+  );
+  const files = [
+    ...writersOf('requests', 'state'),
+    ...writersOf('outcomes', 'requests'),
+    ...newRequests.map(({ file }) => file),
+  ];
+  return [...new Set(files)].toSorted();
+}
+
+function transitionTable(): string {
+  const architecture = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
+  return architecture.split('| Transition of a request |')[1]?.split('\n\n')[0] ?? '';
+}
+
 test('only the file that changes the state of slices writes their owners', () => {
   expect(writersOf('slice_owners')).toEqual(['slice-states/transitions.ts']);
 });
@@ -52,9 +85,7 @@ test('only the file that changes the state of slices writes their owners', () =>
 test('only billing, and requests through its statements, write reopened requests', () => {
   expect(writersOf('billing_reopened_requests').toSorted()).toEqual([
     'billing/book.ts',
-    ...['divide', 'doubt-repeated-numbers', 'prove', 'resend', 'resolve', 'settle'].map(
-      (file) => `requests/${file}.ts`,
-    ),
+    ...['divide', 'doubt', 'prove', 'resolve', 'settle'].map((file) => `requests/${file}.ts`),
   ]);
 });
 

@@ -2,16 +2,19 @@ import type pg from 'pg';
 import type { ClaimFence } from '../../src/ledger/location/location.ts';
 import { addPlannedRows, addSendingRows } from '../../src/ledger/requests/add-rows.ts';
 import { type AcceptedRequest, advanceSlices } from '../../src/ledger/requests/advance.ts';
-import { claimRows, type RowsClaim } from '../../src/ledger/requests/claim-rows.ts';
-import type { CancelledRequest, ClaimedRequest } from '../../src/ledger/requests/claimed-request.ts';
+import {
+  type CancelledRequest,
+  type ClaimedRequest,
+  claimRows,
+  type RowsClaim,
+} from '../../src/ledger/requests/claim-rows.ts';
 import {
   type OrdinaryRequest,
   readContents,
   readEnvelopes,
 } from '../../src/ledger/requests/read-contents.ts';
-import { settleRequests as settleRows } from '../../src/ledger/requests/settle.ts';
-import type { Settlement } from '../../src/ledger/requests/settlement.ts';
-import { startNextAttempt as startNextAttemptOfRow } from '../../src/ledger/requests/start-next-attempt.ts';
+import { startNextAttempt as startNextAttemptOfRow } from '../../src/ledger/requests/release.ts';
+import { type Settlement, settleRequests as settleRows } from '../../src/ledger/requests/settle.ts';
 import type { HashKey } from '../../src/ledger/suppressions/hash.ts';
 
 /*

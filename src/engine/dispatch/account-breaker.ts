@@ -1,7 +1,9 @@
 import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
+import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
+import type { Attempt } from './attempt.ts';
 import {
   closeBreaker,
   extendProbe,
@@ -137,4 +139,34 @@ function createBreakerView(monotonic: () => number, lease: number, onClosed: () 
       changed = new AbortController();
     },
   };
+}
+
+/**
+ * @param probeId the right that the attempt used
+ * @returns a change in the ledger, which all workers share; undefined if there is none
+ */
+export function updateBreaker(
+  breaker: AccountBreaker,
+  { outcome, finishedAt }: Attempt,
+  probeId: string | undefined,
+): (() => Promise<void>) | undefined {
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'rejected':
+    case 'unauthorized':
+      breaker.recordAnswer();
+      return probeId === undefined ? undefined : () => breaker.closeAfterProbe(probeId);
+    case 'retry': {
+      const requestedWait = retryAfterMilliseconds(outcome.retryAfter, finishedAt);
+      return () => breaker.recordRefusal({ reason: outcome.reason, requestedWait, probeId });
+    }
+    case 'in_doubt':
+      // Without an answer, a probe keeps the breaker open, but no other request opens it.
+      return probeId === undefined
+        ? undefined
+        : () => breaker.recordRefusal({ reason: outcome.reason, requestedWait: undefined, probeId });
+    case 'unsendable':
+    case 'withheld':
+      return probeId === undefined ? undefined : () => breaker.releaseProbe(probeId);
+  }
 }

@@ -1,6 +1,6 @@
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
-import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
-import type { AccountBreaker } from './account-breaker.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
+import { type AccountBreaker, updateBreaker } from './account-breaker.ts';
 import type { AddressCheck } from './address-check.ts';
 import {
   type Attempt,
@@ -13,7 +13,6 @@ import { nextStep, type Step, withholdingReason } from './next-step.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { type FileContents, toOutgoingRequest } from './run-files.ts';
-import { updateBreaker } from './update-breaker.ts';
 
 export type Sender = AttemptContext & {
   readonly slice: number;

@@ -3,7 +3,7 @@ import type { RequestReason, WithheldCause } from '../../domain/reasons.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Verdict } from '../../gateway/verdict.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import { type FileContents, toOutgoingRequest } from './run-files.ts';

@@ -1,23 +1,30 @@
 import { advanceSlices, type RangeClaim } from '../../ledger/requests/advance.ts';
 import { type ClaimedRows, claimRows, type RowsClaim } from '../../ledger/requests/claim-rows.ts';
-import { releaseUnacknowledgedClaims } from '../../ledger/requests/release-claims.ts';
+import { releaseUnacknowledgedClaims } from '../../ledger/requests/release.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
-import type { Checkpointer } from './checkpoint.ts';
 import {
   addAccepted,
+  type CheckpointOptions,
   type CheckpointState,
   completeAdvance,
   createCheckpointState,
   extractAdvance,
-} from './checkpoint-state.ts';
-import { type CurrentClaimFence, createClaimFence } from './claim-fence.ts';
-import { createCommitSchedule } from './commit-schedule.ts';
+  failCheckpoint,
+  type SliceCheckpoint,
+} from './checkpoint.ts';
+import { type CurrentClaimFence, createClaimFence } from './ledger-location.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
+export type Checkpointer = {
+  readonly open: (slice: SendingSlice, options: CheckpointOptions) => SliceCheckpoint;
+};
+
 /**
- * A group commit: all slices of a process share commits of claims and accepted requests. A commit takes half a millisecond of processor time however small it
- * is, so they wait a moment for more, until the code that sends a slice calls `flush`.
+ * A group commit: all slices of a process share commits of claims and accepted requests. A commit takes half a
+ * millisecond of processor time however small it is, so they wait a moment for more, until the code that sends a slice
+ * calls `flush`.
  *
  * Claims are marked outside of the ledger before any of their requests is sent. A claim is committed only if the ledger
  * still contains the last marked one; otherwise it was restored from a backup. Accepted requests of a slice that has
@@ -126,4 +133,80 @@ async function claimRowsOfSlice(
   if (claimed.kind === 'refused') await fence.refresh();
   else fence.markClaims([{ ...slice, version: ++state.version }], now);
   return claimed;
+}
+
+/** A commit waits for this time (milliseconds) or this many accepted requests. */
+const maxWait = 4;
+const acceptedPerCommit = 64;
+
+type CommitSchedule = {
+  readonly add: (state: CheckpointState, accepted: number) => void;
+  readonly flush: (state: CheckpointState) => void;
+  readonly runBetweenCommits: (task: () => Promise<void>) => void;
+};
+
+/** Commits one after the other, and between two commits one claim of requests with rows. */
+function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>): CommitSchedule {
+  const changed = new Set<CheckpointState>();
+  const tasks: (() => Promise<void>)[] = [];
+  let accepted = 0;
+  let isOverdue = false;
+  let running = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isDue = (): boolean =>
+    isOverdue ||
+    accepted >= acceptedPerCommit ||
+    [...changed].some(({ claim, flushRequested }) => claim && flushRequested);
+
+  async function run(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    running = true;
+    for (;;) {
+      const turn = tasks.shift();
+      if (turn) await turn();
+      if (changed.size > 0 && (turn || isDue())) {
+        const states = [...changed];
+        changed.clear();
+        accepted = 0;
+        isOverdue = false;
+        await commit(states).catch((error: unknown) => {
+          for (const state of states) failCheckpoint(state, error);
+        });
+      } else if (tasks.length === 0) break;
+    }
+    running = false;
+    if (changed.size > 0) startTimer();
+  }
+
+  function startTimer(): void {
+    timer ??= setTimeout(() => {
+      isOverdue = true;
+      void run();
+    }, maxWait);
+  }
+
+  function runIfDue(): void {
+    if (running) return;
+    if (isDue()) void run();
+    else startTimer();
+  }
+
+  return {
+    add(state, count) {
+      changed.add(state);
+      accepted += count;
+      runIfDue();
+    },
+    flush(state) {
+      if (state.flushRequested) return;
+      state.flushRequested = true;
+      if (changed.has(state)) runIfDue();
+    },
+    runBetweenCommits(task) {
+      tasks.push(task);
+      if (!running) void run();
+    },
+  };
 }

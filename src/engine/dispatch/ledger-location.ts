@@ -3,6 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import {
+  type ClaimFence,
   findMissingClaim,
   holdLedger,
   type LedgerLocation,
@@ -14,6 +15,7 @@ import {
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { formatReasonOrNull, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
+import type { OutageRetry } from './outage-retry.ts';
 
 export type CheckedLocation = {
   readonly ledger: string;
@@ -101,4 +103,38 @@ function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldR
   const parts = ['other_server', 'other_timeline', 'other_database'] as const;
   const at = was.findIndex((part, index) => part !== is[index]);
   return { kind: parts[at] ?? 'other_database', was: was[at] ?? '', is: is[at] ?? '' };
+}
+
+/** The ledger that this process claims from, and its last claim there. */
+export type CurrentClaimFence = {
+  readonly current: () => ClaimFence;
+  /** Call it before any of their requests is sent. */
+  readonly markClaims: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
+  /** After a refused claim: the ledger may be older than the last claim, or have a new id. */
+  readonly refresh: () => Promise<void>;
+};
+
+export function createClaimFence(
+  context: EngineContext,
+  { retry }: OutageRetry,
+  ledger: string,
+): CurrentClaimFence {
+  const { marks } = context.ledger;
+  let fence: ClaimFence = { ledger, last: null };
+  return {
+    current: () => fence,
+    markClaims(claims, now) {
+      const made = claims.map(({ run, slice, owner, version }) => {
+        return { run, slice, owner, version, at: now.toISOString() };
+      });
+      marks.write(fence.ledger, made);
+      fence = { ...fence, last: made[0] ?? fence.last };
+    },
+    async refresh() {
+      const found = await retry(() => checkLedgerLocation(context));
+      if (found.held !== null || found.ledger === fence.ledger) return;
+      marks.markReplaced(fence.ledger, found.location);
+      fence = { ledger: found.ledger, last: null };
+    },
+  };
 }

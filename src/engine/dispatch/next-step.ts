@@ -1,6 +1,6 @@
 import type { WithheldCause } from '../../domain/reasons.ts';
 import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
-import type { SettledState } from '../../ledger/requests/settlement.ts';
+import type { SettledState } from '../../ledger/requests/settle.ts';
 import type { Attempt } from './attempt.ts';
 import { retryWait } from './retry-wait.ts';
 

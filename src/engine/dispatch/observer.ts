@@ -1,6 +1,6 @@
 import type { RunState } from '../../domain/runs.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Settlement } from '../../ledger/requests/settlement.ts';
+import type { Settlement } from '../../ledger/requests/settle.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /** Receives events for metrics and logs. They hold no secret and no address. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WithheldCause } from '../../domain/reasons.ts';
 import { addSendingRows, type StartedRequest } from '../../ledger/requests/add-rows.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import { coalesce } from '../coalesce.ts';
 import { type Attempt, withheldAttempt } from './attempt.ts';
 import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
-import { createEnvelopeCache } from './envelope-cache.ts';
 import { released } from './next-step.ts';
 import { createReadAhead } from './read-ahead.ts';
 import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
@@ -17,28 +16,22 @@ import { retryRequest } from './send-request.ts';
  * outcome gets a row first.
  */
 export function createRangeSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, recorder, onSettled } = options;
+  const { recorder, onSettled } = options;
   const readAhead = createReadAhead(options);
-  const envelopes = createEnvelopeCache(options);
   const addRow = rowAdder(options);
   const unsent = createUnsent(options, addRow);
 
   return {
     available: readAhead.available,
     async claim(limit, stop) {
-      const { requests, claim } = readAhead.next(limit);
-      const loaded = await envelopes.load(requests);
-      if (!(await checkpoint.claim(claim))) {
-        readAhead.discard();
-        await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
-        return [];
+      const { requests, claim } = await readAhead.next(limit);
+      if (await checkpoint.claim(claim)) {
+        readAhead.advance(claim);
+        return requests;
       }
-      readAhead.advance(requests, claim);
-      return requests.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
-        const content = loaded.get(envelope);
-        if (!content) throw new Error(`run ${slice.run} has no envelope ${envelope}`);
-        return { request, messageId, attempt: 1, envelope: content, destinations };
-      });
+      readAhead.discard();
+      await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
+      return [];
     },
     async send(sender, prepared) {
       const { claimed } = prepared;

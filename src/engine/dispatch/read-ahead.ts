@@ -1,30 +1,34 @@
+import { LRUCache } from 'lru-cache';
+import type { Envelope } from '../../domain/message.ts';
 import { addPlannedRows } from '../../ledger/requests/add-rows.ts';
 import type { RangeClaim } from '../../ledger/requests/advance.ts';
-import { type OrdinaryRequest, readContents } from '../../ledger/requests/read-contents.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/read-contents.ts';
 import type { SourceContext } from './request-source.ts';
 
-/** Reads requests without rows before they are claimed. */
+/** Reads requests without rows, and their envelopes, before they are claimed. */
 export type ReadAhead = {
   readonly claimedTo: () => number;
   readonly available: (max: number) => Promise<number>;
-  /** The last claim includes requests with rows at the end of the slice. */
-  readonly next: (limit: number) => {
-    readonly requests: readonly OrdinaryRequest[];
+  /**
+   * The next requests, and the claim that allows to send them. The last claim includes requests with rows at the end of
+   * the slice.
+   */
+  readonly next: (limit: number) => Promise<{
+    readonly requests: readonly ClaimedRequest[];
     readonly claim: RangeClaim;
-  };
-  readonly advance: (requests: readonly OrdinaryRequest[], claim: RangeClaim) => void;
+  }>;
+  /** After the claim was granted. */
+  readonly advance: (claim: RangeClaim) => void;
   readonly discard: () => void;
   /** The claim for the end of the slice, if all requests there have rows. */
   readonly rest: () => RangeClaim | undefined;
 };
 
-export function createReadAhead({
-  context,
-  outageRetry,
-  slice,
-}: Pick<SourceContext, 'context' | 'outageRetry' | 'slice'>): ReadAhead {
+export function createReadAhead({ context, outageRetry, slice }: ReadContext): ReadAhead {
   const { pool, hot } = context.ledger;
   const { retry } = outageRetry;
+  const loadEnvelopes = envelopeLoader({ context, outageRetry, slice });
   let requests: OrdinaryRequest[] = [];
   let epoch: string | undefined;
   let readTo = slice.claimedTo;
@@ -55,19 +59,51 @@ export function createReadAhead({
       while (requests.length < max && readTo < slice.last) await readMore();
       return Math.min(max, requests.length);
     },
-    next(limit) {
+    async next(limit) {
       const batch = requests.slice(0, limit);
       const isLast = batch.length === requests.length && readTo === slice.last;
-      return { requests: batch, claim: claimTo(isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo)) };
+      const claim = claimTo(isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo));
+      const envelopes = await loadEnvelopes(batch);
+      const whole = batch.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
+        const content = envelopes.get(envelope);
+        if (!content) throw new Error(`run ${slice.run} has no envelope ${envelope}`);
+        return { request, messageId, attempt: 1, envelope: content, destinations };
+      });
+      return { requests: whole, claim };
     },
-    advance(batch, { to }) {
+    advance({ to }) {
       claimedTo = to;
-      requests = requests.slice(batch.length);
+      requests = requests.filter(({ request }) => request > to);
     },
     discard,
     rest() {
       const isRead = requests.length === 0 && readTo === slice.last;
       return isRead && claimedTo < slice.last ? claimTo(slice.last) : undefined;
     },
+  };
+}
+
+type ReadContext = Pick<SourceContext, 'context' | 'outageRetry' | 'slice'>;
+
+const maxEnvelopes = 256;
+
+/** @returns loads the envelopes of requests by their numbers, and keeps the last ones */
+function envelopeLoader({ context, outageRetry, slice }: ReadContext) {
+  const cache = new LRUCache<number, Envelope>({ max: maxEnvelopes });
+  return async (requests: readonly OrdinaryRequest[]): Promise<ReadonlyMap<number, Envelope>> => {
+    const loaded = new Map<number, Envelope>();
+    const missing = new Set<number>();
+    for (const { envelope } of requests) {
+      const cached = cache.get(envelope);
+      if (cached) loaded.set(envelope, cached);
+      else missing.add(envelope);
+    }
+    if (missing.size === 0) return loaded;
+    const rows = await outageRetry.retry(() => readEnvelopes(context.ledger.hot, slice.run, [...missing]));
+    for (const { envelope, ...fields } of rows) {
+      loaded.set(envelope, fields);
+      cache.set(envelope, fields);
+    }
+    return loaded;
   };
 }

@@ -1,6 +1,5 @@
 import type { Ledger } from '../../ledger/connection.ts';
-import { settleRequests } from '../../ledger/requests/settle.ts';
-import type { Settlement } from '../../ledger/requests/settlement.ts';
+import { type Settlement, settleRequests } from '../../ledger/requests/settle.ts';
 import { coalesce } from '../coalesce.ts';
 import { trace } from '../trace-points.ts';
 import type { OutageRetry } from './outage-retry.ts';

@@ -1,6 +1,6 @@
 import type { WithheldCause } from '../../domain/reasons.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
-import type { SettledState, Settlement } from '../../ledger/requests/settlement.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';

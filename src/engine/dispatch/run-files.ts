@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Channel, Envelope, OutgoingRequest } from '../../domain/message.ts';
 import type { Ledger } from '../../ledger/connection.ts';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import { readRunFiles } from '../../ledger/runs/run-files.ts';
 
 export type FileContents = ReadonlyMap<string, string>;

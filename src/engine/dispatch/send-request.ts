@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
-import type { Settlement } from '../../ledger/requests/settlement.ts';
-import { startNextAttempt } from '../../ledger/requests/start-next-attempt.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import { startNextAttempt } from '../../ledger/requests/release.ts';
+import type { Settlement } from '../../ledger/requests/settle.ts';
 import { trace } from '../trace-points.ts';
 import { type Attempt, describeOutcome } from './attempt.ts';
 import {

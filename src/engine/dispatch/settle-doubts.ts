@@ -1,7 +1,7 @@
 import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { listDoubts } from '../../ledger/requests/list-doubts.ts';
-import { resendDoubts } from '../../ledger/requests/resend.ts';
+import { resendDoubts } from '../../ledger/requests/resolve.ts';
 import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClaimedRequest } from '../../ledger/requests/claimed-request.ts';
-import type { SettledState } from '../../ledger/requests/settlement.ts';
+import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import type { SettledState } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { trace } from '../trace-points.ts';
 import type { Reservations } from './address-check.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';
-import type { Checkpointer, SliceCheckpoint } from './checkpoint.ts';
+import type { SliceCheckpoint } from './checkpoint.ts';
+import type { Checkpointer } from './checkpointer.ts';
 import { createLanes } from './lanes.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import { createRangeSource } from './range-source.ts';

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
+import type { Ledger } from '../../ledger/connection.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { reclaimExpiredSlices, reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
+import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
@@ -12,12 +15,10 @@ import { createHeldSlices, type HeldSlices } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import { noObserver, type Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
-import { type PeriodicTask, runPeriodicTasks } from './periodic-tasks.ts';
 import { createRecorder } from './recorder.ts';
 import { createSliceDispatcher } from './slice-dispatcher.ts';
 import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
-import { keepWorkerSession } from './worker-session.ts';
 
 export type WorkerOptions = {
   /** @throws InputError for an account that this process lacks */
@@ -133,4 +134,61 @@ function periodicTasks(
     { interval: 5_000, task: reportIfOnHold },
     { interval: 2_000, task: renewAndReclaim },
   ];
+}
+
+export type PeriodicTask = {
+  readonly interval: number;
+  readonly task: () => Promise<unknown>;
+  /** As `OutageRetry.query`. */
+  readonly isQuery?: boolean;
+};
+
+/**
+ * Resolves when the signal has aborted and no task is running.
+ *
+ * @throws Error the first failure of a task, other than an outage
+ */
+export async function runPeriodicTasks(
+  tasks: readonly PeriodicTask[],
+  { retry, query }: OutageRetry,
+  end: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    tasks.map(async ({ interval, task, isQuery }) => {
+      while (!end.aborted) {
+        await (isQuery ? query(task) : retry(task));
+        await sleep(interval, undefined, { signal: end }).catch(() => undefined);
+      }
+    }),
+  );
+}
+
+/** Replaces a lost session. @returns closes the session */
+export async function keepWorkerSession(
+  pool: Ledger['pool'],
+  worker: string,
+  onWake: () => void,
+  { retry }: OutageRetry,
+): Promise<() => Promise<void>> {
+  const open = (isAgain: boolean) => retry(() => openWorkerSession(pool, worker, onWake, isAgain));
+  const closing = Promise.withResolvers<'closing'>();
+  let session = await open(false);
+
+  async function keep(): Promise<void> {
+    for (;;) {
+      const end = await Promise.race([session.lost, closing.promise]);
+      await retry(() => session.close());
+      if (end === 'closing') return;
+      session = await open(true);
+      // A notification may have been missed.
+      onWake();
+    }
+  }
+
+  // It rejects only when the process must end.
+  const kept = keep().catch(() => undefined);
+  return () => {
+    closing.resolve('closing');
+    return kept;
+  };
 }

@@ -11,8 +11,7 @@ import { auditEntry, recordRefusal } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
-import { createOutageRetry } from '../dispatch/outage-retry.ts';
-import type { OutageEvents } from '../dispatch/outage-state.ts';
+import { createOutageRetry, type OutageEvents } from '../dispatch/outage-retry.ts';
 import { runWorker, type WorkerOptions } from '../dispatch/worker.ts';
 import { trace } from '../trace-points.ts';
 import {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './by-message-id.ts';
-import type { SliceRange } from './slice-range.ts';
+import type { SliceRange } from './read-contents.ts';
 
 /* Gives ordinary requests rows, which then hold their states. The states do not change. */
 

@@ -1,13 +1,24 @@
 import type pg from 'pg';
 import { removeDestinations } from '../../domain/destinations.ts';
-import type { Envelope } from '../../domain/message.ts';
+import type { Destinations, Envelope } from '../../domain/message.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
-import type { CancelledRequest, ClaimedRequest } from './claimed-request.ts';
-import type { SliceRange } from './slice-range.ts';
+import type { SliceRange } from './read-contents.ts';
+
+/** A request that only this owner can send now. */
+export type ClaimedRequest = {
+  readonly request: number;
+  readonly messageId: string;
+  readonly attempt: number;
+  readonly envelope: Envelope;
+  readonly destinations: Destinations;
+};
+
+/** A request whose recipients are all suppressed. */
+export type CancelledRequest = { readonly request: number; readonly recipients: number };
 
 export type RowsClaim = SliceRange & {
   readonly owner: string;

@@ -2,7 +2,13 @@ import type pg from 'pg';
 import { splitByRequest } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
-import type { SliceRange } from './slice-range.ts';
+
+export type SliceRange = {
+  readonly run: string;
+  readonly slice: number;
+  readonly first: number;
+  readonly last: number;
+};
 
 /** A planned request without a row: no attempt, and no suppressed recipient. */
 export type OrdinaryRequest = {

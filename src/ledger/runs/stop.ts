@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import { hasEnded, type RunState } from '../../domain/runs.ts';
-import { cancelPlanned } from '../requests/cancel.ts';
-import { doubtRepeatedNumbers } from '../requests/doubt-repeated-numbers.ts';
-import { markPlannedInDoubt, type UnrecordedCause } from '../requests/mark-planned-in-doubt.ts';
+import { doubtRepeatedNumbers, markPlannedInDoubt, type UnrecordedCause } from '../requests/doubt.ts';
+import { cancelPlanned } from '../requests/release.ts';
 import { markCancelled, markPaused, markUnrecorded } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { markClosed } from '../slice-states/transitions.ts';

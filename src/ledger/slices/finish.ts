@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { foldRunCounts } from '../counts/fold.ts';
-import { cancelPlanned } from '../requests/cancel.ts';
 import { compactOutcomes } from '../requests/compact.ts';
-import { doubtRepeatedNumbers } from '../requests/doubt-repeated-numbers.ts';
-import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
+import { doubtRepeatedNumbers, markUnrecordedInDoubt } from '../requests/doubt.ts';
+import { cancelPlanned } from '../requests/release.ts';
 import { markCompleted } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markClosed, markDoubtsFinished, markSendingFinished } from '../slice-states/transitions.ts';

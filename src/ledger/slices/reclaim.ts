@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
-import { cancelPlanned } from '../requests/cancel.ts';
-import { markUnrecordedInDoubt } from '../requests/mark-unrecorded-in-doubt.ts';
+import { markUnrecordedInDoubt } from '../requests/doubt.ts';
+import { cancelPlanned } from '../requests/release.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markReleased } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';

@@ -77,12 +77,12 @@ type History = {
 const histories: readonly History[] = [
   { calls: 'prove.ts', when: 'a report proves a request', before: inDoubt, step: report },
   {
-    calls: 'doubt-repeated-numbers.ts',
+    calls: 'doubt.ts',
     when: 'a job number is repeated',
     before: [plan(1, 1), send('numbered'), plan(1, 1), inSecondRun(send('numbered')), book],
     step: inSecondRun(ofRun('doubtRepeated')),
   },
-  { calls: 'resend.ts', when: 'a run resends requests in doubt', before: inDoubt, step: ofRun('resend') },
+  { calls: 'resolve.ts', when: 'a run resends requests in doubt', before: inDoubt, step: ofRun('resend') },
   { calls: 'resolve.ts', when: 'an operator resolves a doubt', before: inDoubt, step: resolve('accepted') },
   { calls: 'resolve.ts', when: 'a look-up settles a doubt', before: inDoubt, step: ofRun('lookUp') },
   {
@@ -99,7 +99,7 @@ const histories: readonly History[] = [
     after: [send('accepted', 'accepted')],
   },
   {
-    calls: 'start-next-attempt.ts',
+    calls: 'release.ts',
     when: 'a request is retried after a report',
     before: [...sending, report, book, tomorrow],
     step: ofRun('retry'),
@@ -111,7 +111,7 @@ const histories: readonly History[] = [
     step: send('accepted', 'accepted'),
   },
   {
-    calls: 'mark-planned-in-doubt.ts',
+    calls: 'doubt.ts',
     when: 'a ledger is restored after a report',
     before: released,
     step: ofRun('restore'),

@@ -4,8 +4,11 @@ import type { Resolution } from '../../../src/domain/runs.ts';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
-import { resendDoubts as resendInLedger } from '../../../src/ledger/requests/resend.ts';
-import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
+import {
+  acceptLookedUp,
+  resendDoubts as resendInLedger,
+  resolveRequests,
+} from '../../../src/ledger/requests/resolve.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { releaseUnacknowledgedClaims as releaseInLedger } from '../../../src/ledger/requests/release-claims.ts';
+import { releaseUnacknowledgedClaims as releaseInLedger } from '../../../src/ledger/requests/release.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Settlement } from '../../../src/ledger/requests/settlement.ts';
+import type { Settlement } from '../../../src/ledger/requests/settle.ts';
 import type { Flight, Model, Settled } from './model.ts';
 import { countAcceptedTogether, divide, settle, startNextAttempt } from './predict-requests.ts';
 import { inFlight } from './request-steps.ts';

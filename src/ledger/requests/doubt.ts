@@ -1,8 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { UnrecordedReason } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
-import { recordReopenedRequests } from '../billing/changes.ts';
+import { moveOutcomesToLastAttempt, recordReopenedRequests } from '../billing/changes.ts';
+import { reasonOf, reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { addAcceptedRows } from './add-rows.ts';
+import { addAcceptedRows, addAllPlannedRows, addUnrecordedRows } from './add-rows.ts';
 import type { RequestKey } from './by-message-id.ts';
+import type { SliceRange } from './read-contents.ts';
+
+/**
+ * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` by a delivery report.
+ * The caller has locked the slice and changes its owner, so the former owner can record no more.
+ *
+ * @returns the number of requests
+ */
+export async function markUnrecordedInDoubt(
+  client: Transaction,
+  range: SliceRange,
+  owner: string,
+  now: Date,
+): Promise<number> {
+  await addUnrecordedRows(client, range, owner);
+  const { run, first, last } = range;
+  const { rows } = await client.query<{ request: number; attempts: number }>(
+    `
+    UPDATE requests
+    SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+        reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE ${reasonOf('worker_ended')} END,
+        owner = NULL, updated_at = $4
+    WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND state = 'sending'
+    RETURNING request, attempts
+    `,
+    [run, first, last, now],
+  );
+  if (rows.length === 0) return 0;
+  // A separate statement also sees attempts that began while the first one waited.
+  await client.query(
+    `
+    UPDATE attempts a
+    SET finished_at = $4, verdict = 'in_doubt', detail = ${reasonOf('worker_ended')}
+    FROM unnest($2::integer[], $3::integer[]) AS orphaned (request, attempt)
+    WHERE a.run_id = $1 AND a.request = orphaned.request AND a.attempt = orphaned.attempt AND a.finished_at IS NULL
+    `,
+    [run, rows.map(({ request }) => request), rows.map(({ attempts }) => attempts), now],
+  );
+  return rows.length;
+}
+
+export type UnrecordedCause = { readonly reason: UnrecordedReason; readonly since: Date };
+
+/**
+ * `planned → in_doubt` for requests that a lost ledger may have sent, or `accepted` by a delivery report. Adds the
+ * attempt that may have been made, for billing and reports. The caller holds the run.
+ *
+ * @returns the number of requests in doubt
+ */
+export async function markPlannedInDoubt(
+  client: Transaction,
+  run: string,
+  { reason, since }: UnrecordedCause,
+  now: Date,
+): Promise<number> {
+  await addAllPlannedRows(client, run);
+  const { rows } = await client.query<{ request: number; attempt: number; state: string }>(
+    `
+    WITH unsent AS (
+      UPDATE requests
+      SET state = CASE WHEN reported THEN 'accepted' ELSE 'in_doubt' END,
+          reason = CASE WHEN reported THEN ${reasonOf('reported')} ELSE $2::jsonb END,
+          attempts = attempts + 1, updated_at = $4
+      WHERE run_id = $1 AND state = 'planned'
+      RETURNING request, attempts, state
+    ), unrecorded AS (
+      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, detail)
+      SELECT $1, request, attempts, $5, $3, $4, 'in_doubt', $2
+      FROM unsent
+    )
+    SELECT request, attempts AS attempt, state FROM unsent
+    `,
+    [run, reasonValue(reason), since, now, randomUUID()],
+  );
+  await moveOutcomesToLastAttempt(
+    client,
+    rows.map(({ request, attempt }) => ({ run, request, attempt })),
+  );
+  return rows.filter(({ state }) => state === 'in_doubt').length;
+}
 
 type RepeatedNumber = RequestKey & { readonly jobNumber: string };
 
