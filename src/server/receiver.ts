@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { createMappingFinder, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
-import type { FailedDeliveryReport } from '../ledger/delivery-reports/store-failed.ts';
+import type { FailedDeliveryReport } from '../ledger/delivery-reports/apply-batch.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';

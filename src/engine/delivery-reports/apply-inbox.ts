@@ -1,9 +1,11 @@
 import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
-import { applyDeliveryReports } from '../../ledger/delivery-reports/apply-batch.ts';
+import {
+  applyDeliveryReports,
+  type FailedDeliveryReport,
+} from '../../ledger/delivery-reports/apply-batch.ts';
+import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/queue.ts';
 import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
-import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/replay.ts';
 import type { RawReport, ReportContent } from '../../ledger/delivery-reports/report-content.ts';
-import type { FailedDeliveryReport } from '../../ledger/delivery-reports/store-failed.ts';
 import { listUntriedProofs, markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';

@@ -2,13 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
 import { rejectedValueCode } from '../../platform/database-failures.ts';
+import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
-import { type CallWithReports, divideCalls } from './divide-calls.ts';
+import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
-import { dequeueReports, type QueuedReport } from './queue.ts';
+import { type CallWithReports, dequeueReports, divideCalls, type QueuedReport } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
-import { type FailedDeliveryReport, storeFailed } from './store-failed.ts';
+import { replaceEarlierReport } from './store-content.ts';
 
 /** Bytes: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
@@ -116,4 +117,40 @@ async function applyOrBisect(
     const earlier = await applyOrBisect(client, readings.slice(0, middle), apply);
     return [...earlier, ...(await applyOrBisect(client, readings.slice(middle), apply))];
   }
+}
+
+export type FailedDeliveryReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
+  /** SQLSTATE of the ledger's refusal, or the name of the parser's error. */
+  readonly code: string;
+};
+
+const failedColumns = batchOf<FailedDeliveryReport>({
+  report_id: ['bigint', ({ report }) => report],
+  account: ['text', ({ account }) => account],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  code: ['text', ({ code }) => `the ledger refuses it (${code})`],
+});
+
+/**
+ * Marks reports as `failed`, and decides outcomes of earlier readings again without them. They are dead letters: only an
+ * operator's replay reads them again.
+ */
+export async function storeFailed(
+  client: Transaction,
+  failed: readonly FailedDeliveryReport[],
+): Promise<void> {
+  if (failed.length === 0) return;
+  const reports = failed.map(({ report }) => report);
+  const before = await listEarlierRecipients(client, reports);
+  await lockOutcomes(client, before);
+  await client.query(
+    `
+    INSERT INTO unusual_delivery_reports (report_id, account, received_at, state, detail)
+    SELECT report_id, account, received_at, 'failed', code
+    FROM ${failedColumns.table('f')}
+    ${replaceEarlierReport}
+    `,
+    failedColumns.values(failed),
+  );
+  await decideOutcomes(client, [], new Map(), before);
 }

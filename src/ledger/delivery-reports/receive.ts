@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
-import { maxEntryBytes, maxEntryReports } from './queue.ts';
+import { inEntries } from './queue.ts';
 
 /** One call of the webhook. */
 export type ReceivedCall = {
@@ -93,12 +93,7 @@ const receiveStatement = `
   )
   INSERT INTO inbox_queue (due_at, report_ids, bytes)
   SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
-  FROM (
-    SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS index
-    FROM stored
-    WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
-  ) sized
-  GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(index, ${maxEntryReports})
+  ${inEntries('stored')}
 `;
 
 export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {

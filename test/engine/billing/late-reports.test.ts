@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
-import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import {

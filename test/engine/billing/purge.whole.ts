@@ -4,7 +4,7 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { reportRecipient } from '../../../src/engine/reporting/recipient-report.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
-import { storeFailed } from '../../../src/ledger/delivery-reports/store-failed.ts';
+import { storeFailed } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   expectFirstReportDecides,

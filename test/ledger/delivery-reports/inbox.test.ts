@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
+import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/replay.ts';
 import type {
   Delivery,
   RawReport,
