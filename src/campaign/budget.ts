@@ -7,7 +7,7 @@ import type { Definition } from './definition.ts';
 type Budget = NonNullable<Definition['budget']>;
 
 /** A budget limit that a plan exceeds. Amounts are exact decimals in the estimate's currency. */
-export type Overrun = {
+type Overrun = {
   /** In the campaign file. */
   readonly path: readonly string[];
   /** For error messages: `SubAccount "ACME"`. */

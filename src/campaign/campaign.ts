@@ -21,7 +21,7 @@ import { windowFaults } from './window-faults.ts';
 
 export type Campaign = YamlFile<Definition>;
 
-export type SetField = {
+type SetField = {
   readonly definition: FieldDefinition;
   readonly key: string;
   readonly source: string;

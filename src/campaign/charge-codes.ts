@@ -7,7 +7,7 @@ import { hasPlaceholder } from './placeholders.ts';
 export type ChargeCodeList = { readonly name: string; readonly codes: ReadonlySet<string> };
 
 /** Collects the contacts with invalid ChargeCodes, in constant memory. */
-export type ChargeCodeCheck = {
+type ChargeCodeCheck = {
   /**
    * @param code undefined: the contact has none
    * @param file the contact file's name in errors

@@ -8,7 +8,7 @@ import { columnsOf, render, type Template } from './placeholders.ts';
 import { sendTimeError } from './send-times.ts';
 import { isBlank, lineError, valueError } from './value-checks.ts';
 
-export type ReadEnvelope = (
+type ReadEnvelope = (
   valueIn: ValueIn,
 ) => { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 

@@ -9,7 +9,7 @@ import { rowFolderOf } from './value-checks.ts';
  * opens a file checks that it exists and is in the campaign's folder.
  */
 
-export type StaticFile = {
+type StaticFile = {
   readonly kind: 'file' | 'audio';
   readonly path: string;
   readonly where: string;

@@ -19,7 +19,7 @@ import type { SendingAccount } from './sending-account.ts';
  * Which column fills which destination field. A template or a constant becomes a derived column, so that
  * placeholders, the merge plan and value checks treat it like any other.
  */
-export type Mapping = {
+type Mapping = {
   readonly columns: MessageFields;
   /** Those that the campaign maps itself. */
   readonly explicit: MessageFields;

@@ -10,7 +10,7 @@ export type Personalised =
   | { readonly kind: 'personalised'; readonly envelope: Envelope; readonly destination: MessageFields }
   | Invalid;
 
-export type Personaliser = (valueInFile: ValueIn) => Personalised;
+type Personaliser = (valueInFile: ValueIn) => Personalised;
 
 export function createPersonaliser(composition: Composition): Personaliser {
   const readEnvelope = createEnvelopeReader(composition);

@@ -17,7 +17,7 @@ export type Resolution =
   | { readonly kind: 'unknown' };
 
 /** `unknown` holds names; `unclosed` the beginnings of incomplete placeholders. */
-export type ParsedTemplate = {
+type ParsedTemplate = {
   readonly template: Template;
   readonly unknown: readonly string[];
   readonly unclosed: readonly string[];

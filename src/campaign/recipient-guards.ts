@@ -7,7 +7,7 @@ import { formatPercent } from '../platform/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 
-export type PlannedContacts = {
+type PlannedContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
   /** Duplicates that earlier runs reached, may have reached or will reach; the largest group first. */

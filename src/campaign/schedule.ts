@@ -5,7 +5,7 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { formatLocalTime, nextSkippedTimes, toInstantOrChange } from '../platform/zoned-times.ts';
 
 /** Whether the next run is skipped or queued while the last one has not ended. */
-export const overlaps = ['skip', 'queue'] as const;
+const overlaps = ['skip', 'queue'] as const;
 
 const cron = z
   .string()

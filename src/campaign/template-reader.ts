@@ -4,7 +4,6 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { isServicePlaceholder } from '../wire/service-merge.ts';
 import type { Campaign } from './campaign.ts';
 import type { Definition } from './definition.ts';
-import { findOtherPlaceholders } from './other-placeholders.ts';
 import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
 
 /** Parses the text at a path of the campaign. */
@@ -14,7 +13,7 @@ export type ReadTemplate = (
   servicePlaceholders?: true,
 ) => Template;
 
-export type TemplateReader = {
+type TemplateReader = {
   readonly read: ReadTemplate;
   readonly problems: readonly Problem[];
   /** Names in placeholders, except those of the service. */
@@ -82,3 +81,27 @@ function missingFiles(template: Template, { files }: Definition): string[] {
       : [];
   });
 }
+
+/** How other programs write a placeholder: `{{name}}`, `${name}`, `{name}`, `%name%`, `«name»`, `[name]`. */
+const otherPlaceholder =
+  /\{\{\{?([^{}]+)\}?\}\}|\$?\{([^{}]+)\}|%([^%\s](?:[^%]*[^%\s])?)%|«([^«»]+)»|\[([^[\]]+)\]/g;
+
+type OtherPlaceholder = { readonly written: string; readonly column: string };
+
+/**
+ * Finds columns in the placeholder syntax of other programs, which the recipients would read as it stands. Names are
+ * compared without case, spaces, "_" and "-".
+ */
+function findOtherPlaceholders(template: Template, columns: readonly string[]): readonly OtherPlaceholder[] {
+  const byName = new Map(columns.map((column) => [comparable(column), column]));
+  return template.flatMap((segment) =>
+    segment.kind !== 'text'
+      ? []
+      : [...segment.text.matchAll(otherPlaceholder)].flatMap(([written, ...names]) => {
+          const column = byName.get(comparable(names.find((name) => name !== undefined) ?? ''));
+          return column === undefined ? [] : [{ written, column }];
+        }),
+  );
+}
+
+const comparable = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');

@@ -21,7 +21,7 @@ const copyFields: readonly string[] = ['CCEmail'];
 /** A test is sent at once. */
 export const timeFields: readonly string[] = ['SendTime', 'TimeZone'];
 
-export type TestDefinition = {
+type TestDefinition = {
   readonly definition: Definition;
   /** Keys of the message that the test changes or leaves out. */
   readonly leftOut: readonly string[];

@@ -6,7 +6,7 @@ import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { everOpens } from './window.ts';
 
 /** A contact's zones as one text, which the recipients of a request share: IANA names, separated by commas. */
-export type WindowZones = string;
+type WindowZones = string;
 
 /** Reads the time zones that a contact's window depends on, or says why they are unknown. */
 export type ReadZones = (

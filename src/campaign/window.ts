@@ -65,12 +65,6 @@ export function everOpens(rule: WindowRule, zones: readonly string[]): boolean {
   });
 }
 
-/** The first moment from `at` on at which it is open; null: never. */
-export function opensAt(rule: WindowRule, zones: readonly string[], at: Date): Date | null {
-  const { open, until } = stateAt(rule, zones, at);
-  return open ? at : until;
-}
-
 /** The local time in the interface's format: `2026-12-01T09:00`. */
 export function localTime(at: Date, zone: string): string {
   return zonedTime(at, zone).toPlainDateTime().toString({ smallestUnit: 'minute' });

@@ -1,7 +1,7 @@
 import type { DashboardOptions } from '../dashboard/base/tools.ts';
 import type { EngineContext } from '../engine/context.ts';
+import { namesThisMachine } from '../platform/address-list.ts';
 import type { ApiOptions } from '../server/api/api.ts';
-import { namesThisMachine } from '../server/known-hosts.ts';
 import { readPublicUrl } from './public-url.ts';
 import type { Shell } from './shell.ts';
 

@@ -7,7 +7,7 @@ import { readLocation } from '../ledger/location/location.ts';
 import { closeAfter, type Defer } from '../platform/close-after.ts';
 import { digestOf } from '../platform/digest.ts';
 import { type Logger, openLogger } from '../platform/logger.ts';
-import { namesThisMachine } from '../server/known-hosts.ts';
+import { namesThisMachine } from '../platform/address-list.ts';
 import { createMetrics, type ProcessMetrics } from '../server/metrics.ts';
 import { createOperations, startOperations } from '../server/operations.ts';
 import { isPlainHttp } from '../wire/loopback.ts';

@@ -25,7 +25,7 @@ export type Address =
 export type AddressReader = (text: string, country?: CountryCode) => Address;
 
 /** What to do with an SMS to a number that cannot be a mobile. */
-export type Landlines = 'reject' | 'allow';
+type Landlines = 'reject' | 'allow';
 
 /**
  * @param country default of numbers without a country code (ISO 3166, two letters)

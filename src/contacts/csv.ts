@@ -10,7 +10,7 @@ export const maxRecordSize = 1_048_576;
 export type CsvFault = { readonly column: number; readonly what: string };
 
 /** Those before the first faulty one. */
-export type ParsedRecords = { readonly records: readonly (readonly string[])[]; readonly fault?: CsvFault };
+type ParsedRecords = { readonly records: readonly (readonly string[])[]; readonly fault?: CsvFault };
 
 /**
  * Parses records with quotes by csv-parse.

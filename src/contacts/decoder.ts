@@ -3,9 +3,9 @@ import { byteOrderMarks, type Encoding } from '../platform/encodings.ts';
 import { checkSingleBytes, macRoman, noWindows1252, windows1252 } from './single-byte.ts';
 
 /** Decoded text; with a fault, the text before it. */
-export type Decoded = { readonly text: string; readonly fault?: string };
+type Decoded = { readonly text: string; readonly fault?: string };
 
-export type Decoder = {
+type Decoder = {
   /** As far as known; pure ASCII counts as UTF-8. */
   readonly encoding: () => Encoding;
   readonly byteOrderMark: () => boolean;

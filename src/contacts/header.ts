@@ -7,7 +7,7 @@ import { findHeaderBelow, type LikelyHeader } from './title-line.ts';
 /** More than any real table has; each row is checked column by column. */
 export const maxColumns = 2_000;
 
-export type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
+type Header = { readonly names: readonly string[]; readonly delimiter: Delimiter };
 
 type HeaderOptions = { readonly delimiter?: Delimiter | undefined; readonly skipLines?: number };
 

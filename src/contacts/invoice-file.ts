@@ -54,7 +54,7 @@ const mayBeMissing: readonly InvoiceField[] = ['Units', 'Date'];
 
 type Columns = Readonly<Record<InvoiceField, number | undefined>>;
 
-export type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'place'>;
+type InvoiceFile = Pick<ContactFile, 'name' | 'header' | 'batches' | 'place'>;
 
 /**
  * Finds the columns as named, or by usual names.

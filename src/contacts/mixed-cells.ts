@@ -1,6 +1,6 @@
 import type { CellNote } from './cell-notes.ts';
 
-export type UsedCell = {
+type UsedCell = {
   /** An index. */
   readonly file: number;
   readonly line: number;

@@ -2,7 +2,7 @@
  * A phone number in ASCII digits and signs, which the phone number library reads alike in every country. It reads
  * U+FF0B as a plus sign in one place and ignores it in another, so that `＋49 170…` becomes +4949170… in Germany.
  */
-export type PhoneText = {
+type PhoneText = {
   readonly text: string;
   /** Removed text, in order: `tel:`, or an invisible character. */
   readonly removed: readonly string[];

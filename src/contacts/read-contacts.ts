@@ -1,12 +1,14 @@
+import { hash } from 'node:crypto';
 import type { Composition } from '../campaign/composition.ts';
 import type { ValueIn } from '../campaign/invalid.ts';
 import { createPersonaliser } from '../campaign/personalise.ts';
+import { comparedAddress } from '../domain/compared-address.ts';
 import type { Contact } from '../domain/contacts.ts';
+import { resultFileColumns } from '../domain/files.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
 import { cellDamage, cellFault } from './cell-notes.ts';
 import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
-import { createKeyReader } from './contact-key.ts';
 import type { MixedCells } from './mixed-cells.ts';
 import { originColumn } from './result-file.ts';
 import { createRouteNumberReader } from './route-numbers.ts';
@@ -146,5 +148,44 @@ function rowReader(
       ...(zones && { zones: zones.zones }),
       ...(key && { key: key.key }),
     };
+  };
+}
+
+/** A digest of 32 hexadecimal digits that identifies a contact instead of its address. */
+type ContactKey =
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'invalid'; readonly column: string; readonly detail: string };
+
+type KeyReader = (valueIn: (column: string) => string, address: string) => ContactKey;
+
+const resultColumns = new Set<string>(resultFileColumns);
+
+/**
+ * Reads a row's key: the columns of `contacts.key`, or with `duplicates: allow` the whole row without a result
+ * file's own columns. Uses the normalised address, and other values trimmed.
+ *
+ * @returns undefined if addresses identify contacts
+ */
+function createKeyReader(
+  { identity: { key, duplicates }, recipientColumn }: Composition,
+  header: readonly string[],
+): KeyReader | undefined {
+  const [firstColumn] = key;
+  if (firstColumn === undefined && duplicates !== 'allow') return undefined;
+  const columns =
+    firstColumn === undefined ? header.filter((column) => !resultColumns.has(column)).toSorted() : key;
+  return (valueIn, address) => {
+    const pairs = columns
+      .map((column) => [
+        column,
+        column === recipientColumn ? comparedAddress(address) : valueIn(column).trim(),
+      ])
+      // A result file has the columns of all files of its run.
+      .filter(([, value]) => value !== '');
+    if (firstColumn !== undefined && pairs.length === 0) {
+      const detail = 'is empty, but "contacts.key" identifies rows by it';
+      return { kind: 'invalid', column: firstColumn, detail };
+    }
+    return { kind: 'key', key: hash('sha256', JSON.stringify(pairs), 'hex').slice(0, 32) };
   };
 }

@@ -11,7 +11,7 @@ import type { AddressReader } from './address.ts';
 
 type Routed = { readonly kind: 'envelope'; readonly envelope: Envelope } | Invalid;
 
-export type RouteNumberReader = (envelope: Envelope, ownCountry: CountryCode | undefined) => Routed;
+type RouteNumberReader = (envelope: Envelope, ownCountry: CountryCode | undefined) => Routed;
 
 /**
  * Contacts with the same envelope and country share the result.

@@ -1,11 +1,11 @@
+import { asPlaceholder } from '../campaign/placeholders.ts';
 import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { numberAfterZeros, parseNumberWithoutPlus } from '../platform/phone-countries.ts';
-import { createEmptyValues } from './empty-values.ts';
 import { createMixedCells } from './mixed-cells.ts';
 import type { RowWatch } from './read-contacts.ts';
 
-export type ContactTally = {
+type ContactTally = {
   /** For `readContacts`. */
   readonly watch: RowWatch;
   readonly count: (contacts: AsyncIterable<readonly Contact[]>) => AsyncIterable<readonly Contact[]>;
@@ -113,4 +113,34 @@ function commonest(causes: readonly [number, string][], limit: number): [number,
     .filter(([rows]) => rows > 0)
     .toSorted(([one], [other]) => other - one)
     .slice(0, limit);
+}
+
+type EmptyValues = {
+  readonly add: (file: number, line: number, column: string) => void;
+  /** A sentence without a full stop for each column. */
+  readonly findings: () => readonly string[];
+};
+
+const shownPlaces = 3;
+
+/**
+ * Counts the rows whose text would have a gap. They are sent, because an empty value can be meant.
+ *
+ * @param placeOf the line of a contact file, by its index
+ */
+function createEmptyValues(placeOf: (file: number, line: number, column: string) => string): EmptyValues {
+  const found = new Map<string, { rows: number; readonly places: string[] }>();
+  return {
+    add: (file, line, column) => {
+      const ofColumn = found.get(column) ?? { rows: 0, places: [] };
+      found.set(column, ofColumn);
+      ofColumn.rows++;
+      if (ofColumn.places.length < shownPlaces) ofColumn.places.push(placeOf(file, line, column));
+    },
+    findings: () =>
+      [...found].map(
+        ([column, { rows, places }]) =>
+          `${asPlaceholder(column)} is empty and has no fallback in ${written.format(rows)} ${rows === 1 ? 'row' : 'rows'}: ${places.join(', ')}${rows > places.length ? ' …' : ''}. The text has a gap there; [[${column}|fallback]] fills it`,
+      ),
+  };
 }

@@ -12,7 +12,7 @@ export type Breaker = {
 };
 
 /** The right to test the account with one request. */
-export type Probe = {
+type Probe = {
   /** A UUID. An answer counts only while the account's row has this id. */
   readonly id: string;
   readonly expiresAt: number;

@@ -8,7 +8,7 @@ export const fixableReasons: readonly RejectionReason[] = ['invalid', 'suppresse
 
 /** For identical contacts: keep the first, keep all, or refuse the run. */
 export const duplicatePolicies = ['merge', 'allow', 'refuse'] as const;
-export type DuplicatePolicy = (typeof duplicatePolicies)[number];
+type DuplicatePolicy = (typeof duplicatePolicies)[number];
 
 /** The columns that identify a contact (none: the address). */
 export type ContactIdentity = { readonly key: readonly string[]; readonly duplicates: DuplicatePolicy };
@@ -19,7 +19,7 @@ export function isKeyed({ key, duplicates }: ContactIdentity): boolean {
 }
 
 /** `column` is the cause; `detail` explains it. */
-export type Rejection = {
+type Rejection = {
   readonly column: string;
   readonly reason: RejectionReason;
   readonly detail: string;

@@ -56,6 +56,9 @@ export type RunState = (typeof runStates)[number];
 export const runPhases = ['sending', 'settling doubts'] as const;
 export type RunPhase = (typeof runPhases)[number];
 
+/** States in which a run can still change. */
+export const openRunStates = ['planned', 'running', 'paused'] as const satisfies readonly RunState[];
+
 /** Whether the run cannot be resumed. */
 export function hasEnded(state: RunState): boolean {
   return state === 'completed' || state === 'cancelled';
@@ -81,7 +84,6 @@ export type WindowWait = {
   readonly recipients: number;
 };
 
-/** The `--json` output of `run`, `resume` and `status`. Counts always add up to their totals. */
 /** Requests in doubt with the same answer, or for the same other reason. */
 export type DoubtGroup = {
   readonly reason: string;
@@ -89,6 +91,7 @@ export type DoubtGroup = {
   readonly recipients: number;
 };
 
+/** The `--json` output of `run`, `resume` and `status`. Counts always add up to their totals. */
 export type RunSummary = {
   readonly run: string;
   readonly campaign: string;

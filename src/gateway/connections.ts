@@ -13,7 +13,7 @@ export type Trust =
   | { readonly kind: 'close' }
   | { readonly kind: 'prove'; readonly couldBeOurAnswer: (next: Answer) => boolean };
 
-export type Connections = {
+type Connections = {
   /**
    * Makes one exchange, alone on its connection. Never rejects, never sends twice.
    *
@@ -29,7 +29,7 @@ export type Connections = {
   readonly close: () => Promise<void>;
 };
 
-export type ConnectionLimits = ExchangeLimits & {
+type ConnectionLimits = ExchangeLimits & {
   /** Milliseconds. */
   readonly connect: number;
 };

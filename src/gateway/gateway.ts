@@ -14,7 +14,7 @@ import {
 } from './look-up.ts';
 import { checkReachable, type Reachability } from './reachable.ts';
 import { createRedactor, redactVerdict } from './redact.ts';
-import { assessTrust } from './trust.ts';
+import { assessLookUpTrust, assessTrust } from './trust.ts';
 import { classify, type Verdict } from './verdict.ts';
 
 export type Gateway = {
@@ -110,14 +110,5 @@ function memoizeDecode(decode: DecodeSendAnswer): DecodeSendAnswer {
     const result = results.get(body) ?? decode(body);
     results.set(body, result);
     return result;
-  };
-}
-
-/** Without our MessageID the message stays in doubt, and the connection is not reused. */
-function assessLookUpTrust(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
-  return ({ body }) => {
-    const decoded = decode(body);
-    const isOurs = 'messageId' in decoded && decoded.messageId === messageId;
-    return { kind: isOurs ? 'keep' : 'close' };
   };
 }

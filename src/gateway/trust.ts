@@ -1,4 +1,4 @@
-import type { DecodeSendAnswer, SendAnswer } from '../wire/wire-interface.ts';
+import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire-interface.ts';
 import type { Trust } from './connections.ts';
 import type { Answer } from './evidence.ts';
 import { classify } from './verdict.ts';
@@ -42,4 +42,13 @@ function mayAnswerSend(answer: Answer, messageId: string | undefined, decode: De
 
 function namesMessage(decoded: SendAnswer, messageId: string | undefined): boolean {
   return messageId !== undefined && 'messageId' in decoded && decoded.messageId === messageId;
+}
+
+/** Without our MessageID the message stays in doubt, and the connection is not reused. */
+export function assessLookUpTrust(messageId: string, { decode }: StatusLookUp): (answer: Answer) => Trust {
+  return ({ body }) => {
+    const decoded = decode(body);
+    const isOurs = 'messageId' in decoded && decoded.messageId === messageId;
+    return { kind: isOurs ? 'keep' : 'close' };
+  };
 }

@@ -4,7 +4,7 @@ import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signatu
 import { isLoopbackHost } from '../wire/loopback.ts';
 
 /** A webhook in a campaign; `${NAME}` stands for an environment variable. */
-export type WebhookDefinition = {
+type WebhookDefinition = {
   readonly url: string;
   readonly secret: string;
   readonly plainHttp: 'refused' | 'allowed';

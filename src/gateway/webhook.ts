@@ -3,14 +3,14 @@ import { signatureHeaders } from '../platform/webhook-signature.ts';
 import { describeError } from './evidence.ts';
 import type { Webhook } from './webhook-settings.ts';
 
-export type WebhookCall = {
+type WebhookCall = {
   /** The same in each attempt. */
   readonly id: string;
   readonly now: Date;
   readonly body: string;
 };
 
-export type WebhookResult =
+type WebhookResult =
   | { readonly kind: 'acknowledged' }
   /** HTTP 410: the receiver wants no more calls. */
   | { readonly kind: 'gone' }

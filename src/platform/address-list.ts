@@ -24,6 +24,17 @@ export function createAddressList(ranges: readonly string[]): AddressList {
   };
 }
 
+const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
+
+export function isLoopback(address: string): boolean {
+  return loopback.has(address);
+}
+
+/** @param host in lower case, an IPv6 address without brackets */
+export function namesThisMachine(host: string): boolean {
+  return host === 'localhost' || isLoopback(host);
+}
+
 export function isAddressRange(text: string): boolean {
   return parseAddressRange(text) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { InputError } from '../domain/problems.ts';
-import { createAddressList } from './address-list.ts';
+import { namesThisMachine } from './address-list.ts';
 import {
   type EmbeddedServerLease,
   hasEmbeddedData,
@@ -93,13 +93,11 @@ function requireCertificates(text: string): void {
 const unencryptedWarning =
   'DATABASE_URL: The database is on another machine, and the connection is not encrypted. Anyone on the network can read addresses, messages and the password. Add ?sslmode=verify-full (and &sslrootcert=FILE for a certificate authority of your own).';
 
-const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
-
 /** Whether the connection leaves this machine without TLS. */
 function isUnencrypted(text: string, environment: Environment): boolean {
   const url = new URL(text);
   const host = (url.searchParams.get('host') ?? decodeURIComponent(url.hostname)).replace(/^\[|\]$/g, '');
-  const isHere = host === '' || host.startsWith('/') || host === 'localhost' || loopback.has(host);
+  const isHere = host === '' || host.startsWith('/') || namesThisMachine(host);
   if (isHere) return false;
   // Like `pg`: a parameter that requests TLS requires it, and the URL overrides the environment.
   const mode = url.searchParams.get('sslmode');

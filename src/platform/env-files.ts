@@ -7,7 +7,7 @@ import { unreadableReason } from './file-error.ts';
 import { isWorldWritable, projectFolder } from './project.ts';
 import { readUpToSync } from './read-up-to.ts';
 
-export type EnvFiles = {
+type EnvFiles = {
   /** Absolute. */
   readonly paths: readonly string[];
   readonly variables: Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import { z } from 'zod';
  * compares both.
  */
 
-export type ParsedPhoneNumber = { readonly e164: string; readonly type: NumberType };
+type ParsedPhoneNumber = { readonly e164: string; readonly type: NumberType };
 
 /** Returns undefined if the library must decide. */
 export type FastPhoneParser = (text: string) => ParsedPhoneNumber | undefined;

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
  *
  * Uses extendible hashing: the table grows bucket by bucket, and never needs a second copy.
  */
-export type FingerprintMap = {
+type FingerprintMap = {
   /** Adds two numbers, the first above 0, or returns those of the existing entry. */
   readonly add: (text: string, first: number, second: number) => readonly [number, number] | undefined;
   /** Increments the first number, and returns its former value (0 if new). */

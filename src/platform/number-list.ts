@@ -1,5 +1,5 @@
 /** Millions of numbers from 0 to 2^32-1, in 4 bytes each. */
-export type NumberList = {
+type NumberList = {
   readonly length: () => number;
   readonly push: (number: number) => number;
   readonly at: (index: number) => number;

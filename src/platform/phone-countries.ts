@@ -24,7 +24,7 @@ export function isNumberPrefix(text: string): boolean {
 }
 
 /** `shared`: other countries have the same calling code. */
-export type CallingCode = { readonly prefix: string; readonly shared: boolean };
+type CallingCode = { readonly prefix: string; readonly shared: boolean };
 
 export function callingCodeOf(country: CountryCode): CallingCode {
   const code = getCountryCallingCode(country);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
  * `pid.start`, with the start in clock ticks since boot, or `pid` on systems without /proc. Differs if the
  * number is reused. Safe in file names.
  */
-export type ProcessToken = string;
+type ProcessToken = string;
 
 export function ownProcessToken(): ProcessToken {
   return readProcEntry(process.pid)?.token ?? String(process.pid);

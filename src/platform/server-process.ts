@@ -106,7 +106,7 @@ export async function acceptsConnections(pg: string): Promise<boolean> {
 }
 
 /** `locks` become files 3 and following of `startScript`. */
-export type ServerStart = {
+type ServerStart = {
   readonly log: string;
   readonly user: ServerUser;
   readonly programs: PostgresPrograms;

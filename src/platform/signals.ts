@@ -40,7 +40,7 @@ export function listenForStop(print: (text: string) => void): StopListener {
   };
 }
 
-export type StopListener = {
+type StopListener = {
   readonly signal: AbortSignal;
   /** Whether the command has called `drainable`. */
   readonly drains: () => boolean;

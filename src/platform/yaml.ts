@@ -4,8 +4,7 @@ import { InputError } from '../domain/problems.ts';
 import { splitSuggestion, suggestionOf } from './schema-messages.ts';
 import { asSentence } from './sentence.ts';
 import { didYouMean, oneOf } from './suggestions.ts';
-import { findWrongIndentation, type YamlCheck } from './yaml-indentation.ts';
-import { findLookalikeMistake } from './yaml-lookalikes.ts';
+import { findLookalikeMistake, findWrongIndentation, type YamlCheck } from './yaml-indentation.ts';
 import { nodeAt, offsetOf, offsetOfKey, type Path } from './yaml-nodes.ts';
 import { parseReadableYaml, parseYaml, repeatedKeyText, type YamlTree } from './yaml-syntax.ts';
 

@@ -20,7 +20,7 @@ export function toInstantOrChange(local: string, zone: string): Date {
 }
 
 /** Local times from `from` up to `until` that clocks skip at a moment. Both are written as `2026-12-01T09:00:00`. */
-export type SkippedTimes = { readonly from: string; readonly until: string; readonly at: Date };
+type SkippedTimes = { readonly from: string; readonly until: string; readonly at: Date };
 
 /** The next times that clocks skip. @returns undefined if there are none until then */
 export function nextSkippedTimes(zone: string, after: Date, until: Date): SkippedTimes | undefined {

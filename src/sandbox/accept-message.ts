@@ -7,7 +7,7 @@ import type { AcceptedMessage, MessageZone } from './delivery.ts';
 import type { Acceptance } from './receive-request.ts';
 
 /** The interface of a request, and settings of the sandbox. */
-export type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> & {
+type AcceptanceSettings = Pick<AcceptedMessage, 'interface' | 'version'> & {
   readonly acceptedAt: Date;
   /** Milliseconds from acceptance to sending, without a SendTime. */
   readonly delay: number;

@@ -9,7 +9,7 @@ import type { SandboxSettings } from './options.ts';
 import type { Receipt } from './receive-request.ts';
 
 /** Keeps accepted messages and schedules their delivery reports. */
-export type Deliveries = {
+type Deliveries = {
   readonly messages: KeptMessages;
   /** Does nothing for a request that was not accepted. */
   readonly add: (receipt: Receipt) => void;

@@ -12,7 +12,7 @@ import {
 } from './delivery.ts';
 import { replyReport } from './replies.ts';
 
-export type ReportableMessage = {
+type ReportableMessage = {
   readonly message: AcceptedMessage;
   readonly destinations: readonly Destination[];
   readonly callback: Callback;

@@ -4,7 +4,6 @@ import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
 import type { DeliveryReportCredentials, OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
 import { type Content, unitsFor } from './content.ts';
-import { toE164 } from './e164.ts';
 import type { DeliveryReportId } from './options.ts';
 import type { Acceptance } from './receive-request.ts';
 import { seededRandom } from './seeded-values.ts';
@@ -210,4 +209,14 @@ export function reportOrigin(message: AcceptedMessage, { url, id, credentials }:
 /** Formats a price as decimal text. */
 export function priceText(thousandths: number): string {
   return `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`;
+}
+
+/**
+ * docs/reference/interfaces.md: "phone numbers come in E.164". A national number stays unchanged, because its country is
+ * unknown.
+ */
+function toE164(number: string): string {
+  const digits = number.replaceAll(/[\s().-]/g, '');
+  const [, international] = /^\+?([1-9]\d{6,14})$/.exec(digits) ?? [];
+  return international === undefined ? number : `+${international}`;
 }

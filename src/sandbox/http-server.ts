@@ -7,9 +7,9 @@ import { type Receipt, refusedByServer } from './receive-request.ts';
 /** Larger requests are answered 413 (bytes; not in interface.md, section 8). */
 const bodyLimit = 64 * 1024 * 1024;
 
-export type HttpServer = { readonly url: string; readonly port: number; readonly close: () => Promise<void> };
+type HttpServer = { readonly url: string; readonly port: number; readonly close: () => Promise<void> };
 
-export type Answers = {
+type Answers = {
   readonly answer: (received: ReceivedRequest) => Promise<EncodedAnswer>;
   /** For a request that HTTP itself refuses, such as a too large one. */
   readonly refuse: (receipt: Receipt) => Promise<EncodedAnswer>;

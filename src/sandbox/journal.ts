@@ -9,7 +9,7 @@ import type { Receipt } from './receive-request.ts';
  * One JSON object per line for every send request. Follow-up calls and the WSDL are left out, because they
  * bring no message.
  */
-export type Journal = {
+type Journal = {
   /** Resolves when the operating system has the line, so that it survives the process. */
   readonly write: (line: JournalLine) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -32,7 +32,7 @@ export type JournalLine = {
   readonly message: JournalledMessage | null;
 };
 
-export type JournalledMessage = {
+type JournalledMessage = {
   readonly fields: Readonly<Record<string, string>>;
   /** Without the recipient; in the order of `recipients`. */
   readonly destinations: readonly Readonly<Record<string, string>>[];

@@ -1,8 +1,8 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { secretOf } from '../wire/credentials.ts';
-import { decodeSendRequest } from '../wire/decode-send-request.ts';
 import { encodeSendAnswer, encodeServerRefusal } from '../wire/encode-send-answer.ts';
 import { forbiddenCredentials } from '../wire/forbidden-values.ts';
+import { decodeSendRequest } from '../wire/interfaces.ts';
 import { credentialRefusals, missingMessageData, refusals } from '../wire/required-fields.ts';
 import type {
   DecodedSendRequest,

@@ -2,7 +2,7 @@ import { toInstant } from '../platform/zoned-times.ts';
 import type { ReceivedPeriod } from '../wire/follow-up-calls.ts';
 import { isTime } from '../wire/wire-values.ts';
 
-export type PeriodRange =
+type PeriodRange =
   | { readonly kind: 'between'; readonly from: Date; readonly to: Date }
   | { readonly kind: 'refused'; readonly words: readonly string[] };
 

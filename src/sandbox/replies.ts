@@ -11,7 +11,7 @@ import {
 import { createUuid, seededRandom } from './seeded-values.ts';
 
 /** A recipient's reply to an SMS, on delivery. */
-export type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
+type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
 
 /** Invented; the last one opts out. */
 const texts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];

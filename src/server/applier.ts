@@ -5,7 +5,7 @@ import { applyInbox, deleteExpiredCalls, type InboxOptions } from '../engine/del
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
-export type Applier = {
+type Applier = {
   /** Starts a round: a delivery report may have arrived. */
   wake(): void;
   /** Waits for the present batches; the rest stays in the inbox. */

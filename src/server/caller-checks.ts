@@ -5,13 +5,13 @@ import {
 } from '../engine/delivery-reports/receiver-accounts.ts';
 import { matchesDigest } from '../platform/digest.ts';
 import { verifySignature } from '../platform/webhook-signature.ts';
-import type { ReceivedCall } from './received-call.ts';
+import type { UncheckedCall } from './received-call.ts';
 
 /** `account`: there is no such account. */
 export type FailedCheck = 'account' | 'token' | 'address' | 'basic' | 'credentials' | 'signature';
 
 /** A call before its body arrives. */
-export type CallHead = {
+type CallHead = {
   readonly token: string;
   readonly address: string;
   readonly authorization: string | undefined;
@@ -31,13 +31,13 @@ export function failedHeadCheck(
   ]);
 }
 
-export type BodyChecks = {
+type BodyChecks = {
   readonly failed: FailedCheck | undefined;
   /** Digest of the signed content; undefined if the account needs no signature. */
   readonly signature: Buffer | undefined;
 };
 
-export function checkBody(account: ReceiverAccount, call: ReceivedCall): BodyChecks {
+export function checkBody(account: ReceiverAccount, call: UncheckedCall): BodyChecks {
   const { credentialDigests, signatureKey } = account;
   const signature = signatureKey && verifySignature(signatureKey, call.headers, call.body, call.receivedAt);
   const failed = findFailed([

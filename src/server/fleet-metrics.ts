@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { FleetFigures } from '../engine/reporting/fleet-state.ts';
 
 /** Undefined: the ledger did not answer. */
-export type ShowFigures = (figures: FleetFigures | undefined) => void;
+type ShowFigures = (figures: FleetFigures | undefined) => void;
 
 export function createFleetMetrics(registry: Registry): ShowFigures {
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>

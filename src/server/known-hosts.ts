@@ -1,12 +1,6 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { createAddressList } from '../platform/address-list.ts';
-
-const loopback = createAddressList(['127.0.0.0/8', '::1/128']);
-
-export function isLoopback(address: string): boolean {
-  return loopback.has(address);
-}
+import { namesThisMachine } from '../platform/address-list.ts';
 
 /** The name in a `Host` header, in lower case, an IPv6 address without brackets. */
 export function parseHost(header = ''): string {
@@ -14,10 +8,6 @@ export function parseHost(header = ''): string {
     .toLowerCase()
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1');
-}
-
-export function namesThisMachine(host: string): boolean {
-  return host === 'localhost' || loopback.has(host);
 }
 
 /**

@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
 import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/fleet-state.ts';
+import { isLoopback, namesThisMachine } from '../platform/address-list.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import { createFleetMetrics } from './fleet-metrics.ts';
-import { createHostCheck, isLoopback, namesThisMachine, parseHost } from './known-hosts.ts';
+import { createHostCheck, parseHost } from './known-hosts.ts';
 import { answerUnknownPaths, defaultLimits, openLimitedServer } from './limited-server.ts';
 import type { ProcessMetrics } from './metrics.ts';
 import { shareAnswer, withTimeout } from './shared-answer.ts';
 
-export type Readiness = {
+type Readiness = {
   readonly ready: boolean;
   readonly problems: readonly string[];
   /** Problems that need a person, but must not stop the receiver. */
@@ -113,7 +114,7 @@ function refuseOtherHosts(listening: string, names: readonly string[]): Refuse {
   };
 }
 
-export type OperationsServer = { readonly url: string; readonly close: () => Promise<void> };
+type OperationsServer = { readonly url: string; readonly close: () => Promise<void> };
 
 /**
  * @param callers `this machine`: other machines get only `/healthz`; otherwise the names of this machine

@@ -1,16 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import type { ReceivedCall } from '../ledger/delivery-reports/receive.ts';
 
-export type ReceivedCall = {
-  readonly account: string;
-  readonly receivedAt: Date;
-  readonly method: 'GET' | 'POST';
-  /** As sent; '' without one. */
-  readonly contentType: string;
-  /** Names in lower case, without credentials. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The raw bytes; for a GET those of the query string, without the "?". */
-  readonly body: Buffer;
-};
+/** As it came, without its signature. */
+export type UncheckedCall = Omit<ReceivedCall, 'signature'> & { readonly method: 'GET' | 'POST' };
 
 /** Headers that can contain a credential are not stored. */
 const secretHeaders = new Set([
@@ -21,7 +13,7 @@ const secretHeaders = new Set([
   'x-auth-token',
 ]);
 
-export function toReceivedCall(request: FastifyRequest, account: string, receivedAt: Date): ReceivedCall {
+export function toReceivedCall(request: FastifyRequest, account: string, receivedAt: Date): UncheckedCall {
   const headers = storedHeaders(request.raw.rawHeaders);
   return {
     account,

@@ -3,6 +3,7 @@ import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { createMappingFinder, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
 import type { FailedDeliveryReport } from '../ledger/delivery-reports/apply-batch.ts';
+import type { ReceivedCall } from '../ledger/delivery-reports/receive.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import { type ListenAddress, listen } from '../platform/http-server.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -12,7 +13,7 @@ import { checkBody, type FailedCheck, failedHeadCheck } from './caller-checks.ts
 import { answerUnknownPaths, defaultLimits, type HttpLimits, openLimitedServer } from './limited-server.ts';
 import type { DeliveryReportObserver } from './metrics.ts';
 import { addHealth, addOperations, type Operations, refuseOtherMachines } from './operations.ts';
-import { type ReceivedCall, toReceivedCall } from './received-call.ts';
+import { toReceivedCall } from './received-call.ts';
 import { createRefuse } from './refusals.ts';
 import { withTimeout } from './shared-answer.ts';
 
@@ -24,14 +25,11 @@ export type Receiver = {
   close(cutOff?: AbortSignal): Promise<void>;
 };
 
-/** `signature` is the digest of the signed content. */
-type SignedCall = ReceivedCall & { readonly signature?: Buffer };
-
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly sharing?: AccountSharing;
   /** Commits a call as received. A call is answered 2xx only afterwards (rule 5). */
-  readonly store: (call: SignedCall) => Promise<void>;
+  readonly store: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: DeliveryReportObserver;
@@ -91,7 +89,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   if (options.operations) addOperations(server, options.operations, refuseOtherMachines(refusePath));
 
   const { store } = options;
-  const storeWithin = (call: SignedCall): Promise<void> => withTimeout(limits.storeTime, store(call));
+  const storeWithin = (call: ReceivedCall): Promise<void> => withTimeout(limits.storeTime, store(call));
   const tools = { accounts, logger, observer, store: storeWithin, now: context.now };
   addWebhookRoute(server, { ...tools, refuse: refuseCaller, wake: applier.wake });
 
@@ -115,7 +113,7 @@ type WebhookTools = {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly logger: Logger;
   readonly observer: DeliveryReportObserver;
-  readonly store: (call: SignedCall) => Promise<void>;
+  readonly store: (call: ReceivedCall) => Promise<void>;
   readonly now: () => Date;
   readonly refuse: (
     request: WebhookRequest,

@@ -5,18 +5,14 @@ import { addressOf, createRefusalCount, maxAddresses } from './refusal-count.ts'
 import { warnOnceAMinute } from './warn-once-a-minute.ts';
 
 /** Logged, never sent to the caller. */
-export type Refusal = {
+type Refusal = {
   /** `path`: no such path or method. */
   readonly check: FailedCheck | 'path';
   /** An existing account; another name can be a misplaced token. */
   readonly account?: string;
 };
 
-export type Refuse = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: Refusal,
-) => Promise<FastifyReply>;
+type Refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => Promise<FastifyReply>;
 
 /**
  * Refuses calls with the same answers for every cause, and logs an address once a minute. Allowed calls do not count: all

@@ -19,7 +19,7 @@ export type DeliveryReportCall = {
 };
 
 /** `several` comes only with `reportsIn`. */
-export type ParsedCall = DividedCall;
+type ParsedCall = DividedCall;
 
 /**
  * Reads the query string of a GET. The first byte of a POST decides between JSON, XML (any root element) and

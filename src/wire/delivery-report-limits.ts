@@ -8,7 +8,7 @@
 export const maxMembers = 500;
 /** The same of a call that may have several reports. */
 const maxMembersOfSeveral = 20_000;
-export const maxDepth = 32;
+const maxDepth = 32;
 /** Characters of one tag, comment or processing instruction. Parsing time grows with their square. */
 export const maxTagLength = 1024;
 /** Characters of all tags, comments and processing instructions together. */
@@ -16,7 +16,7 @@ export const maxMarkup = 32 * 1024;
 /** References such as `&amp;` and `&#65;`. */
 export const maxReferences = 10_000;
 
-export type LimitCheck = {
+type LimitCheck = {
   /** Why the body must not be parsed; undefined when it may be. */
   readonly problem?: string;
 };

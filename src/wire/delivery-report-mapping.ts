@@ -29,7 +29,7 @@ export const wordMeanings = ['delivered', 'undelivered', 'pending'] as const sat
   | DeliveryOutcome
   | 'pending'
 )[];
-export type WordMeaning = (typeof wordMeanings)[number];
+type WordMeaning = (typeof wordMeanings)[number];
 
 /** The meaning of each lower-case word. */
 export type MeaningsByWord = Readonly<Record<string, WordMeaning>>;
@@ -53,7 +53,7 @@ export type DeliveryReportMapping = {
 };
 
 /** Names of fields in any case, which count when they have a text. */
-export type WithoutType = {
+type WithoutType = {
   /** Of a report; absent: every call that is no reply is one. */
   readonly report?: string | undefined;
   /** Of a reply; absent: no call is one. */

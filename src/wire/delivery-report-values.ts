@@ -12,7 +12,7 @@ const unitNames = [
   'VoiceTotalCallTime',
   'Prompts',
 ] as const;
-export type UnitName = (typeof unitNames)[number];
+type UnitName = (typeof unitNames)[number];
 export type Units = Readonly<Partial<Record<UnitName, number>>>;
 
 /** The observed `Type` of each channel's reports. */

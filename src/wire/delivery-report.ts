@@ -27,7 +27,7 @@ import { internationalNumber } from './wire-values.ts';
  */
 
 /** `unrecognised`: the mapping has neither the status nor the result. */
-export type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
+type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
 type DeliveryReportOrigin = {
   readonly subAccount?: string;
@@ -59,7 +59,7 @@ export type DeliveryReport = DeliveryReportOrigin & {
 };
 
 /** A message from a recipient over the same webhook. */
-export type InboundMessage = DeliveryReportOrigin & {
+type InboundMessage = DeliveryReportOrigin & {
   readonly type: 'SMSReply' | 'SMSInbound';
   /** Of the message it replies to; absent when the service could not match it. */
   readonly messageId?: string;

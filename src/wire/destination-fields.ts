@@ -3,7 +3,7 @@ import { type DestinationField, destinationFields, type InterfaceName } from '..
 /** interface.md, 2.2 and 2.8. */
 
 /** A JSON key may contain a space, an XML element name may not. */
-export type DestinationFieldDefinition = { readonly name: DestinationField; readonly xmlName: string };
+type DestinationFieldDefinition = { readonly name: DestinationField; readonly xmlName: string };
 
 export const destinationFieldDefinitions: readonly DestinationFieldDefinition[] = destinationFields.map(
   (name) => ({

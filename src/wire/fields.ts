@@ -15,7 +15,7 @@ export type FieldType = 'text' | 'boolean' | 'integer' | 'time' | 'zone' | 'url'
 /**
  * `interface`: stated in interface.md. `observed`: seen in one deployment (docs/reference/interfaces.md), a default only.
  */
-export type Source = 'interface' | 'observed';
+type Source = 'interface' | 'observed';
 
 /** `sender`: a telephone number or short code, with or without a plus sign. */
 export type TextForm = 'email address' | 'E.164' | 'sender';

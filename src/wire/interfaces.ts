@@ -1,9 +1,9 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
-import { rest102Json, rest102Xml, rest104Json, rest104Xml } from './rest-1.ts';
-import { rest202Json, rest202Xml } from './rest-2.02.ts';
-import { soapTts } from './soap-tts.ts';
-import type { WireInterface } from './wire-interface.ts';
+import { decodeRest1, rest102Json, rest102Xml, rest104Json, rest104Xml } from './rest-1.ts';
+import { decodeRest202, rest202Json, rest202Xml } from './rest-2.02.ts';
+import { decodeSoapTts, soapTts } from './soap-tts.ts';
+import type { DecodedSendRequest, ReceivedRequest, WireInterface } from './wire-interface.ts';
 
 export const wireInterfaces: readonly WireInterface[] = [
   rest202Json,
@@ -26,4 +26,15 @@ export function wireInterface(name: InterfaceName, format: Format): WireInterfac
       what: `This combination is not available. Set the account's interface and format to one of: ${available}.`,
     },
   ]);
+}
+
+const decoders = [decodeRest202, decodeRest1, decodeSoapTts];
+
+/** The service's side: reads a send request of any interface. Never throws. */
+export function decodeSendRequest(received: ReceivedRequest): DecodedSendRequest {
+  for (const decode of decoders) {
+    const decoded = decode(received);
+    if (decoded.kind !== 'other') return decoded;
+  }
+  return { kind: 'other' };
 }

@@ -1,3 +1,5 @@
+import { namesThisMachine } from '../platform/address-list.ts';
+
 /** Whether an address is http on this machine. */
 export function isLoopbackHttp(address: string | undefined): boolean {
   const url = address === undefined ? null : URL.parse(address);
@@ -11,5 +13,5 @@ export function isPlainHttp({ protocol, hostname }: URL): boolean {
 
 /** @param hostname as `URL` has it: lower case, an IPv6 address in brackets */
 export function isLoopbackHost(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+  return namesThisMachine(hostname.replace(/^\[(.*)\]$/, '$1'));
 }

@@ -27,7 +27,7 @@ import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './
 /** What all formats share: the parts that an interface's messages have. */
 
 /** A field, with its value as the interface writes it. */
-export type WireField = { readonly definition: FieldDefinition; readonly value: string };
+type WireField = { readonly definition: FieldDefinition; readonly value: string };
 
 /**
  * In table order.

@@ -12,7 +12,7 @@ const [firstVersion] = rest2Versions;
 /** The prefix of every call, unless the account's address names a version. */
 export const rest2Prefix = `/api/${firstVersion}`;
 
-export type Rest2Path = {
+type Rest2Path = {
   readonly version: Rest2Version;
   /** Such as `send/sms`. Published clients differ in case and trailing slash. */
   readonly call: string;

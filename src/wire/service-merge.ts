@@ -6,7 +6,7 @@ import {
 } from '../domain/message.ts';
 
 /** The field into which the service merges, and what it merges. */
-export type ServiceMerge = {
+type ServiceMerge = {
   readonly field: string;
   readonly destinationFields: readonly DestinationField[];
 };

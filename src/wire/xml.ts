@@ -74,7 +74,7 @@ export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   return text === undefined ? undefined : parseText(text);
 }
 
-export type XmlRoot = { readonly name: string; readonly content: unknown };
+type XmlRoot = { readonly name: string; readonly content: unknown };
 
 function parseText(text: string): XmlRoot | undefined {
   try {

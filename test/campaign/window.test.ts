@@ -5,7 +5,6 @@ import {
   isOpen,
   localTime,
   nextLocalTime,
-  opensAt,
   stateAt,
   type WindowRule,
 } from '../../src/campaign/window.ts';
@@ -102,30 +101,45 @@ test('the night between Friday and Saturday belongs to Friday', () => {
     open: true,
     until: new Date('2026-11-20T17:00Z'),
   });
-  expect(opensAt(night, auckland, new Date('2026-11-20T17:00Z'))).toEqual(new Date('2026-11-27T07:00Z'));
+  expect(stateAt(night, auckland, new Date('2026-11-20T17:00Z'))).toEqual({
+    open: false,
+    until: new Date('2026-11-27T07:00Z'),
+  });
 });
 
 test('a window that closes on Friday evening opens on Monday', () => {
-  expect(opensAt(office, auckland, new Date('2026-11-20T07:00Z'))).toEqual(new Date('2026-11-22T20:00Z'));
+  expect(stateAt(office, auckland, new Date('2026-11-20T07:00Z'))).toEqual({
+    open: false,
+    until: new Date('2026-11-22T20:00Z'),
+  });
 });
 
 test('an opening time that the clocks skip is the moment of the change', () => {
   const early: WindowRule = { days: [7], from: 150, to: 240 };
-  expect(opensAt(early, auckland, new Date('2026-09-26T00:00Z'))).toEqual(new Date('2026-09-26T14:00Z'));
+  expect(stateAt(early, auckland, new Date('2026-09-26T00:00Z'))).toEqual({
+    open: false,
+    until: new Date('2026-09-26T14:00Z'),
+  });
 });
 
 test('a window in an hour that occurs twice is open twice, and closed in between if it is shorter', () => {
   const short: WindowRule = { days: [7], from: 120, to: 150 };
   const first = stateAt(short, auckland, new Date('2027-04-03T13:00Z'));
   expect(first).toEqual({ open: true, until: new Date('2027-04-03T13:30Z') });
-  expect(opensAt(short, auckland, new Date('2027-04-03T13:30Z'))).toEqual(new Date('2027-04-03T14:00Z'));
+  expect(stateAt(short, auckland, new Date('2027-04-03T13:30Z'))).toEqual({
+    open: false,
+    until: new Date('2027-04-03T14:00Z'),
+  });
 });
 
 test('a window of all days around the clock never closes, and zones without a shared hour never open', () => {
   const always: WindowRule = { days: [1, 2, 3, 4, 5, 6, 7], from: 0, to: 1_440 };
   expect(stateAt(always, auckland, new Date(0))).toEqual({ open: true, until: null });
   const hour: WindowRule = { ...office, to: 10 * 60 };
-  expect(opensAt(hour, ['Pacific/Auckland', 'Europe/London'], new Date(0))).toBeNull();
+  expect(stateAt(hour, ['Pacific/Auckland', 'Europe/London'], new Date(0))).toEqual({
+    open: false,
+    until: null,
+  });
 });
 
 test('local times round-trip, and those that do not exist are known', () => {

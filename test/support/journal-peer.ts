@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Destination } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
-import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
+import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { openSyncedJournal } from './synced-journal.ts';
 

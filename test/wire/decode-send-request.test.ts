@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
+import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { ReceivedRequest } from '../../src/wire/wire-interface.ts';
 
 /** The service's side. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
-import { decodeSendRequest } from '../../src/wire/decode-send-request.ts';
 import { messageFields } from '../../src/wire/fields.ts';
+import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { EncodedSendRequest, ReceivedRequest } from '../../src/wire/wire-interface.ts';
 import { credentialsFor, everyChannel, messages } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';

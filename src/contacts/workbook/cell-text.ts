@@ -4,7 +4,7 @@ import type { SharedStrings } from './shared-strings.ts';
 import { XmlError } from './xml-parser.ts';
 
 /** A cell as its XML has it. */
-export type RawCell = {
+type RawCell = {
   readonly type: string | undefined;
   readonly style: number;
   /** Of the element `v`. */
@@ -14,7 +14,7 @@ export type RawCell = {
   readonly hasFormula: boolean;
 };
 
-export type ShownCell = { readonly text: string; readonly note?: CellNote | undefined };
+type ShownCell = { readonly text: string; readonly note?: CellNote | undefined };
 
 export type CellReader = (cell: RawCell) => ShownCell;
 

@@ -2,7 +2,7 @@ import { format, isDateFormat } from 'numfmt';
 import type { XmlHandlers } from './xml-parser.ts';
 
 /** What a number shows as, and what it is. */
-export type ShownNumber = {
+type ShownNumber = {
   readonly text: string;
   readonly kind: 'number' | 'date' | 'digits lost' | 'not shown';
 };

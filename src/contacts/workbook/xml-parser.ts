@@ -9,7 +9,7 @@ export type XmlHandlers = {
   readonly text?: (text: string) => void;
 };
 
-export type XmlParser = {
+type XmlParser = {
   /** @throws XmlError */
   readonly write: (bytes: Buffer) => void;
   /** @throws XmlError */

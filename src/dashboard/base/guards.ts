@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { namesThisMachine } from '../../platform/address-list.ts';
 import { ProblemError } from '../../server/api/problem.ts';
-import { createHostCheck, namesThisMachine, parseHost } from '../../server/known-hosts.ts';
+import { createHostCheck, parseHost } from '../../server/known-hosts.ts';
 
 const policy = [
   "default-src 'none'",

@@ -23,7 +23,7 @@ const batchSize = 500;
 const parallelBatches = 2;
 
 /** Called with a batch's duration (milliseconds). May wait, to leave the processor to others. */
-export type ShouldContinue = (took: number) => Promise<boolean>;
+type ShouldContinue = (took: number) => Promise<boolean>;
 
 export type InboxOptions = {
   readonly findMapping: FindMapping;

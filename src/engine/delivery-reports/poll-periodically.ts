@@ -8,7 +8,7 @@ import { createRateLimiter } from '../dispatch/rate-limiter.ts';
 import { maxPollAge, pollReports } from './poll.ts';
 
 /** Milliseconds. */
-export type Polling = {
+type Polling = {
   readonly every: number;
   readonly acceptedFor: number;
   /** The service is not asked after that. */
@@ -21,7 +21,7 @@ export const defaultPolling: Polling = {
   acceptedWithin: maxPollAge,
 };
 
-export type PollingOptions = Polling & {
+type PollingOptions = Polling & {
   /** Called when delivery reports arrive. */
   readonly onReports: () => void;
   readonly logger: Logger;

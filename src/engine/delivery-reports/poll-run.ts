@@ -10,7 +10,7 @@ import { loadDeliveryReportRules } from './receiver-accounts.ts';
 
 export type PolledRun = { readonly run: string; readonly account: string };
 
-export type PollOptions = {
+type PollOptions = {
   readonly stop: AbortSignal;
   readonly onUnclear: (messageId: string, answer: InconclusiveLookUp) => void;
   readonly onCount?: (counts: PollCounts) => void;

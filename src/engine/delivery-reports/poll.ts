@@ -31,7 +31,7 @@ export type PollEnd = PollCounts &
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
-export type PollWork = {
+type PollWork = {
   readonly account: Account;
   readonly gateway: Gateway;
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;

@@ -4,7 +4,7 @@ import { isConnectionFailure } from '../../platform/database-failures.ts';
 import { coalesce } from '../coalesce.ts';
 import type { EngineContext } from '../context.ts';
 
-export type ReportStore = {
+type ReportStore = {
   /**
    * Resolves when a call is committed. Rejects after some seconds without a database; the call may be committed all
    * the same, and the service repeats it.

@@ -62,7 +62,7 @@ export function joinLimits(inFile: LimitsByAccount, inLedger: LimitsByAccount): 
   });
 }
 
-export type LimitChange = {
+type LimitChange = {
   readonly reason?: string | undefined;
   /** The set limits that the person saw. The change is refused if they have changed since. */
   readonly seen?: RateLimits;

@@ -19,7 +19,7 @@ const maxUrgent = 2;
 /** Milliseconds between two looks at an empty queue. */
 const idlePollInterval = 1_000;
 
-export type AcquireOptions = {
+type AcquireOptions = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly worker: string;

@@ -91,7 +91,7 @@ export function createAddressCheck(
 const provingKinds: readonly Outcome['kind'][] = ['accepted', 'rejected', 'unauthorized', 'in_doubt'];
 
 /** The check of each run that the process sends now. */
-export type AddressChecks = {
+type AddressChecks = {
   /** The check that the slices of the run share, until the last one leaves it. */
   readonly enter: (run: string, create: () => AddressCheck) => AddressCheck;
   readonly leave: (run: string) => void;

@@ -1,7 +1,7 @@
 import type { FailFastReason } from '../../domain/reasons.ts';
 import type { FailFast } from './dispatch-settings.ts';
 
-export type Answered = { readonly settled: number; readonly rejected: number };
+type Answered = { readonly settled: number; readonly rejected: number };
 
 /**
  * @param total requests that will be answered

@@ -21,7 +21,7 @@ export type HeldSlices = {
   readonly whenDone: () => Promise<void>;
 };
 
-export type HeldSlicesOptions = {
+type HeldSlicesOptions = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly outageRetry: OutageRetry;

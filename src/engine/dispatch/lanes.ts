@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 
 /** Works items in order, some at once. */
-export type Lanes<Item> = {
+type Lanes<Item> = {
   readonly add: (items: readonly Item[]) => void;
   readonly waiting: () => number;
   /** Resolves when all is done that was added so far. */

@@ -17,7 +17,7 @@ import { formatReasonOrNull, heldLedgerAdvice } from '../../platform/reason-text
 import type { EngineContext } from '../context.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-export type CheckedLocation = {
+type CheckedLocation = {
   readonly ledger: string;
   readonly location: string | null;
   /** Why nothing can be sent; null if it can. */
@@ -46,7 +46,7 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
   return { ledger: id, location, held: formatReasonOrNull(heldReason) };
 }
 
-export type FoundHold = {
+type FoundHold = {
   readonly found: LedgerLocation;
   /** See `readServerLocation`. */
   readonly here: string | null;

@@ -27,7 +27,7 @@ export type LookUpService = {
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;
 };
 
-export type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
+type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Doubt[]> };
 
 export type LookUpOptions = {
   readonly stop: AbortSignal;

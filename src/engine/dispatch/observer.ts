@@ -16,14 +16,14 @@ export type Observer = {
   readonly runEnded: (run: EndedRun) => void;
 };
 
-export type SettledRequest = {
+type SettledRequest = {
   readonly account: string;
   readonly run: string;
   readonly messageId: string;
   readonly state: Settlement['state'];
 };
 
-export type EndedRun = {
+type EndedRun = {
   readonly account: string;
   readonly run: string;
   /** Undefined if the run no longer exists. */

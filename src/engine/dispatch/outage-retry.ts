@@ -128,7 +128,7 @@ export type OutageEvents = {
 };
 
 /** Shows whether this process can reach the database. */
-export type OutageState = {
+type OutageState = {
   readonly isDown: () => boolean;
   /** Grows with each change. Work from an earlier generation shows nothing about the database now. */
   readonly generation: () => number;
@@ -141,10 +141,7 @@ export type OutageState = {
   readonly untilUp: () => Promise<void>;
 };
 
-export function createOutageState(
-  { onDown, onUp }: OutageEvents,
-  reviveLedger: Ledger['revive'],
-): OutageState {
+function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger['revive']): OutageState {
   let outage: PromiseWithResolvers<void> | undefined;
   let generation = 0;
   let lastFailure: Error | undefined;

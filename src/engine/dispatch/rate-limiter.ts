@@ -20,7 +20,7 @@ export type RateLimiter = {
   readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
 };
 
-export type Usage = {
+type Usage = {
   /** As `admit` returned it; 0 for a retry, which does not wait. */
   readonly admitted: number;
   readonly claimed: number;
@@ -38,7 +38,7 @@ type Reserved = Reservation & {
 /** Smaller steps of the clock are not reported (milliseconds). */
 const minClockStep = 100;
 
-export type LimiterOptions = {
+type LimiterOptions = {
   readonly timer?: Timer;
   readonly onClockSteppedBack?: (milliseconds: number) => void;
 };

@@ -7,7 +7,7 @@ import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/
 import type { SourceContext } from './request-source.ts';
 
 /** Reads requests without rows, and their envelopes, before they are claimed. */
-export type ReadAhead = {
+type ReadAhead = {
   readonly claimedTo: () => number;
   readonly available: (max: number) => Promise<number>;
   /**

@@ -9,7 +9,7 @@ import { lookUpRequests, requireLookUp } from './look-up-doubts.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-export type DoubtWork = {
+type DoubtWork = {
   readonly context: EngineContext;
   readonly outageRetry: OutageRetry;
   readonly slice: DoubtsSlice;

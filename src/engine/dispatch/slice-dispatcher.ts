@@ -24,7 +24,7 @@ import { settleDoubts } from './settle-doubts.ts';
 import { windowGateOf } from './windows.ts';
 import { type SliceWork, workSlice } from './work-slice.ts';
 
-export type SliceDispatcherOptions = {
+type SliceDispatcherOptions = {
   readonly context: EngineContext;
   readonly queue: SliceQueue;
   readonly outageRetry: OutageRetry;
@@ -54,17 +54,17 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
     settingsOf: ({ run, definition }, account) => dispatchSettings(run, account, definition),
     async dispatch(slice, lease, runtime, stop) {
       const { context, outageRetry } = options;
-      const { run, definition } = slice;
-      const settings = dispatchSettings(run, runtime.account, definition);
+      const { run } = slice;
+      const settings = dispatchSettings(run, runtime.account, slice.definition);
       const { policy } = settings;
       if (slice.phase === 'sending') {
         await outageRetry.retry(() => noteBegun(run, runtime.account, settings));
-        const first = failFastOf(definition)?.first ?? firstByDefault;
+        const first = settings.failFast?.first ?? firstByDefault;
         const addressCheck = addressChecks.enter(run, () =>
           createAddressCheck(first, (reason) => pause(options, run, reason)),
         );
         try {
-          return await send(options, { slice, lease, runtime, addressCheck, stop });
+          return await send(options, { slice, settings, lease, runtime, addressCheck, stop });
         } finally {
           addressChecks.leave(run);
         }
@@ -76,6 +76,7 @@ export function createSliceDispatcher(options: SliceDispatcherOptions): SliceDis
 
 type Sending = {
   readonly slice: SendingSlice;
+  readonly settings: DispatchSettings;
   readonly lease: Lease;
   readonly runtime: AccountRuntime;
   readonly addressCheck: AddressCheck;
@@ -84,10 +85,9 @@ type Sending = {
 
 async function send(options: SliceDispatcherOptions, sending: Sending): Promise<void> {
   const { context, outageRetry, checkpointer, recorder, observer } = options;
-  const { slice, runtime, addressCheck } = sending;
+  const { slice, settings, runtime, addressCheck } = sending;
   const { account } = runtime;
   const { run } = slice;
-  const settings = dispatchSettings(run, account, slice.definition);
   const gate = windowGateOf(slice.definition, slice.window);
   let pendingPause: Promise<unknown> | undefined;
   await workSlice({
@@ -97,7 +97,7 @@ async function send(options: SliceDispatcherOptions, sending: Sending): Promise<
     recorder,
     files: createRunFiles(context.ledger.pool, run),
     concurrency: settings.concurrency,
-    sender: createSender(options, sending, settings, gate),
+    sender: createSender(options, sending, gate),
     onSettled: (messageId, state) => observer.settled({ account: account.name, run, messageId, state }),
     onRefused: (words) => {
       pendingPause = pause(options, run, { kind: 'credential_refused', account: account.name, words });
@@ -116,8 +116,7 @@ async function send(options: SliceDispatcherOptions, sending: Sending): Promise<
 
 function createSender(
   { context, outageRetry, cutOff }: SliceDispatcherOptions,
-  { slice: { run, slice, owner, channel }, lease, runtime, addressCheck, stop }: Sending,
-  settings: DispatchSettings,
+  { slice: { run, slice, owner, channel }, settings, lease, runtime, addressCheck, stop }: Sending,
   gate: WindowGate | undefined,
 ): SliceWork['sender'] {
   const { gateway, limiter, breaker } = runtime;

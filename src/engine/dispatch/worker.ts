@@ -136,7 +136,7 @@ function periodicTasks(
   ];
 }
 
-export type PeriodicTask = {
+type PeriodicTask = {
   readonly interval: number;
   readonly task: () => Promise<unknown>;
   /** As `OutageRetry.query`. */
@@ -148,7 +148,7 @@ export type PeriodicTask = {
  *
  * @throws Error the first failure of a task, other than an outage
  */
-export async function runPeriodicTasks(
+async function runPeriodicTasks(
   tasks: readonly PeriodicTask[],
   { retry, query }: OutageRetry,
   end: AbortSignal,
@@ -164,7 +164,7 @@ export async function runPeriodicTasks(
 }
 
 /** Replaces a lost session. @returns closes the session */
-export async function keepWorkerSession(
+async function keepWorkerSession(
   pool: Ledger['pool'],
   worker: string,
   onWake: () => void,

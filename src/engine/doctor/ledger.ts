@@ -2,7 +2,7 @@ import { createMemoryClaimMarks } from '../../domain/claim-marks.ts';
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/rights.ts';
-import { type QueueVersions, readQueueVersions } from '../../ledger/slices/queue-version.ts';
+import { type QueueVersions, readQueueVersions } from '../../ledger/slices/queue.ts';
 import { createHashKey, hasHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';

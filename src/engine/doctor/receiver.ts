@@ -1,8 +1,7 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { askHealth } from '../../gateway/health.ts';
-import { checkReachable } from '../../gateway/reachable.ts';
+import { askHealth, checkReachable } from '../../gateway/reachable.ts';
 import { createAddressList } from '../../platform/address-list.ts';
 import { count } from '../../platform/sentence.ts';
 import { isLoopbackHost, isPlainHttp } from '../../wire/loopback.ts';

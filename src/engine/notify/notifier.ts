@@ -22,7 +22,7 @@ const acquisitionTime = 2 * 60_000;
 /** Milliseconds. */
 const warnAfter = 10 * 60_000;
 
-export type NotifierOptions = {
+type NotifierOptions = {
   readonly tools: NotifyOptions;
   /** Milliseconds between two looks; undefined: end when nothing is due. */
   readonly pollInterval: number | undefined;

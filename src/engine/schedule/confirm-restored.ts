@@ -1,6 +1,7 @@
 import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { BegunRun } from '../../domain/claim-marks.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { openRunStates } from '../../domain/runs.ts';
 import {
   findMissingClaim,
   holdLedger,
@@ -18,14 +19,14 @@ import type { EngineContext } from '../context.ts';
 import { findLostRuns } from '../dispatch/begun-runs.ts';
 import { maxTicks } from './record-schedules.ts';
 
-export type Restoration = {
+type Restoration = {
   readonly reason: string;
   /** Time of the backup: later writes may be missing. Null: nothing is. */
   readonly since: Date | null;
 };
 
 /** `requests`: how many became in doubt. */
-export type DoubtedRun = { readonly run: string; readonly requests: number };
+type DoubtedRun = { readonly run: string; readonly requests: number };
 
 export type Restored = {
   readonly doubted: readonly DoubtedRun[];
@@ -111,7 +112,7 @@ async function doubtUnsentRequests(
 ): Promise<DoubtedRun[]> {
   const why = { kind: 'ledger_restored', since: since.toISOString(), words: reason } as const;
   const doubted: DoubtedRun[] = [];
-  for (const run of await listUnfinishedRuns(ledger.pool, ['planned', 'running', 'paused'])) {
+  for (const run of await listUnfinishedRuns(ledger.pool, openRunStates)) {
     const requests = await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, {
       reason: why,
       since,

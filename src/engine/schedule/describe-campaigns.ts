@@ -12,7 +12,7 @@ import { listCampaigns } from './schedule-folder.ts';
 import type { ScheduleSource } from './start-ticks.ts';
 
 /** A file of the folder of campaigns. */
-export type CampaignFile = {
+type CampaignFile = {
   readonly file: string;
   /** Undefined: the file has a problem that leaves open what it is. */
   readonly campaign: Campaign['value'] | undefined;

@@ -9,12 +9,12 @@ import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** `next`: null when the campaign never runs again or its file is missing. */
-export type UpcomingSchedule = Omit<ListedSchedule, 'times' | 'recordedUntil'> & {
+type UpcomingSchedule = Omit<ListedSchedule, 'times' | 'recordedUntil'> & {
   readonly times: Schedule;
   readonly next: Date | null;
 };
 
-export type FormattedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
+type FormattedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
 
 export async function describeSchedules(
   { ledger, now }: EngineContext,

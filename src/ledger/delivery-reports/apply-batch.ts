@@ -14,7 +14,7 @@ import { replaceEarlierReport } from './store-content.ts';
 /** Bytes: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
 
-export type ApplyOptions = {
+type ApplyOptions = {
   /** Accounts that share a webhook or suppressions. */
   readonly sharing?: AccountSharing;
   /** Called after the commit, for each report that could not be applied. */

@@ -94,7 +94,7 @@ const unprovenStates: readonly RequestState[] = ['planned', 'sending', 'in_doubt
  * A proof of an untried request means that another copy of the ledger sent it. Then the ledger is held, so that
  * nothing is claimed, and the run is recorded: its planned requests become in doubt.
  */
-export async function proveAccepted(
+async function proveAccepted(
   client: Transaction,
   recipients: readonly MatchedRecipient[],
   now: Date,

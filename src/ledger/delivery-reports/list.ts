@@ -25,7 +25,7 @@ export type ListedDeliveryReport = {
   readonly run: string | null;
 };
 
-export type DeliveryReportFilter = {
+type DeliveryReportFilter = {
   readonly states: readonly DeliveryReportState[];
   /** Also selects reports in any state that could not be read in full. */
   readonly partlyRead?: boolean;

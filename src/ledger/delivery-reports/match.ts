@@ -111,7 +111,7 @@ const subjectsElsewhere = batchOf<ReportSubject & { readonly request: RequestKey
  *
  * @returns by the index of the report
  */
-export async function findByJobNumberOrPart(
+async function findByJobNumberOrPart(
   client: Transaction,
   reports: readonly ReportSubject[],
   requests: NamedRequests,

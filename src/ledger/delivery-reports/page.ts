@@ -6,7 +6,7 @@ import { addressVariants, deliveryReportColumns, type ListedDeliveryReport } fro
 export const unresolvedStates = ['conflicting', 'unmatched', 'inbound', 'unreadable', 'failed'] as const;
 export type UnresolvedState = (typeof unresolvedStates)[number];
 
-export type UnresolvedFilter = {
+type UnresolvedFilter = {
   readonly state: UnresolvedState;
   /** That received them; null: all. */
   readonly accounts: readonly string[] | null;

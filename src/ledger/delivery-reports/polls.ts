@@ -9,7 +9,7 @@ export type PollableRequest = {
   readonly missing: readonly string[];
 };
 
-export type PollFilter = {
+type PollFilter = {
   readonly account: string;
   readonly run?: string | undefined;
   readonly acceptedFrom: Date;

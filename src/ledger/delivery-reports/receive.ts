@@ -8,10 +8,11 @@ export type ReceivedCall = {
   readonly account: string;
   readonly receivedAt: Date;
   readonly method: DeliveryReportMethod;
+  /** As sent; '' without one. */
   readonly contentType: string;
-  /** Without credentials. */
+  /** Names in lower case, without credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a GET: the query string. */
+  /** The raw bytes; of a GET those of the query string, without the "?". */
   readonly body: Buffer;
   /** Digest of the signed content, to recognise duplicates. */
   readonly signature?: Buffer;

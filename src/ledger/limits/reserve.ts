@@ -14,7 +14,7 @@ export type Reservation = {
   readonly steppedBack: number;
 };
 
-export type ReservationRequest = {
+type ReservationRequest = {
   readonly account: string;
   readonly wanted: number;
   /** An estimate, which `spendReservation` corrects. */
@@ -144,7 +144,7 @@ export async function spendReservation(
 }
 
 /** When the service may be asked. Times: clock of Postgres, milliseconds since 1970. */
-export type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
+type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
 
 /** Reserves a look-up. The service allows one a second. */
 export async function reserveLookUp(pool: pg.Pool, account: string): Promise<ReservedLookUp> {

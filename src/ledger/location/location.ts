@@ -135,7 +135,7 @@ export async function recordLocation(client: Connection, location: string): Prom
   await client.query('UPDATE ledger_location SET location = $1 WHERE location IS NULL', [location]);
 }
 
-export type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
+type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
 
 /** Stops all claims. A held ledger keeps its reason, unless it is now known to be incomplete. */
 export async function holdLedger(client: Connection, { reason, incomplete }: Hold, now: Date): Promise<void> {

@@ -41,7 +41,7 @@ export async function insertRunNotifications(
   );
 }
 
-export type MissedTick = {
+type MissedTick = {
   readonly schedule: string;
   readonly state: 'missed' | 'failed';
   readonly times: number;

@@ -55,7 +55,7 @@ export async function markMailed(
   return rowCount === 1;
 }
 
-export type Postponement = {
+type Postponement = {
   /** Without secrets and addresses. */
   readonly problem: string;
   readonly dueAt: Date;

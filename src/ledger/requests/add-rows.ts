@@ -12,7 +12,7 @@ const isProvenEarly =
 export type StartedRequest = { readonly request: number; readonly startedAt: Date };
 
 /** Claimed requests that their owner cannot record as accepted. */
-export type StartedRequests = {
+type StartedRequests = {
   readonly run: string;
   readonly slice: number;
   readonly owner: string;

@@ -50,7 +50,7 @@ export async function* listDoubts(
   }
 }
 
-export type FoundRequest = {
+type FoundRequest = {
   readonly request: number;
   readonly messageId: string;
   readonly state: RequestState;

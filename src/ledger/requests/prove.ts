@@ -5,7 +5,7 @@ import type { Transaction } from '../session.ts';
 import { type RequestKey, requestKeys } from './by-message-id.ts';
 
 /** `isUntried`: the ledger knows of no attempt. */
-export type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
+type ProvenRequest = RequestKey & { readonly isUntried: boolean; readonly messageId: string };
 
 /**
  * `in_doubt, planned → accepted`, because a delivery report or reply proves that the service has the request. A

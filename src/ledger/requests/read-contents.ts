@@ -18,7 +18,7 @@ export type OrdinaryRequest = {
   readonly destinations: Destinations;
 };
 
-export type Contents = {
+type Contents = {
   readonly requests: readonly OrdinaryRequest[];
   /** With a suppressed recipient: each needs a row before a claim covers it. */
   readonly suppressed: readonly number[];
@@ -145,7 +145,7 @@ const readStatement = `
   LIMIT $6
 `;
 
-export type NumberedEnvelope = Envelope & { readonly envelope: number };
+type NumberedEnvelope = Envelope & { readonly envelope: number };
 
 export async function readEnvelopes(
   pool: pg.Pool,

@@ -34,7 +34,7 @@ export type SettledState =
   /** The service provably did not accept the request. `unauthorized` also pauses the run. */
   | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' };
 
-export const settlementColumns: Columns<Settlement> = {
+const settlementColumns: Columns<Settlement> = {
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
   owner: ['uuid', ({ owner }) => owner],

@@ -1,5 +1,5 @@
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
-import type { RunState } from '../../domain/runs.ts';
+import { openRunStates, type RunState } from '../../domain/runs.ts';
 import { insertRunNotifications } from '../notifications/insert.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -43,7 +43,7 @@ export async function markUnrecorded(
   run: string,
   reason: UnrecordedReason,
 ): Promise<void> {
-  await changeState(client, run, { from: ['planned', 'running', 'paused'], to: 'paused', reason });
+  await changeState(client, run, { from: openRunStates, to: 'paused', reason });
 }
 
 /** `planned, running, paused → cancelled` */
@@ -54,7 +54,7 @@ export async function markCancelled(
   now: Date,
 ): Promise<void> {
   await changeState(client, run, {
-    from: ['planned', 'running', 'paused'],
+    from: openRunStates,
     to: 'cancelled',
     reason,
     finishedAt: now,

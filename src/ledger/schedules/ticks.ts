@@ -123,7 +123,7 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
   return rows;
 }
 
-export type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
+type TickKey = Pick<DueTick, 'schedule' | 'dueAt'>;
 
 /**
  * `due → started`, in the transaction that makes the run, so that each tick has one run.
@@ -176,7 +176,7 @@ export async function endTick(
 }
 
 /** A planned run of a schedule, or of a token's owner. */
-export type UnstartedRun = { readonly run: string; readonly plannedBy: Actor };
+type UnstartedRun = { readonly run: string; readonly plannedBy: Actor };
 
 const planned: AuditAction = 'run planned';
 

@@ -18,12 +18,12 @@ export type DoubtPolicy = {
 };
 
 /** `lost`: the slice has another owner; nothing was changed. */
-export type FinishResult = 'done' | 'returned' | 'lost';
+type FinishResult = 'done' | 'returned' | 'lost';
 
 export type CompleteOptions = { readonly plan: SlicePlan; readonly policy: DoubtPolicy; readonly now: Date };
 
 /** `interrupted`: the worker was stopped before the slice was done. */
-export type FinishOptions = CompleteOptions & { readonly interrupted: boolean };
+type FinishOptions = CompleteOptions & { readonly interrupted: boolean };
 
 /**
  * A held slice is done if nothing is left to send, else it can be acquired again. Requests without an outcome become

@@ -1,13 +1,15 @@
+import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
+import { z } from 'zod';
 import type { Connection, Transaction } from '../session.ts';
 
 /** Each job is a queued or held slice. Jobs are grouped by account. */
 export type SliceQueue = PgBoss;
 
 export const queueName = 'slices';
-export const queueSchema = 'volley_queue';
+const queueSchema = 'volley_queue';
 
 /** A lease expires after this time without renewal; the minimum of pg-boss. */
 export const leaseSeconds = 10;
@@ -97,4 +99,23 @@ export function queueDb(client: Connection): Db {
       return Array.isArray(result) ? { rows: result.flatMap(({ rows }) => rows) } : result;
     },
   };
+}
+
+export type QueueVersions = {
+  /** Of the tables; null: there are none. */
+  readonly installed: number | null;
+  /** Of this version's pg-boss. */
+  readonly needed: number;
+};
+
+const packageSchema = z.object({ pgboss: z.object({ schema: z.number() }) });
+
+export async function readQueueVersions(pool: pg.Pool): Promise<QueueVersions> {
+  const { pgboss } = packageSchema.parse(createRequire(import.meta.url)('pg-boss/package.json'));
+  const { rows: tables } = await pool.query(
+    `SELECT FROM pg_tables WHERE schemaname = '${queueSchema}' AND tablename = 'version'`,
+  );
+  if (tables.length === 0) return { installed: null, needed: pgboss.schema };
+  const { rows } = await pool.query<{ version: number }>(`SELECT version FROM ${queueSchema}.version`);
+  return { installed: rows[0]?.version ?? null, needed: pgboss.schema };
 }

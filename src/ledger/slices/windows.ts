@@ -41,7 +41,7 @@ export async function closeWindow(
   );
 }
 
-export type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
+type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
   readonly run: string;
   readonly account: string;
   /** As planned. */
