@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { duration, timeZone } from '../platform/scalars.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import { formatLocalTime, nextSkippedTimes, toInstantOrChange } from '../platform/zoned-times.ts';
+import { isTime } from '../wire/wire-values.ts';
 
 /** Whether the next run is skipped or queued while the last one has not ended. */
 const overlaps = ['skip', 'queue'] as const;
@@ -181,9 +182,4 @@ function isCron(pattern: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isTime(written: string): boolean {
-  const time = new Date(`${written}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
 }

@@ -4,6 +4,7 @@ import { knownText } from '../platform/schema-messages.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { isTimeZone, parseTimeZone } from '../wire/time-zone.ts';
+import { isTime } from '../wire/wire-values.ts';
 
 const expectedZone = 'expected a time zone such as Pacific/Auckland or New Zealand Standard Time';
 
@@ -142,7 +143,10 @@ export const deadline = z
     error: 'expected a local time such as 2026-12-01T17:00, or a time of day such as "06:00"',
     abort: true,
   })
-  .refine(isTime, 'there is no such day or time')
+  .refine(
+    (written) => isTime(isTimeOfDay(written) ? `2000-01-01T${written}` : written),
+    'there is no such day or time',
+  )
   .optional()
   .describe(
     'The local time by which all requests should be sent: 2026-12-01T17:00, or the next "06:00". It is in the campaign\'s `timeZone`, or that of the window or the schedule. `plan` shows which recipients would miss it at the configured rate.',
@@ -158,10 +162,4 @@ export const onDeadline = z
 /** Whether a deadline has no date. */
 export function isTimeOfDay(deadline: string): boolean {
   return !deadline.includes('T');
-}
-
-function isTime(written: string): boolean {
-  const local = isTimeOfDay(written) ? `2000-01-01T${written}` : written;
-  const time = new Date(`${local}Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(local);
 }

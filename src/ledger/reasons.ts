@@ -21,6 +21,11 @@ export function reasonOf(kind: BareReasonKind): string {
   return `jsonb_build_object('kind', '${kind}')`;
 }
 
+/** SQL: the reason of a request that was sent again after a doubt, and ended in this state with these words. */
+export function resentReason(state: string, words: string): string {
+  return `jsonb_build_object('kind', 'resent', 'state', ${state}, 'words', ${words})`;
+}
+
 /** Writes a jsonb parameter, which can hold neither NUL nor lone surrogates. */
 export function reasonValue(reason: Reason): string;
 export function reasonValue(reason: Reason | null): string | null;

@@ -3,6 +3,7 @@ import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
 import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
 import type { DeliveryReportCredentials, OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
+import { internationalNumber } from '../wire/wire-values.ts';
 import { type Content, unitsFor } from './content.ts';
 import type { DeliveryReportId } from './options.ts';
 import type { Acceptance } from './receive-request.ts';
@@ -216,7 +217,6 @@ export function priceText(thousandths: number): string {
  * unknown.
  */
 function toE164(number: string): string {
-  const digits = number.replaceAll(/[\s().-]/g, '');
-  const [, international] = /^\+?([1-9]\d{6,14})$/.exec(digits) ?? [];
-  return international === undefined ? number : `+${international}`;
+  const digits = number.replaceAll(/[\s().-]/g, '').replace(/^\+/, '');
+  return internationalNumber.test(digits) ? `+${digits}` : number;
 }

@@ -1,4 +1,4 @@
-import { type DeliveryReportState, deliveryReportStates } from '../../domain/delivery-reports.ts';
+import { deliveryReportStates } from '../../domain/delivery-reports.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { PollEnd } from '../../engine/delivery-reports/poll.ts';
 import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
@@ -23,11 +23,12 @@ const list = defineCommand({
   examples: [['volley delivery-reports list --state unmatched', 'find reports of no message']],
   run: async (shell, _, { state, run: name, account, address, ...output }) => {
     const { listDeliveryReports } = await import('../../ledger/delivery-reports/list.ts');
+    const { unresolvedStates } = await import('../../ledger/delivery-reports/page.ts');
     const { deliveryReportColumns, deliveryReportTable } = await import('../../report/delivery-reports.ts');
     const { printList } = await import('../print-list.ts');
     await withLedgerToRead(shell, async (context) => {
       const run = await requireChosenRun(shell, context, name);
-      const filter = { states: state ?? noteworthy, partlyRead: state === undefined, run, account, address };
+      const filter = { states: state ?? unresolvedStates, partlyRead: state === undefined, run, account, address };
       const form = {
         table: deliveryReportTable,
         columns: deliveryReportColumns,
@@ -145,15 +146,6 @@ export const command = defineGroup(
   'Lists delivery reports and replies, lists missing delivery reports and looks them up, and replays stored ones.',
   { list, missing, poll, replay },
 );
-
-/** The states that need attention. */
-const noteworthy: readonly DeliveryReportState[] = [
-  'conflicting',
-  'unmatched',
-  'inbound',
-  'unreadable',
-  'failed',
-];
 
 function exitCodeOf(end: PollEnd): ExitCode {
   if (end.kind === 'refused') return 4;

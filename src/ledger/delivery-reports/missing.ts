@@ -13,6 +13,14 @@ export type MissingDeliveryReport = {
   readonly lastStatus: string | null;
 };
 
+/** SQL: of the recipient `r` of the request `q`. */
+const lastStatus = `
+  (SELECT k.status
+   FROM unusual_delivery_reports k
+   WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
+   ORDER BY k.report_id DESC
+   LIMIT 1) AS "lastStatus"`;
+
 export type MissingFilter = {
   readonly run?: string | undefined;
   readonly accounts?: readonly string[] | null;
@@ -27,11 +35,7 @@ export function streamMissing(
 ): AsyncGenerator<readonly MissingDeliveryReport[], void, undefined> {
   const sql = `
     SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
-           (SELECT k.status
-            FROM unusual_delivery_reports k
-            WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
-            ORDER BY k.report_id DESC
-            LIMIT 1) AS "lastStatus"
+           ${lastStatus}
     FROM runs
     JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q ON q.state = 'accepted' AND q.updated_at <= $2
     CROSS JOIN ${recipientsOf('runs.run_id', 'q.request')} r
@@ -60,4 +64,71 @@ export async function listMissing(
   onPage: (page: readonly MissingDeliveryReport[]) => void,
 ): Promise<number> {
   return readPages(pool, (client) => streamMissing(client, filter, limit), onPage);
+}
+
+export type MissingPlace = { readonly request: number; readonly position: number };
+
+export type MissingOfRun = MissingDeliveryReport & MissingPlace;
+
+/**
+ * Lists a page of `listMissing` for one run, in the order of its requests. Reads slice by slice, and no slice of which
+ * all recipients are booked as reported: of a run with a million recipients it reads one to a few. A purged run has
+ * none.
+ */
+export async function pageMissingOfRun(
+  pool: pg.Pool,
+  run: string,
+  { after, limit }: { readonly after: MissingPlace | undefined; readonly limit: number },
+): Promise<MissingOfRun[]> {
+  const { request = 0, position = 0 } = after ?? {};
+  const { rows: slices } = await pool.query<{ first: number; last: number }>(
+    `
+    SELECT s.first_request AS first, s.last_request AS last
+    FROM runs
+    JOIN slices s USING (run_id)
+    LEFT JOIN billing_slices b USING (run_id, slice)
+    WHERE runs.run_id = $1 AND runs.purged_at IS NULL AND s.last_request >= $2
+      AND (
+        coalesce(b.open, true)
+        OR EXISTS (SELECT FROM billing_reopened_requests o WHERE o.run_id = $1)
+        OR (
+          SELECT sum(e.accepted - e.delivered - e.undelivered)
+          FROM billing_entries e
+          WHERE e.run_id = s.run_id AND e.slice = s.slice
+        ) > 0
+      )
+    ORDER BY s.first_request
+    `,
+    [run, request],
+  );
+  const found: MissingOfRun[] = [];
+  for (const { first, last } of slices) {
+    const { rows } = await pool.query<MissingOfRun>(
+      `
+      SELECT q.run_id AS run, q.request, r.position, q.message_id AS "messageId", r.address,
+             q.updated_at AS "acceptedAt",
+             ${lastStatus}
+      FROM (
+        SELECT *
+        FROM requests_between($1, $2, $3) a
+        WHERE a.state = 'accepted' AND a.recipients > (
+          SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = a.request
+        )
+        ORDER BY a.request
+        OFFSET 0
+      ) q
+      CROSS JOIN ${recipientsOf('$1', 'q.request')} r
+      WHERE (q.request, r.position) > ($4, $5) AND NOT EXISTS (
+        SELECT FROM recipient_outcomes o
+        WHERE o.run_id = $1 AND o.request = q.request AND o.position = r.position
+      )
+      ORDER BY q.request, r.position
+      LIMIT $6
+      `,
+      [run, Math.max(first, request), last, request, position, limit - found.length],
+    );
+    found.push(...rows);
+    if (found.length >= limit) break;
+  }
+  return found;
 }

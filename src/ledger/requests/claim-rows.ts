@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { removeDestinations } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
+import { comparedAddress } from '../compared-address.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import { reasonOf } from '../reasons.ts';
 import { inTransaction } from '../session.ts';
@@ -131,7 +132,7 @@ const claimStatement = `
     LIMIT $3
     FOR UPDATE SKIP LOCKED
   ), checked AS MATERIALIZED (
-    SELECT b.request, b.attempts, r.position, lower(r.address COLLATE "C") AS address, e.sub_account
+    SELECT b.request, b.attempts, r.position, ${comparedAddress('r.address')} AS address, e.sub_account
     FROM batch b
     JOIN envelopes e ON e.run_id = b.run_id AND e.envelope = b.envelope
     CROSS JOIN LATERAL recipients_between(b.run_id, b.request, b.request) r

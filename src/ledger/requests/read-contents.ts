@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { splitByRequest } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
+import { comparedAddress } from '../compared-address.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 
 export type SliceRange = {
@@ -109,7 +110,7 @@ const readStatement = `
              AND (
                SELECT true
                FROM suppressions
-               WHERE channel = r.channel AND address = lower(n.address COLLATE "C")
+               WHERE channel = r.channel AND address = ${comparedAddress('n.address')}
                  AND account IN ('', r.suppression_account)
                LIMIT 1
              )
@@ -119,7 +120,7 @@ const readStatement = `
                SELECT true
                FROM hashed_suppressions
                WHERE channel = r.channel
-                 AND hash = ${hashedAddress('r.channel', 'lower(n.address COLLATE "C")', '$4', '$5')}
+                 AND hash = ${hashedAddress('r.channel', comparedAddress('n.address'), '$4', '$5')}
                  AND account IN ('', r.suppression_account)
                LIMIT 1
              )

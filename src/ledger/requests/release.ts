@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
-import { reasonOf, reasonValue } from '../reasons.ts';
+import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import type { SliceRange } from './read-contents.ts';
 
@@ -172,7 +172,7 @@ export async function failRefused(
     UPDATE requests q
     SET state = CASE WHEN resends > 0 THEN 'in_doubt' ELSE 'failed' END,
         reason = CASE WHEN resends > 0
-                   THEN jsonb_build_object('kind', 'resent', 'state', 'failed', 'words', r.words)
+                   THEN ${resentReason("'failed'", 'r.words')}
                    ELSE r.words
                  END,
         updated_at = $4

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import { batchOf, type Columns } from '../batch.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
-import { reasonOf, reasonValue } from '../reasons.ts';
+import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { divideRequests } from './divide.ts';
 import { doubtRepeatedNumbers } from './doubt.ts';
@@ -154,7 +154,7 @@ function settleStatement(hasJobNumbers: boolean): string {
           reason = CASE
                      WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN ${reasonOf('reported')}
                      WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
-                     THEN jsonb_build_object('kind', 'resent', 'state', o.state, 'words', o.detail)
+                     THEN ${resentReason('o.state', 'o.detail')}
                      ELSE o.detail
                    END,
           owner = NULL, updated_at = o.finished_at
@@ -186,7 +186,7 @@ async function settleInDoubt(
       UPDATE requests q
       SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
           reason = CASE WHEN q.resends > 0 AND o.state = 'rejected'
-                     THEN jsonb_build_object('kind', 'resent', 'state', o.state, 'words', o.detail)
+                     THEN ${resentReason('o.state', 'o.detail')}
                      ELSE o.detail
                    END,
           updated_at = o.finished_at

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
-import { listMissing, type MissingDeliveryReport } from '../../../src/ledger/delivery-reports/missing.ts';
-import { type MissingOfRun, pageMissingOfRun } from '../../../src/ledger/delivery-reports/missing-of-run.ts';
+import {
+  listMissing,
+  type MissingDeliveryReport,
+  type MissingOfRun,
+  pageMissingOfRun,
+} from '../../../src/ledger/delivery-reports/missing.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planReportableRun } from '../../support/reportable-run.ts';
 
