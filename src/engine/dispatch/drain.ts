@@ -1,4 +1,7 @@
-/** Milliseconds after the stop signal. A process ends within 10 seconds. */
+/** Milliseconds after the stop signal in which a process ends. */
+export const maxDrain = 10_000;
+
+/** Milliseconds after the stop signal. */
 export const cutOffAfter = 7_500;
 const giveUpAfter = 9_000;
 

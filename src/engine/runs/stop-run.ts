@@ -6,6 +6,7 @@ import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
+import { maxDrain } from '../dispatch/drain.ts';
 import { noSuchRun } from './find-run.ts';
 
 /** @throws InputError unless the run is planned or running */
@@ -43,9 +44,6 @@ function requireChanged(run: string, stopped: StopResult | undefined): void {
 export function nothingToStopText(state: RunState): string {
   return `The run is ${state} already; there is nothing to stop.`;
 }
-
-/** Milliseconds. A draining process gives up by then. */
-const maxDrain = 10_000;
 
 /** Resolves when no worker holds a slice, or after `maxDrain`. */
 export async function waitUntilIdle(context: EngineContext, run: string, stop: AbortSignal): Promise<void> {

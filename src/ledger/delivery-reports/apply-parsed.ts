@@ -1,5 +1,4 @@
 import type { AccountSharing } from '../../domain/account-sharing.ts';
-import type { RequestState } from '../../domain/runs.ts';
 import { holdLedger } from '../location/location.ts';
 import { findRequestsByMessageId } from '../requests/by-message-id.ts';
 import { proveRequests, recordUnaccepted } from '../requests/prove.ts';
@@ -85,8 +84,6 @@ function optOutOf(reading: ParsedQueuedReport): OptOut[] {
   return [{ report, source: 'reply', reason: text.trim(), subAccount }];
 }
 
-const unprovenStates: readonly RequestState[] = ['planned', 'sending', 'in_doubt'];
-
 /**
  * Settles requests that a report or reply proves: in doubt, or waiting for a resend, they become accepted; for a
  * request that is sending, the proof is kept in case its answer is lost.
@@ -101,8 +98,8 @@ async function proveAccepted(
 ): Promise<void> {
   const unaccepted = recipients.filter(({ state }) => state !== 'accepted');
   if (unaccepted.length === 0) return;
-  const requests = unaccepted.filter(({ isProof, state }) => isProof && unprovenStates.includes(state));
-  const proven = requests.length === 0 ? [] : await proveRequests(client, requests);
+  const proofs = unaccepted.filter(({ isProof }) => isProof);
+  const proven = proofs.length === 0 ? [] : await proveRequests(client, proofs);
   await recordUnaccepted(client, unaccepted);
   const untried = proven.filter(({ isUntried }) => isUntried);
   if (untried.length > 0) await recordUntriedProofs(client, untried, now);
