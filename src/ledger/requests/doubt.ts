@@ -8,6 +8,8 @@ import { addAcceptedRows, addAllPlannedRows, addUnrecordedRows } from './add-row
 import type { RequestKey } from './by-message-id.ts';
 import type { SliceRange } from './read-contents.ts';
 
+/* How requests come into doubt. `resolve.ts` and `prove.ts` lead out of it. */
+
 /**
  * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` by a delivery report.
  * The caller has locked the slice and changes its owner, so the former owner can record no more.

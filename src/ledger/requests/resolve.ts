@@ -6,6 +6,8 @@ import { markReopened } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
 
+/* How requests in doubt are resolved. A delivery report proves one too (`prove.ts`). */
+
 export type ResolvedRequest = { readonly request: number; readonly recipients: number };
 
 const stateAfter = {
