@@ -2,9 +2,18 @@ import { z } from 'zod';
 import { priorities } from '../domain/runs.ts';
 import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
 
+/** What becomes of requests in doubt. */
+export const doubtPolicies = ['hold', 'resend'] as const;
+
+/** What becomes of rejected requests with several recipients. */
+export const rejectionPolicies = ['keep', 'bisect'] as const;
+
+/** How many requests of a run are sent before an answer shows that its address is right, unless `failFast` says it. */
+export const firstByDefault = 20;
+
 const failFast = z
   .strictObject({
-    first: wholeNumber(1, 1000, 20).describe(
+    first: wholeNumber(1, 1000, firstByDefault).describe(
       'Volley sends this many requests first and waits for their outcomes. If the service rejects all of them, or what answers all of them is not the interface of the account, the run pauses. A resumed run starts this count again.',
     ),
     share: percentage
@@ -15,7 +24,7 @@ const failFast = z
   })
   .optional()
   .describe(
-    'When to pause the run because the service rejects its requests. You can resume it. Without `failFast`, a run still pauses when what answers its first 20 requests is not the interface of the account.',
+    `When to pause the run because the service rejects its requests. You can resume it. Without \`failFast\`, a run still pauses when what answers its first ${firstByDefault} requests is not the interface of the account.`,
   );
 
 const repeat = z
@@ -44,7 +53,7 @@ export const dispatch = z
         'How long the run waits while the service refuses every request of the account (503, 429, no connection). Volley probes with one request from time to time, and uses no retries. After that time the run pauses; you can resume it. `0s`: the run does not wait, and requests fail when their retries are used up.',
       ),
     onUnknown: z
-      .enum(['hold', 'resend'])
+      .enum(doubtPolicies)
       .default('hold')
       .describe(
         'What to do with a request in doubt (`in_doubt`), which the service may or may not have accepted. `hold`: wait for a delivery report, a status look-up or an operator, so that nothing is sent twice. `resend`: send it again with the same MessageID after all other requests, so that nothing is missed, but a recipient can get it twice.',
@@ -53,7 +62,7 @@ export const dispatch = z
       'With `onUnknown: resend`, how many times a request is sent again.',
     ),
     onRejected: z
-      .enum(['keep', 'bisect'])
+      .enum(rejectionPolicies)
       .default('keep')
       .describe(
         'What to do with a rejected request of several recipients. `keep`: leave it rejected. `bisect`: divide it into halves with MessageIDs of their own, repeatedly, until the recipients that cause the rejection are alone.',

@@ -3,6 +3,7 @@ import { notifiedEvents } from '../domain/notify.ts';
 import { text } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
+import { plainHttpPolicies } from '../wire/loopback.ts';
 
 const command = z
   .array(text)
@@ -25,7 +26,7 @@ const webhook = z
       `Key of the signature, as \${NOTIFY_…}: ${signatureKeyForm} (Standard Webhooks).`,
     ),
     plainHttp: z
-      .enum(['refused', 'allowed'])
+      .enum(plainHttpPolicies)
       .default('refused')
       .describe('Whether the address can be http on another machine.'),
   })
@@ -109,7 +110,7 @@ export const frozenTarget = z.intersection(
       kind: z.literal('webhook'),
       url: z.string(),
       secret: z.string(),
-      plainHttp: z.enum(['refused', 'allowed']),
+      plainHttp: z.enum(plainHttpPolicies),
     }),
     z.object({
       kind: z.literal('email'),

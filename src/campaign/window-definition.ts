@@ -19,6 +19,8 @@ export const campaignTimeZone = zone
     "The campaign's own time zone: an IANA name such as Pacific/Auckland, or a Windows name. It applies to the window if that names no zone, to recipients whose zone is unknown, and to the deadline.",
   );
 
+const holders = ['engine', 'service'] as const;
+
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const expectedDays = 'expected days such as Mon-Fri, or [Mon, Wed, Sat-Sun]';
 
@@ -111,7 +113,7 @@ const required = z
     ),
     timeZone,
     hold: z
-      .enum(['engine', 'service'])
+      .enum(holders)
       .default('engine')
       .describe(
         'Where requests wait while the window is closed. `engine`: Volley holds them. `service`: Volley hands them over at once, with the SendTime and TimeZone of the next opening, if the interface has them.',
@@ -131,7 +133,7 @@ export const frozenWindow = z
     days: z.array(z.number()).readonly(),
     from: z.number(),
     to: z.number(),
-    hold: z.enum(['engine', 'service']),
+    hold: z.enum(holders),
   })
   .optional();
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
 import { duration, rateLimit, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
+import { plainHttpPolicies } from '../wire/loopback.ts';
 import { maxPatternLength, ttsReturnProblem } from '../wire/tts-return.ts';
 import { allowSchema } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
@@ -69,7 +70,7 @@ const account = z.strictObject({
     )
     .meta({ writeOnly: true }),
   plainHttp: z
-    .enum(['refused', 'allowed'])
+    .enum(plainHttpPolicies)
     .default('refused')
     .describe(
       'Whether "baseUrl" may be http:// on another machine. Credentials and messages then cross the network unencrypted.',

@@ -1,13 +1,13 @@
 import type { Problem } from '../domain/problems.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
-import { isLoopbackHost } from '../wire/loopback.ts';
+import { isLoopbackHost, type PlainHttpPolicy } from '../wire/loopback.ts';
 
 /** A webhook in a campaign; `${NAME}` stands for an environment variable. */
 type WebhookDefinition = {
   readonly url: string;
   readonly secret: string;
-  readonly plainHttp: 'refused' | 'allowed';
+  readonly plainHttp: PlainHttpPolicy;
 };
 
 /** `key` signs the calls. */
@@ -64,7 +64,7 @@ function foreignNameProblems(text: string, where: string): Problem[] {
 
 function isInvalidAddress(
   { protocol, hostname, username, password, hash }: URL,
-  plainHttp: WebhookDefinition['plainHttp'],
+  plainHttp: PlainHttpPolicy,
 ): boolean {
   if (username !== '' || password !== '' || hash !== '') return true;
   if (protocol === 'http:') return plainHttp !== 'allowed' && !isLoopbackHost(hostname);

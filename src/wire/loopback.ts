@@ -1,5 +1,9 @@
 import { namesThisMachine } from '../platform/address-list.ts';
 
+/** Whether what is sent to another machine can be unencrypted. */
+export const plainHttpPolicies = ['refused', 'allowed'] as const;
+export type PlainHttpPolicy = (typeof plainHttpPolicies)[number];
+
 /** Whether an address is http on this machine. */
 export function isLoopbackHttp(address: string | undefined): boolean {
   const url = address === undefined ? null : URL.parse(address);

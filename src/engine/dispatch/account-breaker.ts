@@ -1,6 +1,5 @@
 import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
-import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attempt } from './attempt.ts';
@@ -15,6 +14,7 @@ import {
   refusalsToOpen,
   releaseProbe,
 } from './breaker.ts';
+import { retryAfterMilliseconds } from './retry-wait.ts';
 
 /** An account's circuit breaker, shared by all processes through the ledger. */
 export type AccountBreaker = {

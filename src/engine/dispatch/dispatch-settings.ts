@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { doubtPolicies, rejectionPolicies } from '../../campaign/dispatch.ts';
 import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
 import { priorities } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -13,9 +14,9 @@ const frozenDefinition = z.object({
     retries: z.number(),
     giveUpAfter: z.number().default(3_600_000),
     repeat: z.union([z.literal('allow'), z.number()]).default('allow'),
-    onUnknown: z.enum(['hold', 'resend']).default('hold'),
+    onUnknown: z.enum(doubtPolicies).default('hold'),
     resends: z.number().default(0),
-    onRejected: z.enum(['keep', 'bisect']).default('keep'),
+    onRejected: z.enum(rejectionPolicies).default('keep'),
     failFast: z.object({ first: z.number(), share: z.number().optional() }).optional(),
   }),
 });
@@ -25,9 +26,6 @@ const frozenWindows = z.object({ window: frozenWindow });
 export function windowOf(definition: unknown): FrozenWindow | undefined {
   return frozenWindows.parse(definition).window;
 }
-
-/** How many requests of a run are sent before an answer shows that its address is right, unless `failFast` says it. */
-export const firstByDefault = 20;
 
 export type FailFast = { readonly first: number; readonly share?: number | undefined };
 

@@ -1,8 +1,7 @@
 import type { WithheldCause } from '../../domain/reasons.ts';
-import { retryAfterMilliseconds } from '../../gateway/retry-after.ts';
 import type { SettledState } from '../../ledger/requests/settle.ts';
 import type { Attempt } from './attempt.ts';
-import { retryWait } from './retry-wait.ts';
+import { retryAfterMilliseconds, retryWait } from './retry-wait.ts';
 
 export type Step =
   /** After so many milliseconds. */

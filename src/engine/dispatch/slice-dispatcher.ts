@@ -1,3 +1,4 @@
+import { firstByDefault } from '../../campaign/dispatch.ts';
 import type { WindowGate } from '../../campaign/window-gate.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
@@ -13,7 +14,7 @@ import type { AccountRuntime } from './account-runtime.ts';
 import { type AddressCheck, createAddressCheck, createAddressChecks } from './address-check.ts';
 import { createBegunRunNotes } from './begun-runs.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import { type DispatchSettings, dispatchSettings, failFastOf, firstByDefault } from './dispatch-settings.ts';
+import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import { reasonToStop } from './fail-fast.ts';
 import type { Lease } from './lease.ts';
 import type { Observer } from './observer.ts';
