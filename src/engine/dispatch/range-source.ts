@@ -26,7 +26,7 @@ export function createRangeSource(options: SourceContext, checkpoint: SliceCheck
     async claim(limit, stop) {
       const { requests, claim } = await readAhead.next(limit);
       if (await checkpoint.claim(claim)) {
-        readAhead.advance(claim);
+        readAhead.advance(requests, claim);
         return requests;
       }
       readAhead.discard();

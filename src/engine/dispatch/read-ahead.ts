@@ -19,7 +19,7 @@ type ReadAhead = {
     readonly claim: RangeClaim;
   }>;
   /** After the claim was granted. */
-  readonly advance: (claim: RangeClaim) => void;
+  readonly advance: (requests: readonly ClaimedRequest[], claim: RangeClaim) => void;
   readonly discard: () => void;
   /** The claim for the end of the slice, if all requests there have rows. */
   readonly rest: () => RangeClaim | undefined;
@@ -71,9 +71,9 @@ export function createReadAhead({ context, outageRetry, slice }: ReadContext): R
       });
       return { requests: whole, claim };
     },
-    advance({ to }) {
+    advance(claimed, { to }) {
       claimedTo = to;
-      requests = requests.filter(({ request }) => request > to);
+      requests = requests.slice(claimed.length);
     },
     discard,
     rest() {
