@@ -28,7 +28,13 @@ const list = defineCommand({
     const { printList } = await import('../print-list.ts');
     await withLedgerToRead(shell, async (context) => {
       const run = await requireChosenRun(shell, context, name);
-      const filter = { states: state ?? unresolvedStates, partlyRead: state === undefined, run, account, address };
+      const filter = {
+        states: state ?? unresolvedStates,
+        partlyRead: state === undefined,
+        run,
+        account,
+        address,
+      };
       const form = {
         table: deliveryReportTable,
         columns: deliveryReportColumns,

@@ -3,15 +3,19 @@ import { InputError } from '../../domain/problems.ts';
 import { type PollJob, type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import { missingBounds } from '../../engine/live/live-delivery-reports.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { type MissingOfRun, type MissingPlace, pageMissingOfRun } from '../../ledger/delivery-reports/missing.ts';
-import { type RunMissing, listRunsWithMissing } from '../../ledger/operations/delivery-reports.ts';
+import {
+  type MissingOfRun,
+  type MissingPlace,
+  pageMissingOfRun,
+} from '../../ledger/delivery-reports/missing.ts';
+import { listRunsWithMissing, type RunMissing } from '../../ledger/operations/delivery-reports.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { formatPoll } from '../../report/delivery-reports.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import { type View, type Viewer, requireVisibleRun } from '../base/view.ts';
+import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
 import { number, table, time } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath, runPath } from '../paths.ts';
 
