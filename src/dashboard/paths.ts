@@ -1,19 +1,32 @@
+import type { Link } from '../report/column.ts';
+
+/** What is asked of a page. Nothing is asked with an empty text. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+export function pathWith(path: string, query: Query): string {
+  const asked = new URLSearchParams();
+  for (const [name, value = ''] of Object.entries(query)) if (value !== '') asked.set(name, value);
+  return asked.size === 0 ? path : `${path}?${asked.toString()}`;
+}
+
 /** The address of a page about a run. */
-export function runPath(run: string, page = '', query: Readonly<Record<string, string>> = {}): string {
-  const asked = new URLSearchParams(query).toString();
-  const path = `/runs/${encodeURIComponent(run)}${page === '' ? '' : `/${page}`}`;
-  return asked === '' ? path : `${path}?${asked}`;
+export function runPath(run: string, page = '', query: Query = {}): string {
+  return pathWith(`/runs/${encodeURIComponent(run)}${page === '' ? '' : `/${page}`}`, query);
 }
 
 /** The address of the page about a recipient: by MessageID or address. */
-export function recipientPath(text: string, query: Readonly<Record<string, string>> = {}): string {
-  return `/recipients?${new URLSearchParams({ q: text, ...query }).toString()}`;
+export function recipientPath(text: string, query: Query = {}): string {
+  return pathWith('/recipients', { q: text, ...query });
 }
 
 /** The address of a page about delivery reports. */
-export function deliveryReportsPath(page: string, query: Readonly<Record<string, string>> = {}): string {
-  const asked = new URLSearchParams(query).toString();
-  return asked === '' ? `/delivery-reports/${page}` : `/delivery-reports/${page}?${asked}`;
+export function deliveryReportsPath(page: string, query: Query = {}): string {
+  return pathWith(`/delivery-reports/${page}`, query);
+}
+
+/** The address of the requests that a run, or one of its payers, pays for. */
+export function billedRequestsPath(run: string, query: Query): string {
+  return pathWith(`/billing/runs/${encodeURIComponent(run)}/requests`, query);
 }
 
 /** The address of a page about a campaign file. */
@@ -28,5 +41,23 @@ export function accountPath(account: string, page = ''): string {
 
 /** The address of the list of runs of a campaign. */
 export function runsOfCampaignPath(campaign: string): string {
-  return `/?${new URLSearchParams({ campaign }).toString()}`;
+  return pathWith('/', { campaign });
+}
+
+/** The address of what a cell of a list is about. */
+export function pathOf(link: Link): string {
+  switch (link.kind) {
+    case 'run':
+      return runPath(link.run);
+    case 'missing reports of run':
+      return deliveryReportsPath(`missing/${link.run}`);
+    case 'recipient':
+      return recipientPath(link.recipient);
+    case 'account':
+      return accountPath(link.account);
+    case 'runs of campaign':
+      return runsOfCampaignPath(link.campaign);
+    case 'page':
+      return link.path;
+  }
 }

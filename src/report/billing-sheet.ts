@@ -2,8 +2,9 @@ import type { RunKind } from '../domain/runs.ts';
 import type { Closing } from '../ledger/billing/close.ts';
 import type { BillingFigures } from '../ledger/billing/figures.ts';
 import type { BillingDimension, BillingLine, BillingQuery, BillingTotal } from '../ledger/billing/report.ts';
-import { formatPayer } from './billing-words.ts';
-import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { formatPayer, formatPeriod } from './billing-words.ts';
+import { type Column, textColumn } from './column.ts';
+import type { Sheet } from './formats/sheet.ts';
 import { formatLocal } from './time.ts';
 
 export type BillingSheetLine = BillingFigures & {
@@ -71,16 +72,11 @@ export function billingSheet(
   asOf: Date,
 ): Sheet<BillingSheetLine> {
   const { by } = query;
-  const dimensions = by.map(
-    (dimension, index): SheetColumn<BillingSheetLine> => ({
-      key: dimension,
-      title: titles[dimension],
-      kind: 'text',
-      value: ({ values }) => values[index] ?? null,
-    }),
+  const dimensions = by.map((dimension, index) =>
+    textColumn<BillingSheetLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
   );
   const measures = figures.map(
-    ({ key, title, kind, always, minor }): SheetColumn<BillingSheetLine> => ({
+    ({ key, title, kind, always, minor }): Column<BillingSheetLine> => ({
       key,
       title,
       kind,
@@ -99,28 +95,16 @@ export function billingSheet(
     asOf,
     columns: [
       ...dimensions,
-      {
-        key: 'kind',
-        title: 'Kind',
-        kind: 'text',
-        value: ({ kind }) => kind,
+      textColumn('kind', 'Kind', {
         blank: report.expected.every(({ kind }) => kind === 'ordinary'),
-      },
-      {
-        key: 'correctionOf',
-        title: 'Correction of',
-        kind: 'text',
-        value: ({ correctionOf }) => correctionOf,
+      }),
+      textColumn('correctionOf', 'Correction of', {
         blank: !report.expected.some(({ corrections }) => corrections),
-      },
+      }),
       ...measures,
-      {
-        key: 'currency',
-        title: 'Currency',
-        kind: 'text',
-        value: ({ currency }) => currency,
+      textColumn('currency', 'Currency', {
         blank: report.expected.every(({ currency }) => currency === null),
-      },
+      }),
     ],
     rows: named(),
     totals: () =>
@@ -141,10 +125,10 @@ function formatClosing(closing: Closing | undefined, timeZone: string): string[]
     : [];
 }
 
-function formatQuery({ by, from, until, timeZone, filter }: BillingQuery): string[] {
-  const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
+function formatQuery(query: BillingQuery): string[] {
+  const { by, filter } = query;
   const filters = Object.entries(filter).map(
     ([dimension, values]) => `${dimension}: ${values.map(formatPayer).join(', ')}`,
   );
-  return [period, `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
+  return [formatPeriod('sent', query), `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }

@@ -1,4 +1,4 @@
-import { type BillingDimension, billingDimensions } from '../ledger/billing/report.ts';
+import { type BillingDimension, type BillingQuery, billingDimensions } from '../ledger/billing/report.ts';
 
 export const noName = '(none)';
 
@@ -31,4 +31,54 @@ export function parseDimensions(text: string): readonly BillingDimension[] | str
     found.push(dimension);
   }
   return found;
+}
+
+/** The filters of billing, by their names in options, addresses and calls of the API. */
+export const billingFilters = {
+  subAccount: 'SubAccount',
+  department: 'Department',
+  chargeCode: 'ChargeCode',
+  account: 'account',
+  campaign: 'campaign',
+  channel: 'channel',
+  run: 'run',
+} as const satisfies Readonly<Record<string, keyof BillingQuery['filter']>>;
+
+export type BillingFilter = keyof typeof billingFilters;
+export type FilterDimension = (typeof billingFilters)[BillingFilter];
+
+/** The name of the filter by a dimension. */
+export function filterNameOf(dimension: FilterDimension): string {
+  return dimension.charAt(0).toLowerCase() + dimension.slice(1);
+}
+
+/** What is asked of billing, with names as `formatPayer` writes them. */
+type AskedBilling = {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly timeZone: string;
+  readonly by: readonly BillingDimension[];
+} & { readonly [Filter in BillingFilter]?: string | readonly string[] | undefined };
+
+export function toBillingQuery({ from, to, timeZone, by, ...asked }: AskedBilling): BillingQuery {
+  const only = entriesOf(billingFilters).flatMap(([filter, dimension]) => {
+    const names = asked[filter];
+    return names === undefined ? [] : [[dimension, [names].flat().map(parsePayer)] as const];
+  });
+  return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
+}
+
+export function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
+  const keys: Key[] = [];
+  for (const key in record) keys.push(key);
+  return keys.map((key) => [key, record[key]]);
+}
+
+/** `sent from 2026-11 until before 2026-12, Pacific/Auckland`. */
+export function formatPeriod(
+  verb: 'sent' | 'planned',
+  { from, until, timeZone }: Pick<BillingQuery, 'from' | 'until' | 'timeZone'>,
+): string {
+  const begin = from === null ? 'at any time' : `from ${from}`;
+  return `${verb} ${begin}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
 }

@@ -1,16 +1,13 @@
 import type { CampaignQuery, CampaignRun, RunFigures } from '../ledger/billing/campaign-runs.ts';
-import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { formatPeriod } from './billing-words.ts';
+import type { Column, Columns } from './column.ts';
+import type { Sheet } from './formats/sheet.ts';
 
 type CampaignLine = RunFigures & { readonly of: CampaignRun | null };
 
-type Kind = SheetColumn<CampaignLine>['kind'];
+type Kind = Column<CampaignLine>['kind'];
 
-function runColumn(
-  key: keyof CampaignRun,
-  title: string,
-  kind: Kind,
-  minor?: number,
-): SheetColumn<CampaignLine> {
+function runColumn(key: keyof CampaignRun, title: string, kind: Kind, minor?: number): Column<CampaignLine> {
   return { key, title, kind, value: ({ of }) => of?.[key] ?? null, minor };
 }
 
@@ -19,19 +16,19 @@ function figureColumn(
   title: string,
   kind: Kind,
   minor?: number,
-): SheetColumn<CampaignLine> {
+): Column<CampaignLine> {
   return { key, title, kind, value: (line) => line[key], minor };
 }
 
-const columns: readonly SheetColumn<CampaignLine>[] = [
+const columns: Columns<CampaignLine> = [
   { key: 'run', title: 'Run', kind: 'text', value: ({ of }) => of?.run ?? 'Total' },
   runColumn('campaign', 'Campaign', 'text'),
   runColumn('account', 'Account', 'text', 9),
   runColumn('channel', 'Channel', 'text', 6),
-  runColumn('state', 'State', 'text', 1),
-  runColumn('plannedAt', 'Planned (UTC)', 'time', 4),
-  runColumn('begunAt', 'Begun (UTC)', 'time', 8),
-  runColumn('finishedAt', 'Finished (UTC)', 'time', 7),
+  runColumn('state', 'State', 'state', 1),
+  runColumn('plannedAt', 'Planned', 'time', 4),
+  runColumn('begunAt', 'Begun', 'time', 8),
+  runColumn('finishedAt', 'Finished', 'time', 7),
   runColumn('seconds', 'Seconds', 'decimal', 8),
   figureColumn('contactsRead', 'Contacts read', 'integer', 5),
   figureColumn('contactsLeftOut', 'Rejected', 'integer', 5),
@@ -57,7 +54,7 @@ const optionalColumns: readonly string[] = [
 ] satisfies readonly (keyof RunFigures)[];
 
 export function campaignSheet(
-  { campaigns, from, until, timeZone }: CampaignQuery,
+  query: CampaignQuery,
   report: {
     readonly runs: AsyncIterable<readonly CampaignRun[]>;
     readonly sums: readonly RunFigures[];
@@ -69,10 +66,9 @@ export function campaignSheet(
   async function* lines(): AsyncGenerator<readonly CampaignLine[], void, undefined> {
     for await (const runs of report.runs) yield runs.map((run) => ({ ...run, of: run }));
   }
-  const period = `planned ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
   return {
     title: 'Runs of campaigns',
-    subtitle: [campaigns.length === 0 ? 'all campaigns' : campaigns.join(', '), period],
+    subtitle: [query.campaigns.join(', ') || 'all campaigns', formatPeriod('planned', query)],
     asOf,
     columns: columns.map((column) => ({
       ...column,

@@ -3,7 +3,8 @@ import { resultFileColumns } from '../domain/files.ts';
 import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
 import { formatReasonOrNull } from '../platform/reason-text.ts';
-import type { CellValue, CsvForm, Sheet, SheetColumn } from './formats/sheet.ts';
+import type { CellKind, CellValue, Column, Columns } from './column.ts';
+import type { CsvForm, Sheet } from './formats/sheet.ts';
 
 /** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
 export type ContactRow = {
@@ -31,10 +32,10 @@ export type ReportedState = (typeof reportedStates)[number];
 type ResultColumn = (typeof resultFileColumns)[number];
 
 /** The common prefix separates them from the contact file's columns. */
-const resultColumns: readonly SheetColumn<ContactRow>[] = [
+const resultColumns: Columns<ContactRow> = [
   resultColumn('Volley File', 'text', ({ file }) => file),
   resultColumn('Volley Line', 'integer', ({ line }) => line),
-  resultColumn('Volley State', 'text', toReportedState),
+  resultColumn('Volley State', 'state', toReportedState),
   resultColumn('Volley Column', 'text', ({ result }) => result?.column ?? null),
   resultColumn('Volley Reason', 'text', ({ result }) => formatReasonOrNull(result?.reason ?? null)),
   resultColumn('Volley Address', 'text', ({ result }) => result?.address ?? null),
@@ -46,9 +47,9 @@ const resultColumns: readonly SheetColumn<ContactRow>[] = [
 
 function resultColumn(
   title: ResultColumn,
-  kind: SheetColumn<ContactRow>['kind'],
+  kind: CellKind,
   value: (row: ContactRow) => CellValue,
-): SheetColumn<ContactRow> {
+): Column<ContactRow> {
   return { key: title, title, kind, value };
 }
 
@@ -73,7 +74,7 @@ export function contactSheet(
     ({ title }) => title !== 'Volley File' || files.length > 1,
   );
   const titles = new Set<string>(resultFileColumns);
-  const theirs = columns.flatMap((title, index): SheetColumn<ContactRow>[] =>
+  const theirs = columns.flatMap((title, index): Column<ContactRow>[] =>
     titles.has(title)
       ? []
       : [{ key: title, title, kind: 'text', value: ({ values }) => values[index] ?? '' }],

@@ -1,28 +1,4 @@
 import type { Resolution } from '../domain/runs.ts';
-import type { Doubt } from '../ledger/requests/list-doubts.ts';
-import { formatReasonOrNull } from '../platform/reason-text.ts';
-import type { Screen } from './screen.ts';
-import { formatTable } from './table.ts';
-import { formatTime, titleWithZone } from './time.ts';
-
-export function doubtTable(doubts: readonly Doubt[], screen?: Screen): string {
-  return formatTable(
-    [
-      { title: 'Request', value: ({ request }) => request, align: 'right' },
-      { title: 'MessageID', value: ({ messageId }) => messageId },
-      { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-      { title: 'Attempts', value: ({ attempts }) => attempts, align: 'right' },
-      {
-        title: titleWithZone(screen, 'Since'),
-        value: ({ since }) => (since ? formatTime(screen, since) : ''),
-      },
-      { title: 'Why', value: ({ reason }) => formatReasonOrNull(reason) ?? '' },
-    ],
-    doubts,
-    [],
-    screen,
-  );
-}
 
 const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
   accepted: () => 'accepted',

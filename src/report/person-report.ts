@@ -2,14 +2,14 @@ import type { MessageFields } from '../domain/message.ts';
 import type { Suppression } from '../domain/suppressions.ts';
 import type { AuditEntry } from '../ledger/audit/audit.ts';
 import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
-import { formatDetails } from './audit-sheet.ts';
-import { deliveryReportTable } from './delivery-reports.ts';
+import { pickColumns } from './column.ts';
+import { auditColumns } from './lists/audit.ts';
+import { deliveryReportColumns } from './lists/delivery-reports.ts';
+import { suppressionColumns } from './lists/suppressions.ts';
 import { printable } from './printable.ts';
 import { type FormattedHistory, formatRecipientHistory } from './recipient-history.ts';
 import type { Screen } from './screen.ts';
-import { suppressionTable } from './suppressions.ts';
 import { formatTable } from './table.ts';
-import { formatTime, titleWithZone } from './time.ts';
 
 /** As `PersonReport` of the engine, with reasons in words. */
 export type FormattedPerson = {
@@ -35,6 +35,8 @@ export type FormattedPerson = {
   readonly audit: readonly AuditEntry[];
 };
 
+const personAuditColumns = pickColumns(auditColumns, 'at', 'who', 'action', 'run', 'outcome', 'details');
+
 /** Each kind of data under its title, also when there is none. */
 export function formatPerson(person: FormattedPerson, screen?: Screen): string {
   const { contactRows, recipients, unmatchedReports, suppressions, audit } = person;
@@ -43,10 +45,10 @@ export function formatPerson(person: FormattedPerson, screen?: Screen): string {
     ['Messages', recipients.map((recipient) => recipientText(recipient, screen))],
     [
       'Delivery reports and replies of no known message',
-      unmatchedReports.length > 0 ? [deliveryReportTable(unmatchedReports, screen)] : [],
+      unmatchedReports.length > 0 ? [formatTable(deliveryReportColumns, unmatchedReports, screen)] : [],
     ],
-    ['Suppressions', suppressions.length > 0 ? [suppressionTable(suppressions, screen)] : []],
-    ['Audit trail of these runs', audit.length > 0 ? [auditTable(audit, screen)] : []],
+    ['Suppressions', suppressions.length > 0 ? [formatTable(suppressionColumns, suppressions, screen)] : []],
+    ['Audit trail of these runs', audit.length > 0 ? [formatTable(personAuditColumns, audit, screen)] : []],
   ];
   return [
     `Everything known of ${printable(person.address)}`,
@@ -70,20 +72,4 @@ function recipientText(
   ];
   const texts = values.map(([name, value]) => printable(`  ${name}: ${value}`));
   return [formatRecipientHistory(history, screen), ...texts].join('\n');
-}
-
-function auditTable(audit: readonly AuditEntry[], screen: Screen | undefined): string {
-  return formatTable(
-    [
-      { title: titleWithZone(screen, 'Time'), value: ({ at }) => formatTime(screen, at) },
-      { title: 'Actor', value: ({ who }) => who },
-      { title: 'Action', value: ({ action }) => action },
-      { title: 'Run', value: ({ run }) => run ?? '' },
-      { title: 'Outcome', value: ({ outcome }) => outcome },
-      { title: 'Details', value: ({ details }) => formatDetails(details) },
-    ],
-    audit,
-    [],
-    screen,
-  );
 }

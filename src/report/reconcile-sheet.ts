@@ -1,7 +1,16 @@
-import type { ReconciliationPeriod } from '../ledger/billing/compare-invoice.ts';
+import type { ReconciliationPeriod, ReconciliationScope } from '../ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine, ReconciliationTotal } from '../ledger/billing/reconcile.ts';
 import { count } from '../platform/sentence.ts';
-import type { Sheet, SheetColumn } from './formats/sheet.ts';
+import { formatPayer, formatPeriod } from './billing-words.ts';
+import { type Columns, decimalColumn, integerColumn, textColumn, wordsColumn } from './column.ts';
+import type { Sheet } from './formats/sheet.ts';
+import {
+  chargeCodeColumn,
+  departmentColumn,
+  messageIdColumn,
+  runColumn,
+  subAccountColumn,
+} from './lists/usual.ts';
 import { formatDifference } from './reconcile-differences.ts';
 
 type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'details'> & {
@@ -21,53 +30,58 @@ export function reconcileSheet(
     readonly totals: readonly ReconciliationTotal[];
     readonly unreadable: { readonly lines: number };
   },
-  { from, until, timeZone }: ReconciliationPeriod,
-  filters: readonly string[],
+  period: ReconciliationPeriod,
+  scope: Pick<ReconciliationScope, 'accounts' | 'subAccounts' | 'channels'>,
   asOf: Date,
 ): Sheet<SheetLine> {
   const { name, hasUnits, hasDate, differences, totals, unreadable } = reconciliation;
-  const columns: readonly SheetColumn<SheetLine>[] = [
-    { key: 'kind', title: 'Finding', kind: 'text', value: ({ kind }) => kind },
-    { key: 'messageId', title: 'MessageID', kind: 'text', value: ({ messageId }) => messageId },
-    { key: 'recipient', title: 'Recipient', kind: 'text', value: ({ recipient }) => recipient, minor: 1 },
-    { key: 'run', title: 'Run', kind: 'text', value: ({ run }) => run, minor: 3 },
-    { key: 'request', title: 'Request', kind: 'integer', value: ({ request }) => request, minor: 6 },
-    { key: 'subAccount', title: 'SubAccount', kind: 'text', value: ({ subAccount }) => subAccount, minor: 2 },
-    { key: 'department', title: 'Department', kind: 'text', value: ({ department }) => department, minor: 5 },
-    { key: 'chargeCode', title: 'ChargeCode', kind: 'text', value: ({ chargeCode }) => chargeCode, minor: 2 },
-    { key: 'line', title: 'Invoice line', kind: 'integer', value: ({ line }) => line, minor: 4 },
-    { key: 'date', title: 'Invoice date', kind: 'text', value: ({ date }) => date, blank: !hasDate },
+  const columns: Columns<SheetLine> = [
+    textColumn('kind', 'Finding'),
     {
-      key: 'invoicedUnits',
-      title: 'Invoice units',
-      kind: 'decimal',
-      value: ({ invoicedUnits }) => invoicedUnits,
+      ...messageIdColumn,
+      target: ({ run, messageId }) =>
+        run === null || messageId === null ? null : { kind: 'recipient', recipient: messageId },
+    },
+    textColumn('recipient', 'Recipient', { minor: 1 }),
+    { ...runColumn, minor: 3 },
+    integerColumn('request', 'Request', { minor: 6 }),
+    { ...subAccountColumn, minor: 2 },
+    { ...departmentColumn, minor: 5 },
+    { ...chargeCodeColumn, minor: 2 },
+    integerColumn('line', 'Invoice line', { minor: 4 }),
+    textColumn('date', 'Invoice date', { blank: !hasDate }),
+    decimalColumn('invoicedUnits', 'Invoice units', {
       blank: !hasUnits,
-    },
-    { key: 'units', title: 'Units here', kind: 'decimal', value: ({ units }) => units, blank: !hasUnits },
-    {
-      key: 'invoicedPrice',
-      title: 'Invoice price',
-      kind: 'decimal',
-      value: ({ invoicedPrice }) => invoicedPrice,
-    },
-    { key: 'price', title: 'Price here', kind: 'decimal', value: ({ price }) => price },
-    { key: 'difference', title: 'Difference', kind: 'decimal', value: ({ difference }) => difference },
-    { key: 'detail', title: 'What is known', kind: 'text', value: ({ detail }) => detail },
+    }),
+    decimalColumn('units', 'Units here', { blank: !hasUnits }),
+    decimalColumn('invoicedPrice', 'Invoice price'),
+    decimalColumn('price', 'Price here'),
+    decimalColumn('difference', 'Difference'),
+    wordsColumn('detail', 'What is known'),
   ];
-  const period = `sent ${from === null ? 'at any time' : `from ${from}`}${until === null ? '' : ` until before ${until}`}, ${timeZone}`;
   const left =
     unreadable.lines === 0
       ? []
       : [`without ${count(unreadable.lines, 'line')} of the invoice that cannot be read`];
   return {
     title: `Invoice ${name} compared with the ledger`,
-    subtitle: [period, ...filters, ...left],
+    subtitle: [formatPeriod('sent', period), ...formatScope(scope), ...left],
     asOf,
     columns,
     rows: formatDifferences(differences),
     totals: () => totals.map(totalLine),
   };
+}
+
+function formatScope({
+  accounts,
+  subAccounts,
+  channels,
+}: Pick<ReconciliationScope, 'accounts' | 'subAccounts' | 'channels'>): string[] {
+  const filters = { account: accounts, SubAccount: subAccounts, channel: channels };
+  return Object.entries(filters).flatMap(([name, values]) =>
+    values === null ? [] : [`${name}: ${values.map(formatPayer).join(', ')}`],
+  );
 }
 
 async function* formatDifferences(

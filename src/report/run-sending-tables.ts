@@ -1,67 +1,76 @@
-import { column, createReportTable, type ReportTable } from './report-table.ts';
-import type { RunDetails } from './run-details.ts';
+import type { AnswerTimes, SendsInTime, SlowAttempt } from '../ledger/runs/describe-sending.ts';
+import { type Column, integerColumn, stateColumn, textColumn } from './column.ts';
+import { attemptEndColumns } from './lists/run-results.ts';
+import { messageIdColumn } from './lists/usual.ts';
+import { createReportTable, type ReportTable } from './report-table.ts';
+import type { RunDetails, TimelineEvent } from './run-details.ts';
 import { formatLocal, formatUnitStart } from './time.ts';
 
+/** A time in the zone of the report, which also a workbook has. */
+export function localTimeColumn<Row>(
+  title: string,
+  timeZone: string,
+  at: (row: Row) => Date | null,
+): Column<Row> {
+  return textColumn(title, `${title} (${timeZone})`, (row) => {
+    const time = at(row);
+    return time && formatLocal(time, timeZone);
+  });
+}
+
 export function timelineTable({ timeline, timeZone }: RunDetails): ReportTable {
-  return createReportTable(
+  return createReportTable<TimelineEvent>(
     'Timeline',
     'Timeline',
-    [column('Event', 'text'), column(`At (${timeZone})`, 'text'), column('Reason', 'text')],
-    timeline.map(({ what, at, reason }) => [what, formatLocal(at, timeZone), reason]),
+    [
+      textColumn('what', 'Event'),
+      localTimeColumn('At', timeZone, ({ at }) => at),
+      textColumn('reason', 'Reason'),
+    ],
+    timeline,
   );
 }
 
 /** When requests were sent, how attempts ended, and how long they took. */
 export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] {
   const { unit, sends, ends, answerTimes, slowest } = sending;
-  const { answered, median, p95, p99 } = answerTimes;
   return [
-    createReportTable(
+    createReportTable<SendsInTime>(
       'Sends',
       `Sends by ${unit} (${timeZone})`,
       [
-        column(`${unit[0]?.toUpperCase()}${unit.slice(1)}`, 'text'),
-        ...['Requests', 'Recipients', 'Retries'].map((title) => column(title, 'integer')),
+        textColumn('at', `${unit[0]?.toUpperCase()}${unit.slice(1)}`, ({ at }) => formatUnitStart(unit, at)),
+        integerColumn('requests', 'Requests'),
+        integerColumn('recipients', 'Recipients'),
+        integerColumn('retries', 'Retries'),
       ],
-      sends.map(({ at, requests, recipients, retries }) => {
-        return [formatUnitStart(unit, at), requests, recipients, retries];
-      }),
+      sends,
     ),
-    createReportTable(
-      'Attempts',
-      'How attempts ended',
-      [column('Verdict', 'text'), column('HTTP', 'integer'), column('Attempts', 'integer')],
-      ends.map(({ verdict, httpStatus, attempts }) => [verdict ?? 'in flight', httpStatus, attempts]),
-    ),
-    createReportTable(
+    createReportTable('Attempts', 'How attempts ended', attemptEndColumns, ends),
+    createReportTable<AnswerTimes>(
       'Answer times',
       'Answer times in milliseconds',
-      ['Answered attempts', 'Median', '95 % within', '99 % within'].map((title) => column(title, 'integer')),
-      answered === 0 ? [] : [[answered, median, p95, p99]],
+      [
+        integerColumn('answered', 'Answered attempts'),
+        integerColumn('median', 'Median'),
+        integerColumn('p95', '95 % within'),
+        integerColumn('p99', '99 % within'),
+      ],
+      answerTimes.answered === 0 ? [] : [answerTimes],
     ),
-    createReportTable(
+    createReportTable<SlowAttempt>(
       'Slowest requests',
       'Slowest requests',
       [
-        column('MessageID', 'text'),
-        column('Attempt', 'integer'),
-        column(`Sent (${timeZone})`, 'text'),
-        column('Milliseconds', 'integer'),
-        column('HTTP', 'integer'),
-        column('Verdict', 'text'),
-        column('State', 'text'),
+        messageIdColumn,
+        integerColumn('attempt', 'Attempt'),
+        localTimeColumn('Sent', timeZone, ({ startedAt }) => startedAt),
+        integerColumn('milliseconds', 'Milliseconds'),
+        integerColumn('httpStatus', 'HTTP'),
+        stateColumn('verdict', 'Verdict'),
+        stateColumn('state', 'State'),
       ],
-      slowest.map(({ messageId, attempt, startedAt, milliseconds, httpStatus, verdict, state }) => {
-        return [
-          messageId,
-          attempt,
-          formatLocal(startedAt, timeZone),
-          milliseconds,
-          httpStatus,
-          verdict,
-          state,
-        ];
-      }),
+      slowest,
     ),
   ];
 }

@@ -1,31 +1,44 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
-import { formatPayer } from './billing-words.ts';
-import { type Cells, column, createReportTable, integers, type ReportTable } from './report-table.ts';
-import type { RunDetails } from './run-details.ts';
-import type { Largest, MoneyFigures } from './run-money.ts';
-import { sendingTables, timelineTable } from './run-sending-tables.ts';
-import { formatLocal } from './time.ts';
+import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
+import type { Cancellation, ResolutionGroup } from '../ledger/runs/details.ts';
+import { integerColumn, stateColumn, textColumn, wordsColumn } from './column.ts';
+import { failureGroupColumns } from './lists/failures.ts';
+import { rejectedColumns, rejectionColumns } from './lists/rejected.ts';
+import { deliveryResultColumns, moneyColumns, payerColumn } from './lists/run-results.ts';
+import { addressColumn, messageIdColumn } from './lists/usual.ts';
+import type { WithReasonText } from './reason-text-of.ts';
+import { createReportTable, type ReportTable } from './report-table.ts';
+import type { RunDetails, RunMoney } from './run-details.ts';
+import type { Largest } from './run-money.ts';
+import { localTimeColumn, sendingTables, timelineTable } from './run-sending-tables.ts';
 
 export function countsTable({ summary }: RunDetails): ReportTable {
   const { contacts, requests, recipients, reportedUnsent = 0 } = summary;
-  const counts = [
-    ['Contacts', 'read', contacts.read],
-    ...rejectionReasons.map((reason) => ['Contacts', reason, contacts[reason]] as const),
-    ['Contacts', 'beyond the limit', contacts.beyondLimit ?? 0] as const,
-    ['Requests', 'all', requests.total],
-    ...requestStates.map((state) => ['Requests', state, requests[state]] as const),
-    ['Recipients', 'all', recipients.total],
-    ...recipientStates.map((state) => ['Recipients', state, recipients[state]] as const),
-    ['Recipients', 'reported, not sent', reportedUnsent] as const,
-  ] as const;
-  return createReportTable(
+  const rowsOf = <Name extends string>(
+    of: string,
+    counts: Readonly<Record<Name, number>>,
+    names: readonly Name[],
+  ): Count[] => names.map((name) => ({ of, state: name, number: counts[name] }));
+  const counts: Count[] = [
+    { of: 'Contacts', state: 'read', number: contacts.read },
+    ...rowsOf('Contacts', contacts, rejectionReasons),
+    { of: 'Contacts', state: 'beyond the limit', number: contacts.beyondLimit ?? 0 },
+    { of: 'Requests', state: 'all', number: requests.total },
+    ...rowsOf('Requests', requests, requestStates),
+    { of: 'Recipients', state: 'all', number: recipients.total },
+    ...rowsOf('Recipients', recipients, recipientStates),
+    { of: 'Recipients', state: 'reported, not sent', number: reportedUnsent },
+  ];
+  return createReportTable<Count>(
     'Summary',
     'Summary',
-    [column('Of', 'text'), column('State', 'text'), column('Number', 'integer')],
-    counts.filter(([, name, count]) => count > 0 || name === 'read' || name === 'all'),
+    [textColumn('of', 'Of'), stateColumn('state', 'State'), integerColumn('number', 'Number')],
+    counts.filter(({ state, number }) => number > 0 || state === 'read' || state === 'all'),
   );
 }
+
+type Count = { readonly of: string; readonly state: string; readonly number: number };
 
 /** All other tables in reading order, some without lines. */
 export function runTables(details: RunDetails): ReportTable[] {
@@ -41,58 +54,40 @@ export function runTables(details: RunDetails): ReportTable[] {
 function resultTables(details: RunDetails): ReportTable[] {
   const { summary, deliveryResults, conflicts, failures, resolutions, cancellations, timeZone } = details;
   return [
-    createReportTable(
-      'Delivery results',
-      'Delivery results',
-      [column('Outcome', 'text'), column('Result', 'text'), column('Recipients', 'integer')],
-      deliveryResults.map(({ outcome, result, recipients }) => [outcome, result, recipients]),
-    ),
-    createReportTable(
+    createReportTable('Delivery results', 'Delivery results', deliveryResultColumns, deliveryResults),
+    createReportTable<ConflictingDeliveryReport>(
       'Conflicting reports',
       conflictTitle(summary.run, conflicts),
       [
-        'MessageID',
-        'Address',
-        'Decided',
-        'Result',
-        `At (${timeZone})`,
-        'Later outcome',
-        'Later result',
-        `At (${timeZone})`,
-      ].map((title) => column(title, 'text')),
-      conflicts.listed.map((report) => [
-        report.messageId,
-        report.address,
-        report.decided,
-        report.decidedResult,
-        report.decidedAt && formatLocal(report.decidedAt, timeZone),
-        report.outcome,
-        report.result,
-        formatLocal(report.receivedAt, timeZone),
-      ]),
+        messageIdColumn,
+        addressColumn,
+        stateColumn('decided', 'Decided'),
+        wordsColumn('decidedResult', 'Result'),
+        localTimeColumn('At', timeZone, ({ decidedAt }) => decidedAt),
+        stateColumn('outcome', 'Later outcome'),
+        wordsColumn('result', 'Later result'),
+        localTimeColumn('At', timeZone, ({ receivedAt }) => receivedAt),
+      ],
+      conflicts.listed,
     ),
-    createReportTable(
-      'Not accepted',
-      'Requests that were not accepted',
-      [column('State', 'text'), column('Reason', 'text'), ...integers('Requests', 'Recipients')],
-      failures.map(({ state, reason, requests, recipients }) => [state, reason, requests, recipients]),
-    ),
-    createReportTable(
+    createReportTable('Not accepted', 'Requests that were not accepted', failureGroupColumns, failures),
+    createReportTable<ResolutionGroup>(
       'Resolved',
       'Requests in doubt that were resolved',
       [
-        ...['Resolution', 'Reason', 'By', `Last (${timeZone})`].map((title) => column(title, 'text')),
-        ...integers('Requests'),
+        textColumn('resolution', 'Resolution'),
+        wordsColumn('reason', 'Reason'),
+        textColumn('by', 'By'),
+        localTimeColumn('Last', timeZone, ({ at }) => at),
+        integerColumn('requests', 'Requests'),
       ],
-      resolutions.map(({ resolution, reason, by, at, requests }) => {
-        return [resolution, reason, by, formatLocal(at, timeZone), requests];
-      }),
+      resolutions,
     ),
-    createReportTable(
+    createReportTable<WithReasonText<Cancellation>>(
       'Cancelled recipients',
       'Recipients cancelled since the run was planned',
-      [column('Reason', 'text'), ...integers('Recipients')],
-      cancellations.map(({ reason, recipients }) => [reason, recipients]),
+      [wordsColumn('reason', 'Reason'), integerColumn('recipients', 'Recipients')],
+      cancellations,
     ),
   ];
 }
@@ -105,61 +100,36 @@ function conflictTitle(run: string, { reports, recipients }: RunDetails['conflic
 function rejectionTables({ rejections, rejectedContacts, summary }: RunDetails): ReportTable[] {
   const rejectedCount = rejectionReasons.reduce((sum, reason) => sum + summary.contacts[reason], 0);
   return [
-    createReportTable(
-      'Rejected by reason',
-      'Rejected contacts, by reason',
-      [column('Reason', 'text'), column('Column', 'text'), ...integers('Contacts')],
-      rejections.map(({ reason, column: name, contacts }) => [reason, name, contacts]),
-    ),
+    createReportTable('Rejected by reason', 'Rejected contacts, by reason', rejectionColumns, rejections),
     createReportTable(
       'Rejected contacts',
       `Rejected contacts (${rejectedContacts.length} of ${rejectedCount} shown)`,
-      [
-        column('File', 'text'),
-        column('Line', 'integer'),
-        ...['Column', 'Reason', 'Detail'].map((title) => column(title, 'text')),
-      ],
-      rejectedContacts.map(({ file, line, column: name, reason, detail }) => [
-        file,
-        line,
-        name,
-        reason,
-        detail,
-      ]),
+      rejectedColumns(rejectedContacts),
+      rejectedContacts,
     ),
   ];
 }
 
 function moneyTables({ money }: RunDetails): ReportTable[] {
   if (money === null) return [];
-  const { currency, bySubAccount, byChargeCode, ...figures } = money;
-  const inCurrency = currency === null ? '' : `, ${currency}`;
-  const columns = [
-    ...integers('Recipients', 'Accepted'),
-    ...['Price', 'Estimated', 'Estimated tax', 'Difference'].map((title) => column(title, 'decimal')),
-  ];
-  const cells = (each: MoneyFigures): Cells => {
-    const { recipients, accepted, price, estimated, estimatedTax, difference } = each;
-    return [recipients, accepted, price, estimated, estimatedTax, difference];
-  };
-  const by = (name: string, { lines, others }: Largest): ReportTable =>
-    createReportTable(
+  const inCurrency = money.currency === null ? '' : `, ${money.currency}`;
+  const by = (name: string, { lines, others }: Largest): ReportTable => {
+    const rest = others === null ? [] : [{ ...others, value: null, others: others.count }];
+    return createReportTable(
       `Cost by ${name}`,
       `Cost by ${name}${inCurrency}`,
-      [column(name, 'text'), ...columns],
-      [
-        ...lines.map((line) => [formatPayer(line.value), ...cells(line)]),
-        ...(others ? [[`${others.count} others`, ...cells(others)]] : []),
-      ],
+      [payerColumn(name), ...moneyColumns],
+      [...lines, ...rest],
     );
+  };
   return [
-    createReportTable(
+    createReportTable<RunMoney>(
       'Cost',
       `Cost${inCurrency}`,
-      [...columns, ...integers('Unrated')],
-      [[...cells(figures), figures.unrated]],
+      [...moneyColumns, integerColumn('unrated', 'Unrated')],
+      [money],
     ),
-    by('SubAccount', bySubAccount),
-    by('ChargeCode', byChargeCode),
+    by('SubAccount', money.bySubAccount),
+    by('ChargeCode', money.byChargeCode),
   ];
 }

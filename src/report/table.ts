@@ -1,69 +1,60 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
+import { type Column, type Columns, columnsFor, isNumber, noteText, shownText, titleOf } from './column.ts';
+import { withEvenDecimals } from './formats/even-decimals.ts';
 import { printable } from './printable.ts';
-import { plainScreen, type Screen, styled, type Tone } from './screen.ts';
-
-export type Column<Row> = {
-  readonly title: string;
-  readonly value: (row: Row) => string | number;
-  readonly align?: 'left' | 'right';
-  /** On a narrow screen, columns with the greatest number are dropped first; columns without one stay. */
-  readonly minor?: number | undefined;
-  readonly tone?: (row: Row) => Tone | undefined;
-};
+import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
+import { screenZone } from './time.ts';
 
 type RowText = readonly string[];
 
-/** Drops minor columns on a narrow screen, or prints records. */
+/** A list on a terminal. Drops minor columns on a narrow one, or prints records. */
 export function formatTable<Row>(
-  columns: readonly Column<Row>[],
+  list: Columns<Row>,
   rows: readonly Row[],
-  totals: readonly Row[] = [],
   screen: Screen = plainScreen,
+  totals: readonly Row[] = [],
 ): string {
-  const plain = [...rows, ...totals].map((row) => columns.map(({ value }) => printable(String(value(row)))));
-  const cells = [...rows, ...totals].map((row, line) =>
-    columns.map(({ tone }, index) => styled(plain[line]?.[index] ?? '', tone?.(row), screen)),
+  const zone = screenZone(screen);
+  const columns = withEvenDecimals(columnsFor(list, 'screen'), [...rows, ...totals]);
+  const titles = columns.map((column) => printable(titleOf(column, zone)));
+  const plain = [...rows, ...totals].map((row) =>
+    columns.map((column) => printable(textWithNote(column, row, zone))),
   );
-  const widths = columns.map(({ title, minor }, index) => ({
-    width: Math.max(...[title, ...plain.map((line) => line[index] ?? '')].map((text) => stringWidth(text))),
+  const cells = [...rows, ...totals].map((row, line) =>
+    columns.map(({ kind, value }, index) => {
+      const tone = kind === 'state' ? toneOf(String(value(row))) : undefined;
+      return styled(plain[line]?.[index] ?? '', tone, screen);
+    }),
+  );
+  const widths = columns.map(({ minor }, index) => ({
+    width: Math.max(...[titles, ...plain].map((line) => stringWidth(line[index] ?? ''))),
     minor,
   }));
   const fit = fitColumns(widths, screen.width);
-  const titles = columns.map(({ title }) => title);
   if (fit.kind === 'records') return formatRecords(titles, cells, screen);
-  const kept = fit.kept.flatMap((index) => columns[index] ?? []);
-  const keptOf = (line: RowText): string[] => fit.kept.map((index) => line[index] ?? '');
-  const text = drawTable(
-    kept,
-    cells.slice(0, rows.length).map(keptOf),
-    cells.slice(rows.length).map(keptOf),
-    screen,
-  );
-  const omitted = titles.filter((_, index) => !fit.kept.includes(index));
-  return omitted.length === 0
-    ? text
-    : `${text}\nNot shown, because the terminal is too narrow: ${omitted.join(', ')}.`;
-}
-
-function drawTable(
-  columns: readonly Pick<Column<never>, 'title' | 'align'>[],
-  lines: readonly string[][],
-  totals: readonly string[][],
-  screen: Screen,
-): string {
+  const keptOf = <Item>(line: readonly Item[]): Item[] => fit.kept.flatMap((index) => line[index] ?? []);
   const drawn = new Table({
-    head: columns.map(({ title }) => styled(title, 'title', screen)),
-    colAligns: columns.map(({ align }) => align ?? 'left'),
+    head: keptOf(titles).map((title) => styled(title, 'title', screen)),
+    colAligns: keptOf(columns).map((column) => (isNumber(column) ? 'right' : 'left')),
     style: { head: [], border: [], compact: true },
   });
-  drawn.push(...lines);
+  drawn.push(...cells.slice(0, rows.length).map(keptOf));
   if (totals.length > 0)
     drawn.push(
-      columns.map(() => ''),
-      ...totals,
+      fit.kept.map(() => ''),
+      ...cells.slice(rows.length).map(keptOf),
     );
-  return drawn.toString();
+  const omitted = titles.filter((_, index) => !fit.kept.includes(index));
+  return omitted.length === 0
+    ? drawn.toString()
+    : `${drawn.toString()}\nNot shown, because the terminal is too narrow: ${omitted.join(', ')}.`;
+}
+
+/** `paused (the credential was refused)`. */
+function textWithNote<Row>(column: Column<Row>, row: Row, zone: string): string {
+  const [text, note] = [shownText(column, row, zone), noteText(column, row, zone)];
+  return note === '' ? text : `${text} (${note})`;
 }
 
 /** Each row as lines of title and value, without empty values. */
@@ -81,12 +72,12 @@ function formatRecords(titles: RowText, lines: readonly RowText[], screen: Scree
   return lines.map(record).join('\n\n');
 }
 
-export type Fit =
+type Fit =
   | { readonly kind: 'table'; readonly kept: readonly number[] }
   /** No choice of columns fits, so every row becomes several lines. */
   | { readonly kind: 'records' };
 
-export type FittedColumn = {
+type FittedColumn = {
   readonly width: number;
   /** From 1. The greatest is dropped first; columns without it stay. */
   readonly minor?: number | undefined;

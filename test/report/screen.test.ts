@@ -1,8 +1,9 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
+import { type Columns, integerColumn, textColumn } from '../../src/report/column.ts';
 import { formatSheetTable } from '../../src/report/formats/table.ts';
 import { plainScreen } from '../../src/report/screen.ts';
-import { type Column, formatTable } from '../../src/report/table.ts';
+import { formatTable } from '../../src/report/table.ts';
 import { collect } from '../support/collect.ts';
 
 type Row = { readonly run: string; readonly state: string; readonly sent: number };
@@ -10,10 +11,10 @@ const rows: readonly Row[] = [
   { run: '261122-7k2mq', state: 'completed', sent: 12 },
   { run: '261122-8r5x5', state: 'in doubt', sent: 3 },
 ];
-const columns: readonly Column<Row>[] = [
-  { title: 'Run', value: ({ run }) => run },
-  { title: 'State', value: ({ state }) => state, minor: 1 },
-  { title: 'Recipients sent', value: ({ sent }) => sent, minor: 2 },
+const columns: Columns<Row> = [
+  textColumn('run', 'Run'),
+  textColumn('state', 'State', { minor: 1 }),
+  integerColumn('sent', 'Recipients sent', { minor: 2 }),
 ];
 const screen = (width: number) => ({ width, colour: false });
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => stringWidth(line)));
@@ -21,18 +22,18 @@ const widest = (text: string) => Math.max(...text.split('\n').map((line) => stri
 describe('formatTable', () => {
   test('a table that fits the terminal is the same as in a file', () => {
     const whole = formatTable(columns, rows);
-    expect(formatTable(columns, rows, [], screen(widest(whole)))).toBe(whole);
+    expect(formatTable(columns, rows, screen(widest(whole)))).toBe(whole);
   });
 
   test('a table that is too wide drops its least important columns and names them', () => {
-    const text = formatTable(columns, rows, [], screen(40));
+    const text = formatTable(columns, rows, screen(40));
     expect(text.split('\n')[1]).toBe('│ Run          │ State     │');
     expect(text.split('\n').at(-1)).toBe('Not shown, because the terminal is too narrow: Recipients sent.');
-    expect(formatTable(columns, rows, [], screen(20))).toContain('narrow: State, Recipients sent');
+    expect(formatTable(columns, rows, screen(20))).toContain('narrow: State, Recipients sent');
   });
 
   test('a table without droppable columns becomes records', () => {
-    expect(formatTable(columns, rows, [], screen(15))).toBe(
+    expect(formatTable(columns, rows, screen(15))).toBe(
       [
         'Run              261122-7k2mq\nState            completed\nRecipients sent  12',
         'Run              261122-8r5x5\nState            in doubt\nRecipients sent  3',
@@ -41,13 +42,13 @@ describe('formatTable', () => {
   });
 
   test('width is what is visible: wide letters count twice, colours not at all', () => {
-    const wide: readonly Column<string>[] = [
-      { title: 'Name', value: (name) => name },
-      { title: 'x', value: () => 'x', minor: 1 },
+    const wide: Columns<string> = [
+      textColumn('name', 'Name', (name) => name),
+      textColumn('x', 'x', () => 'x', { minor: 1 }),
     ];
-    const drawn = formatTable(wide, ['東京'], [], { width: 12, colour: true });
+    const drawn = formatTable(wide, ['東京'], { width: 12, colour: true });
     expect(drawn).not.toContain('Not shown');
-    expect(formatTable(wide, ['東京都庁舎'], [], { width: 16, colour: true })).toContain('narrow: x');
+    expect(formatTable(wide, ['東京都庁舎'], { width: 16, colour: true })).toContain('narrow: x');
   });
 });
 
@@ -56,7 +57,7 @@ test('a terminal shows the first 50 lines, counts the rest, and has all totals',
     title: 'Billing',
     subtitle: [],
     asOf: new Date(0),
-    columns: [{ key: 'n', title: 'N', kind: 'integer' as const, value: (n: number) => n }],
+    columns: [integerColumn('n', 'N', (n: number) => n)],
     totals: () => [999],
   };
   async function* numbers() {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type Columns, integerColumn, textColumn } from '../../src/report/column.ts';
 import { printable, printableFile, printableLines } from '../../src/report/printable.ts';
-import { type Column, formatTable } from '../../src/report/table.ts';
+import { formatTable } from '../../src/report/table.ts';
 
 describe('text from files and from the service', () => {
   test('control characters are shown, so they cannot command a terminal', () => {
@@ -39,10 +40,7 @@ describe('text from files and from the service', () => {
 
 describe('formatTable alignment', () => {
   type Row = { readonly name: string; readonly count: number };
-  const columns: Column<Row>[] = [
-    { title: 'Name', value: ({ name }) => name },
-    { title: 'Count', value: ({ count }) => count, align: 'right' },
-  ];
+  const columns: Columns<Row> = [textColumn('name', 'Name'), integerColumn('count', 'Count')];
 
   test('numbers are aligned right', () => {
     const drawn = formatTable(columns, [

@@ -1,4 +1,5 @@
-import type { Sheet, SheetColumn } from '../../src/report/formats/sheet.ts';
+import type { Column } from '../../src/report/column.ts';
+import type { Sheet } from '../../src/report/formats/sheet.ts';
 import type { Chart } from '../../src/report/html/chart.ts';
 import { createBarChart, createFunnelChart, createTimeChart } from '../../src/report/html/charts.ts';
 import { formatHtml } from '../../src/report/html/page.ts';
@@ -18,10 +19,10 @@ export const hostileNames = [
 type Line = { readonly name: string; readonly number: number };
 
 /** A name column, followed by figures and times. */
-function columnsOf(count: number): SheetColumn<Line>[] {
+function columnsOf(count: number): Column<Line>[] {
   const kinds = ['integer', 'decimal', 'time'] as const;
-  const name: SheetColumn<Line> = { key: 'n', title: 'SubAccount', kind: 'text', value: (line) => line.name };
-  const others = Array.from({ length: count - 1 }, (_, index): SheetColumn<Line> => {
+  const name: Column<Line> = { key: 'n', title: 'SubAccount', kind: 'text', value: (line) => line.name };
+  const others = Array.from({ length: count - 1 }, (_, index): Column<Line> => {
     const kind = kinds[index % 5 === 4 ? 2 : index % 2] ?? 'integer';
     const value = ({ number }: Line) =>
       kind === 'time'
@@ -29,7 +30,7 @@ function columnsOf(count: number): SheetColumn<Line>[] {
         : kind === 'integer'
           ? number * 123_456
           : `${number * 1_234}.5000`;
-    return { key: `c${index}`, title: kind === 'time' ? 'Last (UTC)' : `Figure ${index}`, kind, value };
+    return { key: `c${index}`, title: kind === 'time' ? 'Last' : `Figure ${index}`, kind, value };
   });
   return [name, ...others];
 }

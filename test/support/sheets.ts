@@ -26,7 +26,7 @@ export function aSheet(
       { key: 'name', title: 'Name', kind: 'text', value: ({ name }) => name },
       { key: 'requests', title: 'Requests', kind: 'integer', value: ({ requests }) => requests },
       { key: 'price', title: 'Price', kind: 'decimal', value: ({ price }) => price },
-      { key: 'last', title: 'Last (UTC)', kind: 'time', value: ({ last }) => last },
+      { key: 'last', title: 'Last', kind: 'time', value: ({ last }) => last },
     ],
     rows: inOrder(batches),
     ...changes,

@@ -1,15 +1,17 @@
-import type { RateLimits } from '../../domain/rates.ts';
 import type { LiveAccount } from '../../engine/live/account-list.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
-import { formatReason } from '../../platform/reason-text.ts';
-import { formatDetails } from '../../report/audit-sheet.ts';
+import { pickColumns } from '../../report/column.ts';
+import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
+import { limitColumns, limitLines } from '../../report/lists/limits.ts';
+import { runColumns } from '../../report/lists/runs.ts';
 import type { Viewer } from '../base/view.ts';
 import { problemItems } from '../campaigns/campaign-words.ts';
-import { longText } from '../parts/long-text.ts';
-import { badge, figures, number, table, time } from '../parts/parts.ts';
-import { accountPath, runPath } from '../paths.ts';
+import { listTable } from '../parts/list.ts';
+import { figures, number } from '../parts/parts.ts';
+import { accountPath, pathWith } from '../paths.ts';
 import { refusalBanner, runsText, stateOf, usedCell } from './accounts-part.ts';
 
 export type AccountDetails = {
@@ -54,72 +56,48 @@ ${figures([
 ])}</section>`;
 }
 
-const names = {
-  requestsPerSecond: 'Requests a second',
-  recipientsPerSecond: 'Recipients a second',
-} as const satisfies Record<keyof RateLimits, string>;
-
-function limitsPart(
-  account: string,
-  { file, set, inForce }: NonNullable<LiveAccount['limits']>,
-  { mayAdmin }: Viewer,
-): Html {
-  const limit = (value: number | null, otherwise: string): string =>
-    value === null ? otherwise : number(value);
+function limitsPart(account: string, limits: NonNullable<LiveAccount['limits']>, viewer: Viewer): Html {
   return html`<section aria-labelledby="limits"><h2 id="limits">Limits</h2>
-${mayAdmin && html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`}
-${table<keyof RateLimits>(
-  'Of all workers together',
-  [
-    { title: 'Limit', cell: (name) => names[name] },
-    { title: 'In the accounts file', isNumber: true, cell: (name) => limit(file[name], 'none') },
-    { title: 'Set instead', isNumber: true, cell: (name) => limit(set[name], '–') },
-    { title: 'In force', isNumber: true, cell: (name) => limit(inForce[name], 'none') },
-  ],
-  ['requestsPerSecond', 'recipientsPerSecond'],
-  'limits-table',
+${viewer.mayAdmin && html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`}
+${listTable(
+  {
+    caption: 'Of all workers together',
+    columns: pickColumns(limitColumns, 'limit', 'file', 'set', 'inForce'),
+    rows: limitLines({ ...limits, account }),
+    id: 'limits-table',
+  },
+  viewer,
 )}</section>`;
 }
 
 /** Newest first. */
-export function changesPart(changes: readonly AuditEntry[], { zone }: Viewer): Html {
+export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Html {
   if (changes.length === 0) return html``;
   return html`<section aria-labelledby="changes"><h2 id="changes">Changes of its limits</h2>
-${table<AuditEntry>(
-  'The newest first',
-  [
-    { title: `At (${zone})`, cell: ({ at }) => time(at, zone) },
-    { title: 'By', cell: ({ who }) => who },
-    { title: 'Outcome', cell: ({ outcome }) => badge(outcome) },
-    {
-      title: 'Change',
-      cell: ({ details, entry }) => longText(formatDetails(details), `change-${entry}`),
-    },
-  ],
-  changes,
-  'changes-table',
+${listTable(
+  {
+    caption: 'The newest first',
+    columns: pickColumns(auditColumns, 'at', 'who', 'outcome', 'details'),
+    rows: changes,
+    id: 'changes-table',
+    rowId: ({ entry }) => entry,
+  },
+  viewer,
 )}</section>`;
 }
 
-function runsPart(account: string, runs: readonly ListedRun[], { zone }: Viewer): Html {
+function runsPart(account: string, runs: readonly ListedRun[], viewer: Viewer): Html {
   if (runs.length === 0)
     return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2><p>None yet.</p></section>`;
   return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
-<p><a href="/?${new URLSearchParams({ account }).toString()}">All its runs</a></p>
-${table<ListedRun>(
-  'Its latest runs',
-  [
-    { title: 'Run', cell: ({ run }) => html`<a href="${runPath(run)}">${run}</a>` },
-    { title: 'Campaign', cell: ({ campaign }) => campaign },
-    { title: 'State', cell: ({ state }) => badge(state) },
-    {
-      title: 'Why',
-      cell: ({ run, stateReason }) =>
-        stateReason === null ? '' : longText(formatReason(stateReason), `why-${run}`),
-    },
-    { title: `Planned (${zone})`, cell: ({ createdAt }) => time(createdAt, zone) },
-  ],
-  runs,
-  'runs',
+<p><a href="${pathWith('/', { account })}">All its runs</a></p>
+${listTable(
+  {
+    caption: 'Its latest runs',
+    columns: pickColumns(runColumns, 'run', 'campaign', 'state', 'createdAt'),
+    rows: runs,
+    id: 'runs',
+  },
+  viewer,
 )}</section>`;
 }

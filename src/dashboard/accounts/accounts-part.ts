@@ -1,11 +1,14 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
 import type { AccountWork } from '../../ledger/limits/account-work.ts';
+import { type Columns, cellColumn, stateColumn } from '../../report/column.ts';
+import { longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { accountColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { problemItems } from '../campaigns/campaign-words.ts';
-import { longText } from '../parts/long-text.ts';
-import { badge, counted, number, type TableColumn, table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { counted, number } from '../parts/parts.ts';
 import { accountPath } from '../paths.ts';
 
 export function accountsPart({ accounts, problems }: LiveAccountList, viewer: Viewer): Html {
@@ -16,23 +19,24 @@ ${problemItems(problems)}
 <p>Nothing new is sent through its accounts until it is corrected.</p></section>`;
   if (accounts.length === 0)
     return html`${faulty}<p class="empty">There is no account that you may see. They are in <code>campaigns/accounts.yaml</code>, or where <code>VOLLEY_ACCOUNTS</code> says; <code>volley schema accounts</code> describes one.</p>`;
-  const columns: readonly TableColumn<LiveAccount>[] = [
-    { title: 'Account', cell: ({ account }) => html`<a href="${accountPath(account)}">${account}</a>` },
-    { title: 'State', cell: (one) => badge(stateOf(one)) },
-    { title: 'Service', cell: serviceCell },
-    { title: 'Requests a second', cell: usedCell },
-    { title: 'Limits a second', cell: limitsCell },
-    { title: 'Requests in work', cell: claimedCell },
-    { title: 'Runs', cell: ({ work }) => work && runsText(work) },
+  const columns: Columns<LiveAccount> = [
+    accountColumn,
+    stateColumn('state', 'State', stateOf),
+    cellColumn('Service', serviceCell),
+    cellColumn('Requests a second', usedCell),
+    cellColumn('Limits a second', limitsCell),
+    cellColumn('Requests in work', claimedCell),
+    cellColumn('Runs', ({ work }) => work && runsText(work)),
   ];
-  const change: TableColumn<LiveAccount> = {
-    title: 'Change',
-    cell: ({ account, limits }) =>
+  const change = cellColumn<LiveAccount>(
+    'Change',
+    ({ account, limits }) =>
       limits &&
       html`<a href="${accountPath(account, 'limits')}" aria-label="Change limits of ${account}">Change limits</a>`,
-  };
+  );
+  const shown = viewer.mayAdmin ? [...columns, change] : columns;
   return html`${faulty}${accounts.map((one) => refusalBanner(one, viewer))}
-${table<LiveAccount>('Accounts', viewer.mayAdmin ? [...columns, change] : columns, accounts, 'accounts')}`;
+${listTable({ caption: 'Accounts', columns: shown, rows: accounts, id: 'accounts' }, viewer)}`;
 }
 
 /** While the breaker of the account is open. */

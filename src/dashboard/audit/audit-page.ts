@@ -1,30 +1,56 @@
 import type { FastifyInstance } from 'fastify';
+import { auditActions, auditOutcomes } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
 import { readAudit } from '../../engine/audit.ts';
-import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
-import { auditSheet, shownDetails } from '../../report/audit-sheet.ts';
+import { type AuditEntry, type AuditFilter, listAudit } from '../../ledger/audit/audit.ts';
+import { pickColumns } from '../../report/column.ts';
+import { longText } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { auditColumns, auditSheet, shownDetails } from '../../report/lists/audit.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
-import { type Fields, textIn } from '../base/fields.ts';
+import { textIn } from '../base/fields.ts';
 import { problemList } from '../base/layout.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import { askedOf, requireAllAccounts, requireScope, type View, type Viewer, viewOf } from '../base/view.ts';
+import { askedOf, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
 import { downloadLinks, isFormat } from '../parts/downloads.ts';
-import { longText } from '../parts/long-text.ts';
-import { badge, table, time } from '../parts/parts.ts';
-import { runPath } from '../paths.ts';
-import { addressOf, describeFilter, filterForm, filterOf } from './audit-filter.ts';
+import {
+  type Asked,
+  describeAsked,
+  type Filter,
+  filterForm,
+  firstPage,
+  periodOf,
+  readAsked,
+} from '../parts/filter.ts';
+import { pagedList } from '../parts/list.ts';
+import { pathWith, runPath } from '../paths.ts';
 
 const entriesPerPage = 100;
+
+const filter: Filter = {
+  path: '/audit',
+  title: 'Find entries',
+  place: 'before',
+  fields: [
+    { name: 'run', label: 'Run', kind: 'text' },
+    { name: 'who', label: 'Actor', kind: 'text' },
+    { name: 'token', label: 'Token', kind: 'text' },
+    { name: 'action', label: 'Action', kind: 'choice', values: auditActions },
+    { name: 'outcome', label: 'Outcome', kind: 'choice', values: auditOutcomes },
+    { name: 'since', label: 'From', kind: 'day' },
+    { name: 'until', label: 'Until', kind: 'day' },
+  ],
+};
 
 /** Who did what, and when. For persons who see all accounts. */
 export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
   addPage(server, { path: '/audit', scope: 'admin' }, async (view, { query }) => {
     requireAllAccounts(view);
+    const asked = readAsked(filter, query);
     return {
       title: 'Audit trail',
-      body: html`${filterForm(query, view.zone)}${await answerPart(view, query)}`,
+      body: html`${filterForm(filter, asked)}${await answerPart(view, asked)}`,
     };
   });
   server.get('/audit/download', async (request, reply) => {
@@ -34,20 +60,54 @@ export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
     const { query } = askedOf(request);
     const format = textIn(query, 'format');
     if (!isFormat(format)) return reply.redirect('/audit');
-    const entries = readAudit(view.context, filterOf(query, view.zone));
-    const sheet = auditSheet(entries, describeFilter(query), view.now);
+    const asked = readAsked(filter, query);
+    const sheet = auditSheet(
+      readAudit(view.context, toAuditFilter(asked, view.zone)),
+      describeAsked(filter, asked),
+      view.now,
+    );
     await limits.list(reply, view.session.name, () => sendSheet(reply, { name: 'audit', format }, sheet));
     return reply;
   });
 }
 
-async function answerPart(view: View, query: Fields): Promise<Html> {
+/** @throws InputError for a date that is none */
+function toAuditFilter(asked: Asked, zone: string): AuditFilter {
+  const { run, who, token, before = '' } = asked;
+  const period = periodOf(asked, ['since', 'until'], zone);
+  return {
+    run,
+    who,
+    token,
+    action: auditActions.find((action) => action === asked['action']),
+    outcome: auditOutcomes.find((outcome) => outcome === asked['outcome']),
+    since: period.from,
+    until: period.before,
+    before: /^\d{1,18}$/.test(before) ? before : undefined,
+  };
+}
+
+async function answerPart(view: View, asked: Asked): Promise<Html> {
   try {
-    const filter = filterOf(query, view.zone);
-    const entries = await listAudit(view.context.ledger.pool, filter, entriesPerPage + 1);
-    return html`${entries.length === 0 ? html`<p class="empty">No entry is like that. Leave fields empty to see more.</p>` : entryTable(entries.slice(0, entriesPerPage), view)}
-${pager(query, entries)}
-${downloadLinks((format) => addressOf('/audit/download', query, { before: '', format }))}`;
+    const { pool } = view.context.ledger;
+    const found = await listAudit(pool, toAuditFilter(asked, view.zone), entriesPerPage + 1);
+    return html`${pagedList(
+      {
+        caption: 'Entries, the newest first',
+        columns,
+        found,
+        perPage: entriesPerPage,
+        id: 'entries',
+        none: html`<p class="empty">No entry is like that. Leave fields empty to see more.</p>`,
+        first: firstPage(filter, asked, 'Newest entries'),
+        next: ({ entry }) => ({
+          href: pathWith('/audit', { ...asked, before: entry }),
+          text: 'Older entries',
+        }),
+      },
+      view,
+    )}
+${downloadLinks((format) => pathWith('/audit/download', { ...asked, before: '', format }))}`;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     return problemList(
@@ -57,22 +117,6 @@ ${downloadLinks((format) => addressOf('/audit/download', query, { before: '', fo
   }
 }
 
-function entryTable(entries: readonly AuditEntry[], { zone }: Viewer): Html {
-  return table<AuditEntry>(
-    'Entries, the newest first',
-    [
-      { title: 'Entry', isNumber: true, cell: ({ entry }) => entry },
-      { title: `At (${zone})`, cell: ({ at }) => time(at, zone) },
-      { title: 'Who', cell: whoCell },
-      { title: 'Action', cell: ({ action, outcome }) => html`${action} ${badge(outcome)}` },
-      { title: 'Of', cell: subjectCell },
-      { title: 'Details', cell: detailsCell },
-    ],
-    entries,
-    'entries',
-  );
-}
-
 const interfaceWords = {
   cli: 'on the command line',
   api: 'over the API',
@@ -80,12 +124,25 @@ const interfaceWords = {
   schedule: 'by schedule',
 } as const;
 
-function whoCell({ who, how, token }: AuditEntry): Html {
-  return html`<a href="${addressOf('/audit', {}, { who })}">${who}</a><br><small>${interfaceWords[how]}${token !== null && html`, token <bdi>${token}</bdi>`}</small>`;
-}
+const columns = pickColumns<AuditEntry>(
+  auditColumns,
+  'entry',
+  'at',
+  {
+    key: 'who',
+    target: ({ who }) => ({ kind: 'page', path: pathWith('/audit', { who }) }),
+    note: ({ how, token }) => `${interfaceWords[how]}${token === null ? '' : `, token ${token}`}`,
+  },
+  'action',
+  'outcome',
+  { key: 'run', cell: runCell },
+  'subject',
+  { key: 'details', cell: detailsCell },
+);
 
-function subjectCell({ run, subject }: AuditEntry): Html {
-  return html`${run !== null && html`<a href="${runPath(run)}">${run}</a> <a href="${addressOf('/audit', {}, { run })}" aria-label="its entries: run ${run}">its entries</a>`}${subject !== null && html` <bdi>${subject}</bdi>`}`;
+function runCell({ run }: AuditEntry): Html | undefined {
+  if (run === null) return undefined;
+  return html`<a href="${runPath(run)}">${run}</a> <a href="${pathWith('/audit', { run })}" aria-label="its entries: run ${run}">its entries</a>`;
 }
 
 function detailsCell({ entry, details }: AuditEntry): Html | undefined {
@@ -96,14 +153,4 @@ function detailsCell({ entry, details }: AuditEntry): Html | undefined {
       html`<div><dt>${name}</dt><dd>${longText(value, `detail-${entry}-${name}`)}</dd></div>`,
   );
   return html`<dl class="details">${items}</dl>`;
-}
-
-function pager(query: Fields, entries: readonly AuditEntry[]): Html | undefined {
-  const last = entries.length > entriesPerPage ? entries[entriesPerPage - 1] : undefined;
-  const isLater = textIn(query, 'before') !== '';
-  if (!last && !isLater) return undefined;
-  return html`<nav class="pager" aria-label="Pages">
-${isLater && html`<a href="${addressOf('/audit', query, { before: '' })}">Newest entries</a>`}
-${last && html`<a rel="next" href="${addressOf('/audit', query, { before: last.entry })}">Older entries</a>`}
-</nav>`;
 }

@@ -1,9 +1,10 @@
 import { billingDimensions } from '../../ledger/billing/report.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
+import { filterNameOf } from '../../report/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { choiceField, textField } from '../parts/form-fields.ts';
-import { addressOf, type BillingQuestion, filterNames, ofMonth, without } from './billing-question.ts';
+import { addressOf, type BillingQuestion, ofMonth, without } from './billing-question.ts';
 
 const monthsOffered = 6;
 
@@ -45,7 +46,7 @@ ${input('to', 'Until before', to, 'empty: until now')}
 ${input('timeZone', 'Time zone', timeZone, 'such as Pacific/Auckland')}
 ${[0, 1, 2].map((index) => dimensionField(index, by[index] ?? ''))}
 ${problems['by'] && html`<p class="error">${problems['by']}</p>`}
-${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNames[dimension]}" value="${value}">`)}
+${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNameOf(dimension)}" value="${value}">`)}
 <button>Show</button>
 </form>`;
 }

@@ -1,22 +1,11 @@
 import { InputError } from '../../domain/problems.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { monthAfter } from '../../platform/months.ts';
+import { billingFilters, entriesOf, type FilterDimension, filterNameOf } from '../../report/billing-words.ts';
 import { formatLocal } from '../../report/time.ts';
-import { type BillingParameters, billingParameters, toBillingQuery } from '../../server/api/billing-query.ts';
+import { type BillingParameters, billingParameters, billingQueryOf } from '../../server/api/billing-query.ts';
 import { dayAfter } from '../base/days.ts';
 import { type Fields, problemsOf, textIn, textsIn } from '../base/fields.ts';
-
-/** Names of filters in addresses and in calls of the API. */
-export const filterNames = {
-  SubAccount: 'subAccount',
-  Department: 'department',
-  ChargeCode: 'chargeCode',
-  account: 'account',
-  campaign: 'campaign',
-  channel: 'channel',
-  run: 'run',
-} as const satisfies Partial<Record<BillingDimension, keyof BillingParameters>>;
-type FilterDimension = keyof typeof filterNames;
 
 /** What a person asks of billing, as it is in the address. */
 export type BillingQuestion = {
@@ -58,7 +47,7 @@ export function readQuestion(
     to: isPeriodGiven ? textIn(fields, 'to') : monthAfter(month),
     timeZone,
     by: fields['by'] === undefined ? ['SubAccount'] : textsIn(fields, 'by'),
-    filters: entriesOf(filterNames).flatMap(([dimension, name]) =>
+    filters: entriesOf(billingFilters).flatMap(([name, dimension]) =>
       textsIn(fields, name).map((value) => [dimension, value] as const),
     ),
   };
@@ -73,7 +62,7 @@ function check(
   if (!parsed.success) return { asked: undefined, problems: problemsOf(parsed.error, 'by') };
   try {
     const parameters = parsed.data;
-    return { asked: { query: toBillingQuery(parameters, accounts), parameters }, problems: {} };
+    return { asked: { query: billingQueryOf(parameters, accounts), parameters }, problems: {} };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const problems = error.problems.map(({ where, what }) => [where.replace('query/', ''), what] as const);
@@ -83,7 +72,7 @@ function check(
 
 /** The parameters of the API. */
 function toParameters({ from, to, timeZone, by, filters }: BillingQuestion): Record<string, unknown> {
-  const names = entriesOf(filterNames).flatMap(([dimension, name]) => {
+  const names = entriesOf(billingFilters).flatMap(([name, dimension]) => {
     const values = filters.filter(([filtered]) => filtered === dimension).map(([, value]) => value);
     return values.length === 0 ? [] : [[name, values] as const];
   });
@@ -105,7 +94,7 @@ export function addressOf(
   const { from, to, timeZone, by, filters } = question;
   const search = new URLSearchParams({ from, to, timeZone });
   for (const dimension of by.length === 0 ? [''] : by) search.append('by', dimension);
-  for (const [dimension, value] of filters) search.append(filterNames[dimension], value);
+  for (const [dimension, value] of filters) search.append(filterNameOf(dimension), value);
   for (const [name, value] of Object.entries(more)) search.append(name, value);
   return `${path}?${search.toString()}`;
 }
@@ -152,10 +141,4 @@ export function ofMonth(question: BillingQuestion, month: string): BillingQuesti
 
 export function isDimension(name: string): name is BillingDimension {
   return billingDimensions.some((known) => known === name);
-}
-
-function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
-  const keys: Key[] = [];
-  for (const key in record) keys.push(key);
-  return keys.map((key) => [key, record[key]]);
 }

@@ -2,22 +2,16 @@ import type { BillingDimension, BillingQuery } from '../../ledger/billing/report
 import { createCostCharts, createDayChart, createDeliveryChart } from '../../report/billing-charts.ts';
 import { type BillingSheetLine, billingSheet } from '../../report/billing-sheet.ts';
 import { formatPayer } from '../../report/billing-words.ts';
-import type { SheetColumn } from '../../report/formats/sheet.ts';
+import type { Column, Columns, Link } from '../../report/column.ts';
 import { chartFigure } from '../../report/html/chart-figure.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { sheetTable } from '../../report/html/table.ts';
 import { formatLocal } from '../../report/time.ts';
 import { downloadLinks } from '../parts/downloads.ts';
+import { listTable, pager } from '../parts/list.ts';
+import { billedRequestsPath } from '../paths.ts';
 import { namePeriod } from './billing-form.ts';
-import {
-  addressOf,
-  type BillingQuestion,
-  filterNames,
-  isDimension,
-  narrow,
-  without,
-} from './billing-question.ts';
+import { addressOf, type BillingQuestion, isDimension, narrow, without } from './billing-question.ts';
 import type { BillingPart } from './read-billing.ts';
 
 /** Figures, charts and lines of an answered question. */
@@ -79,6 +73,11 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
   const columns = currencyBesideNames(
     sheet.columns.filter(({ blank }) => !blank),
     totals,
+  ).map(
+    (column): Column<BillingSheetLine> => ({
+      ...column,
+      target: (line) => targetOf(question, query.by, line, column),
+    }),
   );
   const shown = lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
   const range =
@@ -86,19 +85,23 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
       ? ''
       : `, lines ${groupThousands(first + 1)} to ${groupThousands(first + lines.length)} of ${groupThousands(count)}`;
   const sums = sheet.totals?.();
-  return sheetTable(
-    { columns, lines: shown, totals: Array.isArray(sums) ? sums : [] },
-    `Billing: ${namePeriod(question)}${range}`,
-    (line, column) => linkOf(question, query.by, line, column),
+  return listTable(
+    {
+      caption: `Billing: ${namePeriod(question)}${range}`,
+      columns,
+      rows: shown,
+      totals: Array.isArray(sums) ? sums : [],
+    },
+    { zone: query.timeZone },
   );
 }
 
 /** Lines of one name differ by their currency only, so it stands beside the name. */
 function currencyBesideNames(
-  columns: readonly SheetColumn<BillingSheetLine>[],
+  columns: Columns<BillingSheetLine>,
   totals: BillingPart['totals'],
-): readonly SheetColumn<BillingSheetLine>[] {
-  const isCurrency = ({ key }: SheetColumn<BillingSheetLine>): boolean => key === 'currency';
+): Columns<BillingSheetLine> {
+  const isCurrency = ({ key }: Column<BillingSheetLine>): boolean => key === 'currency';
   if (new Set(totals.map(({ currency }) => currency)).size < 2) return columns;
   const others = columns.filter((column) => !isCurrency(column));
   const first = others.findIndex(({ kind }) => kind !== 'text');
@@ -108,21 +111,24 @@ function currencyBesideNames(
 async function* none(): AsyncGenerator<never, void, undefined> {}
 
 /** A value leads to its own figures, a run to its page, and the requests of a run to a list. */
-function linkOf(
+function targetOf(
   question: BillingQuestion,
   by: readonly BillingDimension[],
   { values }: BillingSheetLine,
-  { key }: SheetColumn<BillingSheetLine>,
-): string | undefined {
+  { key }: Column<BillingSheetLine>,
+): Link | undefined {
   const valueIn = (dimension: BillingDimension): string | undefined =>
     values[by.indexOf(dimension)] ?? undefined;
-  if (key === 'requests') return requestsAddress(question, by, valueIn);
+  if (key === 'requests') {
+    const path = requestsAddress(question, by, valueIn);
+    return path === undefined ? undefined : { kind: 'page', path };
+  }
   if (!isDimension(key)) return undefined;
   const value = valueIn(key);
   if (value === undefined) return undefined;
   return key === 'run'
-    ? `/runs/${encodeURIComponent(value)}`
-    : addressOf('/billing', narrow(question, key, value));
+    ? { kind: 'run', run: value }
+    : { kind: 'page', path: addressOf('/billing', narrow(question, key, value)) };
 }
 
 /** Only where a line is of one run. */
@@ -137,12 +143,11 @@ function requestsAddress(
   };
   const run = oneOf('run');
   if (run === undefined) return undefined;
-  const search = new URLSearchParams();
-  for (const dimension of ['SubAccount', 'Department', 'ChargeCode'] as const) {
-    const value = oneOf(dimension);
-    if (value !== undefined) search.set(filterNames[dimension], value);
-  }
-  return `/billing/runs/${encodeURIComponent(run)}/requests?${search}`;
+  return billedRequestsPath(run, {
+    subAccount: oneOf('SubAccount'),
+    department: oneOf('Department'),
+    chargeCode: oneOf('ChargeCode'),
+  });
 }
 
 export const linesPerPage = 100;
@@ -150,11 +155,13 @@ export const linesPerPage = 100;
 function billingPager(question: BillingQuestion, { first, lines, count }: BillingPart): Html | undefined {
   if (lines.length === count) return undefined;
   const page = Math.floor(first / linesPerPage) + 1;
-  const link = (to: number, name: string): Html =>
-    html`<a href="${addressOf('/billing', question, { page: String(to) })}">${name}</a>`;
-  return html`<nav class="pager" aria-label="Pages">
-${page > 1 && link(page - 1, 'Previous lines')}
-<span>Page ${page} of ${Math.ceil(count / linesPerPage)}</span>
-${first + lines.length < count && link(page + 1, 'Next lines')}
-</nav>`;
+  const link = (to: number, text: string) => ({
+    href: addressOf('/billing', question, { page: String(to) }),
+    text,
+  });
+  return pager({
+    previous: page > 1 ? link(page - 1, 'Previous lines') : undefined,
+    next: first + lines.length < count ? link(page + 1, 'Next lines') : undefined,
+    place: `Page ${page} of ${Math.ceil(count / linesPerPage)}`,
+  });
 }

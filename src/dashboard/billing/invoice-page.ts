@@ -12,7 +12,6 @@ import { downloadLinks, isFormat } from '../parts/downloads.ts';
 import { invoiceFieldsets } from './invoice-form.ts';
 import {
   type AskedInvoice,
-  describeScope,
   type InvoiceQuestion,
   readInvoiceQuestion,
   searchOf,
@@ -46,12 +45,12 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
     const view = viewOf(request);
     const { params, query: fields } = askedOf(request);
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
-    const { question, asked } = readInvoiceQuestion(fields, view);
+    const { asked } = readInvoiceQuestion(fields, view);
     const format = textIn(fields, 'format');
     if (!asked || !isFormat(format)) return reply.redirect(addressOf(invoice));
     await limits.report(reply, view.session.name, () =>
       compareKeptInvoice(view, invoice, asked, (found) =>
-        sendSheet(reply, { name: 'invoice', format }, sheetOf(view, question, asked, found)),
+        sendSheet(reply, { name: 'invoice', format }, sheetOf(view, asked, found)),
       ),
     );
     return reply;
@@ -68,8 +67,8 @@ function findInvoice(invoices: KeptInvoices, { session }: View, id: string): Kep
   return notFound('This invoice is not kept any more: a file is kept for an hour. Choose it again.');
 }
 
-function sheetOf(view: View, question: InvoiceQuestion, { period }: AskedInvoice, found: Reconciliation) {
-  return reconcileSheet(found, period, describeScope(question), view.now);
+function sheetOf(view: View, { period, scope }: AskedInvoice, found: Reconciliation) {
+  return reconcileSheet(found, period, scope, view.now);
 }
 
 async function answer(
@@ -80,18 +79,11 @@ async function answer(
 ): Promise<Html> {
   try {
     return await compareKeptInvoice(view, invoice, asked, async (found) => {
-      const sheet = sheetOf(view, question, asked, found);
+      const sheet = sheetOf(view, asked, found);
       const first = await firstOf(sheet.rows, differencesShown);
-      const linkOf = ({ run, messageId }: (typeof first)[number], { key }: { readonly key: string }) => {
-        if (run === null) return undefined;
-        if (key === 'run') return `/runs/${encodeURIComponent(run)}`;
-        return key === 'messageId' && messageId !== null
-          ? `/recipients?q=${encodeURIComponent(messageId)}`
-          : undefined;
-      };
       const download = (format: string): string =>
         `${addressOf(invoice)}/download?${searchOf(question)}&format=${format}`;
-      return html`${invoiceAnswer(found, sheet, first, linkOf)}${downloadLinks(download)}`;
+      return html`${invoiceAnswer(found, sheet, first)}${downloadLinks(download)}`;
     });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

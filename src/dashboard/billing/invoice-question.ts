@@ -120,11 +120,3 @@ export function searchOf(question: InvoiceQuestion): URLSearchParams {
     ...only.map((name): [string, string] => ['channel', name]),
   ]);
 }
-
-/** As sentences of a report's heading. */
-export function describeScope({ accounts, subAccounts, channels: only }: InvoiceQuestion): string[] {
-  const filters = { account: accounts, SubAccount: subAccounts, channel: only };
-  return Object.entries(filters).flatMap(([name, values]) =>
-    values.length > 0 ? [`${name}: ${values.join(', ')}`] : [],
-  );
-}

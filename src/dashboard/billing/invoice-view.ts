@@ -1,12 +1,13 @@
 import type { Problem } from '../../domain/problems.ts';
 import type { Reconciliation } from '../../engine/billing/reconcile.ts';
 import type { ReconciliationKind, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
-import type { Sheet, SheetColumn } from '../../report/formats/sheet.ts';
+import { type Columns, decimalColumn, integerColumn, textColumn } from '../../report/column.ts';
+import type { Sheet } from '../../report/formats/sheet.ts';
 import { chartFigure } from '../../report/html/chart-figure.ts';
 import { createBarChart } from '../../report/html/charts.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { sheetTable } from '../../report/html/table.ts';
+import { listTable } from '../parts/list.ts';
 import { counted } from '../parts/parts.ts';
 
 export const differencesShown = 200;
@@ -35,7 +36,6 @@ export function invoiceAnswer<Line>(
   { totals, unreadable }: Pick<Reconciliation, 'totals' | 'unreadable'>,
   sheet: Sheet<Line>,
   differences: readonly Line[],
-  linkOf: (line: Line, column: SheetColumn<Line>) => string | undefined,
 ): Html {
   const count = countDifferences(totals);
   const all = totals.find(({ kind }) => kind === 'all');
@@ -55,44 +55,39 @@ ${
   )}</section>`
 }
 ${totalTable(totals)}
-${count > 0 && differenceTable(sheet, differences, count, linkOf)}`;
+${count > 0 && differenceTable(sheet, differences, count)}`;
 }
 
+const totalColumns: Columns<ReconciliationTotal> = [
+  textColumn('kind', 'Finding', ({ kind }) => nameTotal(kind)),
+  integerColumn('lines', 'Lines'),
+  decimalColumn('invoicedPrice', 'Invoice price'),
+  decimalColumn('price', 'Price here'),
+  decimalColumn('difference', 'Difference'),
+  textColumn('advice', 'What to do', ({ kind }) => (isFinding(kind) ? advice[kind] : null)),
+];
+
 function totalTable(totals: readonly ReconciliationTotal[]): Html {
-  const column = (
-    title: string,
-    kind: SheetColumn<ReconciliationTotal>['kind'],
-    value: SheetColumn<ReconciliationTotal>['value'],
-  ): SheetColumn<ReconciliationTotal> => ({ key: title, title, kind, value });
-  const columns = [
-    column('Finding', 'text', ({ kind }) => nameTotal(kind)),
-    column('Lines', 'integer', ({ lines }) => lines),
-    column('Invoice price', 'decimal', ({ invoicedPrice }) => invoicedPrice),
-    column('Price here', 'decimal', ({ price }) => price),
-    column('Difference', 'decimal', ({ difference }) => difference),
-    column('What to do', 'text', ({ kind }) => (isFinding(kind) ? advice[kind] : null)),
-  ];
   const isSum = ({ kind }: ReconciliationTotal): boolean => kind === 'all' || kind === 'tests';
-  return sheetTable(
-    { columns, lines: totals.filter((total) => !isSum(total)), totals: totals.filter(isSum) },
-    'Findings',
+  const rows = totals.filter((total) => !isSum(total));
+  return listTable(
+    { caption: 'Findings', columns: totalColumns, rows, totals: totals.filter(isSum) },
+    noTimes,
   );
 }
+
+/** The tables have no times. */
+const noTimes = { zone: 'UTC' };
 
 function nameTotal(kind: ReconciliationTotal['kind']): string {
   if (kind === 'all') return 'Total';
   return kind === 'tests' ? 'Of them, tests' : kind;
 }
 
-function differenceTable<Line>(
-  { columns }: Sheet<Line>,
-  lines: readonly Line[],
-  count: number,
-  linkOf: (line: Line, column: SheetColumn<Line>) => string | undefined,
-): Html {
+function differenceTable<Line>({ columns }: Sheet<Line>, rows: readonly Line[], count: number): Html {
   const shown = columns.filter(({ blank }) => !blank);
-  return html`${sheetTable({ columns: shown, lines, totals: [] }, 'Differences', linkOf)}
-${count > lines.length && html`<p class="rest">The first ${groupThousands(lines.length)} of ${groupThousands(count)} differences. The downloads have all of them.</p>`}`;
+  return html`${listTable({ caption: 'Differences', columns: shown, rows }, noTimes)}
+${count > rows.length && html`<p class="rest">The first ${groupThousands(rows.length)} of ${groupThousands(count)} differences. The downloads have all of them.</p>`}`;
 }
 
 export function problemList(problems: readonly Problem[]): Html {

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
+import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { sheetTable } from '../../report/html/table.ts';
+import { monthColumns } from '../../report/lists/months.ts';
 import { formatLocal } from '../../report/time.ts';
 import { addPage } from '../base/pages.ts';
 import type { View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
+import { listTable } from '../parts/list.ts';
+import { pathWith } from '../paths.ts';
 import { nameMonth } from './billing-form.ts';
 
 /** Closed months, and the next one to close. */
@@ -18,33 +21,29 @@ export function addMonthsPage(server: FastifyInstance): void {
       within: { href: '/billing', text: 'Billing' },
       body: html`<p>The billing report of a closed month does not change. Later changes of its requests go to the next month, as corrections.
 Months are closed one after the other.</p>
-${closings.length === 0 ? html`<p class="empty">No month is closed yet.</p>` : closingTable(closings, view.zone)}
+${closings.length === 0 ? html`<p class="empty">No month is closed yet.</p>` : closingTable(closings, view)}
 ${nextToClose(view, closings.at(-1))}`,
     };
   });
 }
 
-function closingTable(closings: readonly Closing[], zone: string): Html {
-  const columns = [
-    { key: 'month', title: 'Month', kind: 'text', value: ({ period }: Closing) => nameMonth(period) },
-    { key: 'zone', title: 'Month of', kind: 'text', value: ({ timeZone }: Closing) => timeZone },
+function closingTable(closings: readonly Closing[], view: View): Html {
+  const columns = pickColumns<Closing>(
+    monthColumns,
     {
-      key: 'closed',
-      title: `Closed (${zone})`,
-      kind: 'text',
-      value: ({ closedAt }: Closing) => formatLocal(closedAt, zone),
+      key: 'period',
+      shown: ({ period }) => nameMonth(period),
+      target: (closing) => ({ kind: 'page', path: monthAddress(closing) }),
     },
-    { key: 'by', title: 'By', kind: 'text', value: ({ closedBy }: Closing) => closedBy },
-  ] as const;
-  return sheetTable(
-    { columns, lines: closings.toReversed(), totals: [] },
-    'Closed months',
-    (closing, { key }) => (key === 'month' ? monthAddress(closing) : undefined),
+    'timeZone',
+    'closedAt',
+    'closedBy',
   );
+  return listTable({ caption: 'Closed months', columns, rows: closings.toReversed() }, view);
 }
 
 export function monthAddress({ period, timeZone }: Pick<Closing, 'period' | 'timeZone'>): string {
-  return `/billing?${new URLSearchParams({ from: period, to: monthAfter(period), timeZone })}`;
+  return pathWith('/billing', { from: period, to: monthAfter(period), timeZone });
 }
 
 /** After the last closed month; without one, the last month that is over. */

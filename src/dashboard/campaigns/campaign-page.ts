@@ -7,13 +7,16 @@ import {
 } from '../../engine/schedule/describe-campaigns.ts';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedules.ts';
+import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { runColumns } from '../../report/lists/runs.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View, type Viewer } from '../base/view.ts';
-import { badge, figures, table, time } from '../parts/parts.ts';
-import { campaignPath, runPath, runsOfCampaignPath } from '../paths.ts';
-import { nextTime, problemItems, scheduleText, tickTable, unkeptText } from './campaign-words.ts';
+import { listTable } from '../parts/list.ts';
+import { figures } from '../parts/parts.ts';
+import { campaignPath, runsOfCampaignPath } from '../paths.ts';
+import { nextTime, problemItems, scheduleText, ticksTable, unkeptText } from './campaign-words.ts';
 
 const counts = { ticks: 30, next: 5 };
 const shownRuns = 10;
@@ -122,30 +125,17 @@ async function readHistory(
 }
 
 function historyPart({ ticks, runs }: History, viewer: Viewer): Html {
-  const { zone } = viewer;
+  const columns = pickColumns(runColumns, 'run', 'state', 'createdAt', 'finishedAt');
   return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
 ${
   runs.length === 0
     ? html`<p>It has not run yet.</p>`
-    : table(
-        'Its latest runs',
-        [
-          { title: 'Run', cell: ({ run }) => html`<a href="${runPath(run)}">${run}</a>` },
-          { title: 'State', cell: ({ state }) => badge(state) },
-          { title: `Planned (${zone})`, cell: ({ createdAt }) => time(createdAt, zone) },
-          {
-            title: `Ended (${zone})`,
-            cell: ({ finishedAt }) => (finishedAt ? time(finishedAt, zone) : ''),
-          },
-        ],
-        runs,
-        'runs',
-      )
+    : listTable({ caption: 'Its latest runs', columns, rows: runs, id: 'runs' }, viewer)
 }</section>
 ${
   ticks.length > 0 &&
   html`<section aria-labelledby="ticks-title"><h2 id="ticks-title">Due times</h2>
-${tickTable(ticks, viewer)}</section>`
+${ticksTable(ticks, viewer)}</section>`
 }`;
 }
 

@@ -3,11 +3,14 @@ import { truncateProblems } from '../../domain/problems.ts';
 import type { CampaignSchedule } from '../../engine/schedule/describe-campaigns.ts';
 import type { ListedTick } from '../../ledger/schedules/schedules.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { pickColumns } from '../../report/column.ts';
+import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { tickColumns } from '../../report/lists/schedules.ts';
+import { formatReasonOf } from '../../report/reason-text-of.ts';
 import { formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
-import { longText } from '../parts/long-text.ts';
-import { badge, table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
 
 /** Each with its place, such as `night.yaml:6:19`. */
@@ -46,23 +49,15 @@ export function tickCell({ schedule, dueAt, state, run, reason }: ListedTick, pl
   return html`${badge(state)}${run !== null && html` <a href="${runPath(run)}">${run}</a>`}${reason !== null && html` ${longText(formatReason(reason), `${place}-${schedule}-${dueAt.getTime()}`)}`}`;
 }
 
-export function tickTable(ticks: readonly ListedTick[], { zone }: Viewer): Html {
-  return table(
-    'Times at which it was due, the newest first',
-    [
-      { title: `Due (${zone})`, cell: ({ dueAt }) => time(dueAt, zone) },
-      { title: 'Outcome', cell: ({ state }) => badge(state) },
-      {
-        title: 'Run',
-        cell: ({ run }) => (run === null ? '' : html`<a href="${runPath(run)}">${run}</a>`),
-      },
-      {
-        title: 'Reason',
-        cell: ({ reason, dueAt }) =>
-          reason === null ? '' : longText(formatReason(reason), `reason-${dueAt.getTime()}`),
-      },
-    ],
-    ticks,
-    'ticks',
+export function ticksTable(ticks: readonly ListedTick[], viewer: Viewer): Html {
+  return listTable(
+    {
+      caption: 'Times at which it was due, the newest first',
+      columns: pickColumns(tickColumns, 'dueAt', 'state', 'run', 'reason'),
+      rows: ticks.map((tick) => formatReasonOf(tick)),
+      id: 'ticks',
+      rowId: ({ dueAt }) => String(dueAt.getTime()),
+    },
+    viewer,
   );
 }

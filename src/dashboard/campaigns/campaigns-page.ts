@@ -5,12 +5,15 @@ import {
   listSchedulesWithoutFile,
 } from '../../engine/schedule/describe-campaigns.ts';
 import { type ListedRun, listLastRuns } from '../../ledger/runs/find.ts';
+import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
+import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
-import { badge, counted, type TableColumn, table, time } from '../parts/parts.ts';
-import { campaignPath, runPath, runsOfCampaignPath } from '../paths.ts';
+import { listTable } from '../parts/list.ts';
+import { counted } from '../parts/parts.ts';
+import { campaignPath, runPath } from '../paths.ts';
 import { nextTime, problemItems, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
 
 /** Of each schedule. */
@@ -95,35 +98,33 @@ function campaignTable(
   lastRuns: ReadonlyMap<string, ListedRun>,
   view: View,
 ): Html {
-  const columns: readonly TableColumn<DescribedCampaign>[] = [
-    { title: 'File', cell: ({ file }) => html`<a href="${campaignPath(file)}">${file}</a>` },
-    {
-      title: 'Campaign',
-      cell: ({ campaign }) =>
-        campaign && html`<a href="${runsOfCampaignPath(campaign.campaign)}">${campaign.campaign}</a>`,
-    },
-    { title: 'Account', cell: ({ campaign }) => campaign?.account },
-    { title: 'Channel', cell: ({ campaign }) => campaign?.channel },
-    { title: 'Schedule', cell: ({ schedule }) => (schedule ? scheduleText(schedule) : 'none') },
-    { title: `Next (${view.zone})`, cell: ({ schedule }) => nextCell(schedule, view) },
-    { title: 'Last due time', cell: ({ ticks: [last] }) => last && lastCell(last, view) },
-    {
-      title: 'Last run',
-      cell: ({ campaign }) => campaign && lastRunCell(lastRuns.get(campaign.campaign), view),
-    },
+  const columns: Columns<DescribedCampaign> = [
+    textColumn('file', 'File', ({ file }) => file, {
+      target: ({ file }) => ({ kind: 'page', path: campaignPath(file) }),
+    }),
+    textColumn('campaign', 'Campaign', ({ campaign }) => campaign?.campaign ?? null, {
+      target: ({ campaign }) => campaign && { kind: 'runs of campaign', campaign: campaign.campaign },
+    }),
+    textColumn('account', 'Account', ({ campaign }) => campaign?.account ?? null),
+    textColumn('channel', 'Channel', ({ campaign }) => campaign?.channel ?? null),
+    textColumn('schedule', 'Schedule', ({ schedule }) => (schedule ? scheduleText(schedule) : 'none')),
+    timeColumn('next', 'Next', () => null, { cell: ({ schedule }) => nextCell(schedule, view) }),
+    cellColumn('Last due time', ({ ticks: [last] }) => last && lastCell(last, view)),
+    cellColumn('Last run', ({ campaign }) => campaign && lastRunCell(lastRuns.get(campaign.campaign), view)),
   ];
-  const start: TableColumn<DescribedCampaign> = {
-    title: 'Start',
-    cell: ({ file, problems }) =>
-      problems.length > 0
-        ? badge('problem')
-        : html`<a class="button" href="${campaignPath(file, 'start')}" aria-label="Start now: ${file}">Start now</a>`,
-  };
-  return table(
-    'Campaigns of the folder',
-    view.mayRun ? [...columns, start] : columns,
-    campaigns,
-    'campaigns',
+  const start = cellColumn<DescribedCampaign>('Start', ({ file, problems }) =>
+    problems.length > 0
+      ? badge('problem')
+      : html`<a class="button" href="${campaignPath(file, 'start')}" aria-label="Start now: ${file}">Start now</a>`,
+  );
+  return listTable(
+    {
+      caption: 'Campaigns of the folder',
+      columns: view.mayRun ? [...columns, start] : columns,
+      rows: campaigns,
+      id: 'campaigns',
+    },
+    view,
   );
 }
 

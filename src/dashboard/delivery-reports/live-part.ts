@@ -5,18 +5,22 @@ import type {
   Arrivals,
   RunReportedUnsent,
 } from '../../ledger/operations/delivery-reports.ts';
+import { type Columns, integerColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
+import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, figures, number, table, time } from '../parts/parts.ts';
-import { deliveryReportsPath, runPath } from '../paths.ts';
+import { listTable } from '../parts/list.ts';
+import { counted, figures, number } from '../parts/parts.ts';
+import { deliveryReportsPath } from '../paths.ts';
 
 /** Everything of the page that changes. */
 export function livePart(live: LiveDeliveryReports, viewer: Viewer): Html {
   return html`${statePart(live)}
 ${arrivalsPart(live, viewer)}
 ${unresolvedPart(live, viewer)}
-${unsentPart(live)}
-${missingPart(live)}`;
+${unsentPart(live, viewer)}
+${missingPart(live, viewer)}`;
 }
 
 /** Announced when it changes, so it has no figures that change all the time. */
@@ -33,7 +37,8 @@ function statePart({ inbox, last }: LiveDeliveryReports): Html {
 /** Seconds. The applier looks each ten seconds, also when no call wakes it. */
 const lateAfter = 15;
 
-function arrivalsPart({ arrivals, inbox, last }: LiveDeliveryReports, { zone }: Viewer): Html {
+function arrivalsPart({ arrivals, inbox, last }: LiveDeliveryReports, viewer: Viewer): Html {
+  const { zone } = viewer;
   const rate = arrivals.reduce((sum, { reports, seconds }) => sum + reports / seconds, 0);
   return html`<section aria-labelledby="arrivals-title" id="arrivals">
 <h2 id="arrivals-title">Arriving</h2>
@@ -45,19 +50,16 @@ ${figures([
   { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: last !== null && zone },
 ])}
 ${
-  arrivals.length > 1 &&
-  table<Arrivals>(
-    `By account (${zone})`,
-    [
-      { title: 'Account', cell: ({ account }) => account },
-      { title: 'A second', isNumber: true, cell: ({ reports, seconds }) => formatRate(reports / seconds) },
-      { title: 'Last arrival', cell: (each) => time(each.last, zone) },
-    ],
-    arrivals,
-  )
+  arrivals.length > 1 && listTable({ caption: 'By account', columns: arrivalColumns, rows: arrivals }, viewer)
 }
 </section>`;
 }
+
+const arrivalColumns: Columns<Arrivals> = [
+  accountColumn,
+  integerColumn('rate', 'A second', ({ reports, seconds }) => formatRate(reports / seconds)),
+  timeColumn('last', 'Last arrival'),
+];
 
 function formatRate(rate: number): string {
   return rate >= 100 ? number(Math.round(rate)) : rate.toFixed(1);
@@ -82,32 +84,33 @@ const order: readonly UnresolvedState[] = unresolvedStates.toSorted(
   (one, other) => Object.keys(unresolvedWords).indexOf(one) - Object.keys(unresolvedWords).indexOf(other),
 );
 
-function unresolvedPart({ unresolved }: LiveDeliveryReports, { mayRun }: Viewer): Html {
+function unresolvedPart({ unresolved }: LiveDeliveryReports, viewer: Viewer): Html {
   const replayable = unresolved.unmatched + unresolved.unreadable + unresolved.failed;
   return html`<section aria-labelledby="unresolved-title" id="unresolved">
 <h2 id="unresolved-title">To look at</h2>
-${table<UnresolvedState>(
-  'Delivery reports that changed no recipient',
-  [
-    {
-      title: 'State',
-      cell: (state) =>
-        html`<a href="${deliveryReportsPath('list', { state })}">${unresolvedWords[state].name}</a>`,
-    },
-    { title: 'Reports', isNumber: true, cell: (state) => upTo(unresolved[state]) },
-    { title: 'What they are', cell: (state) => unresolvedWords[state].what },
-  ],
-  order,
+${listTable(
+  {
+    caption: 'Delivery reports that changed no recipient',
+    columns: [
+      textColumn<UnresolvedState>('state', 'State', (state) => unresolvedWords[state].name, {
+        target: (state) => ({ kind: 'page', path: deliveryReportsPath('list', { state }) }),
+      }),
+      integerColumn<UnresolvedState>('reports', 'Reports', (state) => upTo(unresolved[state])),
+      wordsColumn<UnresolvedState>('what', 'What they are', (state) => unresolvedWords[state].what),
+    ],
+    rows: order,
+  },
+  viewer,
 )}
 ${
-  mayRun &&
+  viewer.mayRun &&
   replayable > 0 &&
   html`<p><a class="button" href="${deliveryReportsPath('replay')}">Replay unmatched, unreadable and failed ones</a></p>`
 }
 </section>`;
 }
 
-function unsentPart({ unsent }: LiveDeliveryReports): Html {
+function unsentPart({ unsent }: LiveDeliveryReports, viewer: Viewer): Html {
   const recipients = unsent.reduce((sum, each) => sum + each.recipients, 0);
   return html`<section aria-labelledby="unsent-title" id="unsent">
 <h2 id="unsent-title">Of requests that were never sent</h2>
@@ -115,50 +118,49 @@ ${
   unsent.length === 0
     ? html`<p>None in the last 30 days.</p>`
     : html`<p>${badge('warning')} The service charges for them. Another copy of the ledger may have sent them. They count as delivered in no share.</p>
-${table<RunReportedUnsent>(
-  `${counted(recipients, 'recipient')} of the last 30 days`,
-  [
-    { title: 'Run', cell: ({ run }) => html`<a href="${runPath(run)}">${run}</a>` },
-    { title: 'Campaign', cell: ({ campaign }) => campaign },
-    { title: 'Account', cell: ({ account }) => account },
-    { title: 'Recipients', isNumber: true, cell: (each) => number(each.recipients) },
-  ],
-  unsent,
-)}`
+${listTable({ caption: `${counted(recipients, 'recipient')} of the last 30 days`, columns: unsentColumns, rows: unsent }, viewer)}`
 }
 </section>`;
 }
+
+const unsentColumns: Columns<RunReportedUnsent> = [
+  runColumn,
+  campaignColumn,
+  accountColumn,
+  integerColumn('recipients', 'Recipients'),
+];
 
 function upTo(count: number): string {
   return count > maxUnresolved ? `more than ${number(maxUnresolved)}` : number(count);
 }
 
-const ageTitles = ['1 to 7 days', '6 to 24 hours', '1 to 6 hours', 'Less than an hour'];
+const sumOf = ({ missing }: AccountMissing): number => missing.reduce((all, one) => all + one, 0);
 
-function missingPart({ missing }: LiveDeliveryReports): Html {
-  const sum = ({ missing: counts }: AccountMissing): number => counts.reduce((all, one) => all + one, 0);
-  const all = missing.reduce((total, account) => total + sum(account), 0);
+const missingColumns: Columns<AccountMissing> = [
+  {
+    ...accountColumn,
+    target: ({ account }) => ({ kind: 'page', path: deliveryReportsPath('missing', { account }) }),
+  },
+  ...['1 to 7 days', '6 to 24 hours', '1 to 6 hours', 'Less than an hour'].map((title, index) =>
+    integerColumn<AccountMissing>(title, title, ({ missing }) => missing[index] ?? 0),
+  ),
+  integerColumn('all', 'All', sumOf),
+];
+
+function missingPart({ missing }: LiveDeliveryReports, viewer: Viewer): Html {
+  const all = missing.reduce((total, account) => total + sumOf(account), 0);
   return html`<section aria-labelledby="missing-title" id="missing">
 <h2 id="missing-title">Missing</h2>
 ${
   all === 0
     ? html`<p>Every recipient of the last seven days that the service accepted has a final delivery report.</p>`
-    : table<AccountMissing>(
-        `${counted(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`,
-        [
-          {
-            title: 'Account',
-            cell: ({ account }) =>
-              html`<a href="${deliveryReportsPath('missing', { account })}">${account}</a>`,
-          },
-          ...ageTitles.map((title, index) => ({
-            title,
-            isNumber: true,
-            cell: (row: AccountMissing) => number(row.missing[index] ?? 0),
-          })),
-          { title: 'All', isNumber: true, cell: (row: AccountMissing) => number(sum(row)) },
-        ],
-        missing,
+    : listTable(
+        {
+          caption: `${counted(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`,
+          columns: missingColumns,
+          rows: missing,
+        },
+        viewer,
       )
 }
 <p class="note">As booked: some seconds old. <a href="${deliveryReportsPath('missing')}">Runs with missing delivery reports</a></p>

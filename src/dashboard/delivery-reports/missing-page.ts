@@ -3,21 +3,22 @@ import { InputError } from '../../domain/problems.ts';
 import { type PollJob, type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import { missingBounds } from '../../engine/live/live-delivery-reports.ts';
 import type { Settings } from '../../engine/settings.ts';
-import {
-  type MissingOfRun,
-  type MissingPlace,
-  pageMissingOfRun,
-} from '../../ledger/delivery-reports/missing.ts';
+import { type MissingOfRun, pageMissingOfRun } from '../../ledger/delivery-reports/missing.ts';
 import { listRunsWithMissing, type RunMissing } from '../../ledger/operations/delivery-reports.ts';
 import type { Run } from '../../ledger/runs/find.ts';
+import { type Columns, integerColumn, pickColumns, timeColumn } from '../../report/column.ts';
 import { formatPoll } from '../../report/delivery-reports.ts';
+import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { missingColumns } from '../../report/lists/delivery-reports.ts';
+import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
-import { number, table, time } from '../parts/parts.ts';
-import { deliveryReportsPath, recipientPath, runPath } from '../paths.ts';
+import { pagedList, parsePlace, placeText } from '../parts/list.ts';
+import { number } from '../parts/parts.ts';
+import { deliveryReportsPath, runPath } from '../paths.ts';
 
 const runsPerPage = 50;
 const recipientsPerPage = 100;
@@ -32,12 +33,21 @@ export function addMissingPages(
     const page = Math.max(1, numberIn(query, 'page'));
     const account = textIn(query, 'account') || undefined;
     const found = await listRuns(view, account, page);
-    const next = { page: String(page + 1), ...(account !== undefined && { account }) };
+    const next = { page: String(page + 1), account };
     return {
       title: 'Missing delivery reports',
       within: { href: '/delivery-reports', text: 'Delivery reports' },
-      body: html`${runsPart(found.slice(0, runsPerPage), view)}
-${found.length > runsPerPage && html`<p><a rel="next" href="${deliveryReportsPath('missing', next)}">Earlier runs</a></p>`}`,
+      body: pagedList(
+        {
+          caption: 'Runs of the last seven days, the last sent first',
+          columns: runsWithMissingColumns,
+          found,
+          perPage: runsPerPage,
+          none: html`<p class="empty">No run of the last seven days misses a delivery report. Figures are as booked: some seconds old.</p>`,
+          next: () => ({ href: deliveryReportsPath('missing', next), text: 'Earlier runs' }),
+        },
+        view,
+      ),
     };
   });
   addPage(
@@ -79,45 +89,31 @@ function listRuns(
   return listRunsWithMissing(context.ledger.pool, { accounts: visible, from, until: context.now() }, range);
 }
 
-function runsPart(runs: readonly RunMissing[], { zone }: Viewer): Html {
-  if (runs.length === 0)
-    return html`<p class="empty">No run of the last seven days misses a delivery report. Figures are as booked: some seconds old.</p>`;
-  return table<RunMissing>(
-    `Runs of the last seven days, the last sent first (${zone})`,
-    [
-      {
-        title: 'Run',
-        cell: ({ run }) => html`<a href="${deliveryReportsPath(`missing/${run}`)}">${run}</a>`,
-      },
-      { title: 'Campaign', cell: ({ campaign }) => campaign },
-      { title: 'Account', cell: ({ account }) => account },
-      { title: 'Missing', isNumber: true, cell: ({ missing }) => number(missing) },
-      { title: 'Sent, in the quarter of an hour from', cell: ({ oldest }) => time(oldest, zone) },
-    ],
-    runs,
-  );
-}
+const runsWithMissingColumns: Columns<RunMissing> = [
+  { ...runColumn, target: ({ run }) => ({ kind: 'missing reports of run', run }) },
+  campaignColumn,
+  accountColumn,
+  integerColumn('missing', 'Missing'),
+  timeColumn('oldest', 'Sent, in the quarter of an hour from'),
+];
 
-function recipientsPart({ run }: Run, found: readonly MissingOfRun[], { zone }: Viewer): Html {
-  const shown = found.slice(0, recipientsPerPage);
-  const last = found.length > shown.length ? shown.at(-1) : undefined;
-  if (shown.length === 0)
-    return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report${last && ' after those'}.</p>`;
-  const next = last && deliveryReportsPath(`missing/${run}`, { after: `${last.request}-${last.position}` });
-  return html`${table<MissingOfRun>(
-    `Accepted recipients without a final delivery report (${zone})`,
-    [
-      { title: 'Address', cell: ({ address }) => html`<a href="${recipientPath(address)}">${address}</a>` },
-      { title: 'Accepted', cell: ({ acceptedAt }) => time(acceptedAt, zone) },
-      { title: 'Last report', cell: ({ lastStatus }) => lastStatus ?? 'none' },
-      {
-        title: 'MessageID',
-        cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
-      },
-    ],
-    shown,
+function recipientsPart({ run }: Run, found: readonly MissingOfRun[], viewer: Viewer): Html {
+  if (found.length === 0)
+    return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report.</p>`;
+  return html`${pagedList(
+    {
+      caption: 'Accepted recipients without a final delivery report',
+      columns: pickColumns<MissingOfRun>(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
+      found,
+      perPage: recipientsPerPage,
+      none: html``,
+      next: (last) => ({
+        href: deliveryReportsPath(`missing/${run}`, { after: placeText(last) }),
+        text: 'More recipients',
+      }),
+    },
+    viewer,
   )}
-${next !== undefined && html`<p><a rel="next" href="${next}">More recipients</a></p>`}
 <p><a href="${runPath(run, 'download/missing', { format: 'csv' })}">All of them, as CSV</a>, <a href="${runPath(run)}">The run</a></p>`;
 }
 
@@ -148,9 +144,4 @@ function pollText(job: PollJob): string {
     case 'failed':
       return `Asking failed (${job.words ?? ''}). Ask again.`;
   }
-}
-
-function parsePlace(text: string | undefined): MissingPlace | undefined {
-  const [, request, position] = /^(\d{1,9})-(\d{1,9})$/.exec(text ?? '') ?? [];
-  return request === undefined ? undefined : { request: Number(request), position: Number(position) };
 }

@@ -1,10 +1,20 @@
 import { type Check, type CheckState, checkStates } from '../../domain/doctor.ts';
 import type { DatabaseState, FleetFigures } from '../../engine/reporting/fleet-state.ts';
 import type { ListedWorker } from '../../ledger/operations/workers.ts';
+import {
+  type Columns,
+  cellColumn,
+  integerColumn,
+  stateColumn,
+  textColumn,
+  timeColumn,
+} from '../../report/column.ts';
+import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { runColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, figures, number, table, time, withCode } from '../parts/parts.ts';
-import { runPath } from '../paths.ts';
+import { listTable } from '../parts/list.ts';
+import { counted, figures, number, withCode } from '../parts/parts.ts';
 
 type Checked = {
   readonly at: Date;
@@ -83,58 +93,52 @@ ${figures([
 ])}</section>`;
 }
 
-function checksPart({ at, checks }: Checked, { zone }: Viewer): Html {
+function checksPart({ at, checks }: Checked, viewer: Viewer): Html {
   const worst = (state: CheckState): number => -checkStates.indexOf(state);
   const sorted = checks.toSorted((one, other) => worst(one.state) - worst(other.state));
   return html`<section aria-labelledby="checks-title" id="checks-part">
 <h2 id="checks-title">Checks</h2>
-<p class="hint">Checked at ${time(at, zone)} (${zone}).</p>
-${table<Check>(
-  'The worst first',
-  [
-    { title: 'Check', cell: ({ name }) => name },
-    { title: 'State', cell: ({ state }) => badge(state) },
-    { title: 'Found', cell: ({ found }) => withCode(found) },
-    { title: 'Next', cell: ({ nextStep }) => nextStep !== null && withCode(nextStep) },
-  ],
-  sorted,
-  'checks',
-)}
+<p class="hint">Checked at ${time(at, viewer.zone)} (${viewer.zone}).</p>
+${listTable({ caption: 'The worst first', columns: checkColumns, rows: sorted, id: 'checks' }, viewer)}
 </section>`;
 }
 
-function workersPart(workers: readonly ListedWorker[], alive: number, { zone }: Viewer): Html {
+const checkColumns: Columns<Check> = [
+  textColumn('name', 'Check'),
+  stateColumn('state', 'State'),
+  cellColumn('Found', ({ found }) => withCode(found)),
+  cellColumn('Next', ({ nextStep }) => nextStep !== null && withCode(nextStep)),
+];
+
+function workersPart(workers: readonly ListedWorker[], alive: number, viewer: Viewer): Html {
   return html`<section aria-labelledby="workers-title" id="workers-part">
 <h2 id="workers-title">Workers: ${alive}</h2>
 ${
   workers.length === 0
     ? html`<p class="empty">No worker is alive, so nothing is sent. Start one with <code>volley serve</code> or <code>volley worker</code>.</p>`
-    : table<ListedWorker>(
-        `Workers, and what each holds (${zone})`,
-        [
-          { title: 'Machine and process', cell: processCell },
-          {
-            title: 'From',
-            cell: ({ session, address }) => session !== null && (address ?? 'a local socket'),
-          },
-          { title: 'Since', cell: ({ since }) => since && time(since, zone) },
-          { title: 'Run', cell: runCell },
-          { title: 'Slices', isNumber: true, cell: ({ slices }) => slices },
-          { title: 'Last claim', cell: ({ claimedAt }) => claimedAt && time(claimedAt, zone) },
-        ],
-        workers,
-        'workers',
+    : listTable(
+        { caption: 'Workers, and what each holds', columns: workerColumns, rows: workers, id: 'workers' },
+        viewer,
       )
 }
 </section>`;
 }
 
+const workerColumns: Columns<ListedWorker> = [
+  cellColumn('Machine and process', processCell),
+  textColumn('address', 'From', ({ session, address }) =>
+    session === null ? null : (address ?? 'a local socket'),
+  ),
+  timeColumn('since', 'Since'),
+  {
+    ...runColumn,
+    shown: ({ run, account }) => run ?? (account === null ? 'none now' : 'of another account'),
+  },
+  integerColumn('slices', 'Slices'),
+  timeColumn('claimedAt', 'Last claim'),
+];
+
 function processCell({ session, process }: ListedWorker): Html {
   if (session === null) return html`${badge('warning')} has ended; another worker gets its slices in seconds`;
   return html`<bdi>${process ?? ''}</bdi> <small>session ${session}</small>`;
-}
-
-function runCell({ run, account }: ListedWorker): Html | string {
-  if (run !== null) return html`<a href="${runPath(run)}">${run}</a>`;
-  return account === null ? 'none now' : 'of another account';
 }

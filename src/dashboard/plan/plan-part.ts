@@ -5,12 +5,16 @@ import type { PlannedWindow } from '../../ledger/planning/planned-totals.ts';
 import type { RejectionGroup } from '../../ledger/runs/details.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
-import { formatPayer } from '../../report/billing-words.ts';
+import { type Columns, integerColumn, textColumn, timeColumn } from '../../report/column.ts';
+import { badge } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatMessage } from '../../report/html/preview-message.ts';
+import { costColumns } from '../../report/lists/plan-costs.ts';
+import { rejectionColumns } from '../../report/lists/rejected.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, type Figure, figures, number, table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { counted, type Figure, figures, number } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 type ShownPlan = {
@@ -37,9 +41,9 @@ ${
   html`<p class="links">${viewer.mayApprove && html`<a class="button" href="${runPath(run.run, 'approve')}">Approve</a>`}${viewer.mayRun && html`<a class="button" href="${runPath(run.run, 'cancel')}">Cancel</a>`}</p>`
 }
 ${figures(countsOf(plan))}
-${cost.kind === 'known' && cost.lines.length > 1 && costTable(cost)}
-${leftOut.length > 0 && leftOutTable(run.run, leftOut)}
-${windows.length > 0 && windowTable(windows, viewer)}
+${cost.kind === 'known' && cost.lines.length > 1 && costTable(cost, viewer)}
+${leftOut.length > 0 && leftOutTable(run.run, leftOut, viewer)}
+${windows.length > 0 && listTable({ caption: 'When it may be sent', columns: windowColumns, rows: windows }, viewer)}
 ${messagesPart(plan)}`;
 }
 
@@ -70,51 +74,27 @@ function countsOf({ run, facts }: ShownPlan): Figure[] {
   ];
 }
 
-function costTable(cost: KnownCost): Html {
+function costTable(cost: KnownCost, viewer: Viewer): Html {
   const shown = costliestLines(cost, costsShown);
-  const title =
+  const caption =
     cost.lines.length > shown.length
       ? `Who would pay: the ${shown.length} of ${number(cost.lines.length)} that pay most`
       : 'Who would pay';
-  return table(
-    title,
-    [
-      { title: 'SubAccount', cell: ({ subAccount }) => formatPayer(subAccount) },
-      { title: 'ChargeCode', cell: ({ chargeCode }) => formatPayer(chargeCode) },
-      { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
-      { title: 'Units', isNumber: true, cell: ({ units }) => number(units) },
-      { title: cost.currency, isNumber: true, cell: (line) => groupThousands(line.cost) },
-    ],
-    shown,
-  );
+  return listTable({ caption, columns: costColumns(cost), rows: shown }, viewer);
 }
 
-function leftOutTable(run: string, leftOut: readonly RejectionGroup[]): Html {
-  return html`${table<RejectionGroup>(
-    'Contacts that are left out',
-    [
-      { title: 'Why', cell: ({ reason }) => badge(reason) },
-      { title: 'Column', cell: ({ column }) => column },
-      { title: 'Contacts', isNumber: true, cell: ({ contacts }) => number(contacts) },
-    ],
-    leftOut,
-  )}
+function leftOutTable(run: string, leftOut: readonly RejectionGroup[], viewer: Viewer): Html {
+  return html`${listTable({ caption: 'Contacts that are left out', columns: rejectionColumns, rows: leftOut }, viewer)}
 <p><a href="${runPath(run, 'rejected')}">All of them, with file and line</a></p>`;
 }
 
-function windowTable(windows: readonly PlannedWindow[], { zone }: Viewer): Html {
-  return table<PlannedWindow>(
-    `When it may be sent (${zone})`,
-    [
-      { title: 'Time zones', cell: ({ zones }) => zones.join(', ') },
-      { title: 'Opens', cell: ({ opensAt }) => (opensAt ? time(opensAt, zone) : 'open now') },
-      { title: 'Closes', cell: ({ closesAt }) => closesAt && time(closesAt, zone) },
-      { title: 'The service sends', cell: ({ sendAt }) => sendAt && time(sendAt, zone) },
-      { title: 'Requests', isNumber: true, cell: ({ requests }) => number(requests) },
-    ],
-    windows,
-  );
-}
+const windowColumns: Columns<PlannedWindow> = [
+  textColumn('zones', 'Time zones', ({ zones }) => zones.join(', ')),
+  timeColumn('opensAt', 'Opens', { shown: ({ opensAt }) => opensAt ?? 'open now' }),
+  timeColumn('closesAt', 'Closes'),
+  timeColumn('sendAt', 'The service sends'),
+  integerColumn('requests', 'Requests'),
+];
 
 function messagesPart({ run, facts, messages, from, perPage }: ShownPlan): Html {
   const last = facts.requests;

@@ -1,13 +1,15 @@
 import type { RecipientHistory } from '../../ledger/recipients/history.ts';
+import { type Columns, timeColumn, wordsColumn } from '../../report/column.ts';
+import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatReasonsOf, type HistoryEvent, listEvents } from '../../report/recipient-history.ts';
 import type { Viewer } from '../base/view.ts';
-import { longText } from '../parts/long-text.ts';
-import { badge, type Figure, figures, table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { type Figure, figures } from '../parts/parts.ts';
 import { recipientPath, runPath } from '../paths.ts';
 
 /** One recipient of one run, from the row of its contact file to its price. */
-export function historyPart(history: RecipientHistory, index: number, { zone }: Viewer): Html {
+export function historyPart(history: RecipientHistory, index: number, viewer: Viewer): Html {
   const formatted = formatReasonsOf(history);
   const { run, campaign, kind, state, reason, purgedAt } = formatted;
   const title = `history-${index + 1}`;
@@ -15,9 +17,9 @@ export function historyPart(history: RecipientHistory, index: number, { zone }: 
 <h3 id="${title}"><a href="${runPath(run)}"><bdi>${campaign}</bdi> (${run})</a></h3>
 <p>${badge(state)}${kind === 'test' && html` ${badge('test')}`}</p>
 ${reason !== null && reason !== state && longText(reason)}
-${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, zone)}: address, message and words are erased; counts and costs stay.</p>`}
+${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: address, message and words are erased; counts and costs stay.</p>`}
 ${figures(figuresOf(history))}
-${eventTable(`Run ${run}, line ${formatted.line} (${zone})`, listEvents(formatted), zone)}
+${eventTable(`Run ${run}, line ${formatted.line}`, listEvents(formatted), viewer)}
 </article>
 `;
 }
@@ -51,14 +53,12 @@ function figuresOf(history: RecipientHistory): Figure[] {
   ];
 }
 
-function eventTable(caption: string, events: readonly HistoryEvent[], zone: string): Html {
+function eventTable(caption: string, events: readonly HistoryEvent[], viewer: Viewer): Html {
   if (events.length === 0) return html`<p>Nothing was sent to it.</p>`;
-  return table<HistoryEvent>(
-    caption,
-    [
-      { title: 'At', cell: ({ at }) => time(at, zone) },
-      { title: 'What', cell: ({ words }) => longText(words) },
-    ],
-    events,
-  );
+  return listTable({ caption, columns: eventColumns, rows: events }, viewer);
 }
+
+const eventColumns: Columns<HistoryEvent> = [
+  timeColumn('at', 'At'),
+  wordsColumn('what', 'What', ({ words }) => words),
+];

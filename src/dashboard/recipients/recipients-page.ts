@@ -8,6 +8,7 @@ import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
+import { pager } from '../parts/list.ts';
 import { counted } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
 import { suppressionsPart } from '../suppressions/suppressions-part.ts';
@@ -104,12 +105,10 @@ function nothingPart({ address }: FoundRecipient, page: number): Html {
 }
 
 function pagerPart({ text, country }: Search, page: number, hasMore: boolean): Html | undefined {
-  if (page === 1 && !hasMore) return undefined;
-  const link = (other: number): string =>
-    recipientPath(text, { ...(country !== undefined && { country }), page: String(other) });
-  return html`<nav aria-label="Pages"><ul class="pager">
-${page > 1 && html`<li><a rel="prev" href="${link(page - 1)}">Newer runs</a></li>`}
-<li>Page ${page}, ${counted(recipientsPerPage, 'recipient')} a page</li>
-${hasMore && html`<li><a rel="next" href="${link(page + 1)}">Older runs</a></li>`}
-</ul></nav>`;
+  const link = (other: number): string => recipientPath(text, { country, page: String(other) });
+  return pager({
+    previous: page > 1 ? { href: link(page - 1), text: 'Newer runs' } : undefined,
+    next: hasMore ? { href: link(page + 1), text: 'Older runs' } : undefined,
+    place: `Page ${page}, ${counted(recipientsPerPage, 'recipient')} a page`,
+  });
 }

@@ -1,7 +1,7 @@
 import type { ListedRun } from '../../ledger/runs/find.ts';
+import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { time } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 /** What does not change while the run is sent: whose it is, and where to read more. The heading has its name. */

@@ -3,8 +3,10 @@ import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
 import { chartFigure } from '../../report/html/chart-figure.ts';
 import { createTimeChart } from '../../report/html/charts.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { attemptEndColumns } from '../../report/lists/run-results.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, figures, number, table } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { figures, number } from '../parts/parts.ts';
 import { pointsOf, resultsOf } from './answer-points.ts';
 import { asOfNote } from './as-of-note.ts';
 
@@ -26,15 +28,7 @@ ${figures([
   { name: '99 % within', value: milliseconds(latency.p99) },
 ])}
 <div class="charts">${charts.map((drawn, index) => chartFigure(drawn, `answers-${index}`))}</div>
-${table(
-  'How attempts ended',
-  [
-    { title: 'Result', cell: ({ verdict }) => badge(verdict) },
-    { title: 'HTTP status', isNumber: true, cell: ({ httpStatus }) => httpStatus ?? 'no answer' },
-    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
-  ],
-  resultsOf(ended),
-)}
+${listTable({ caption: 'How attempts ended', columns: attemptEndColumns, rows: resultsOf(ended) }, viewer)}
 </section>`;
 }
 

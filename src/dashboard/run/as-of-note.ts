@@ -1,7 +1,7 @@
 import { currentFor, type LiveRun } from '../../engine/live/live-runs.ts';
+import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { time } from '../parts/parts.ts';
 
 /**
  * Says when the figures were read, if the oldest of them is not current. It stands in a heading, so that nothing moves

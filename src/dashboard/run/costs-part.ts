@@ -1,11 +1,18 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import type { PayerCost, RunCosts } from '../../ledger/billing/run-costs.ts';
 import { createAmountFormat } from '../../platform/money.ts';
-import { formatPayer } from '../../report/billing-words.ts';
+import type { Columns } from '../../report/column.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import {
+  estimatedColumn,
+  payerColumn,
+  priceColumn,
+  recipientsColumn,
+} from '../../report/lists/run-results.ts';
 import type { Viewer } from '../base/view.ts';
-import { figures, number, table } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { figures, number } from '../parts/parts.ts';
 import { asOfNote } from './as-of-note.ts';
 
 /** What the run costs so far, and those who pay most. */
@@ -28,8 +35,8 @@ ${figures([
   { name: 'For accepted recipients', value: number(total.accepted) },
 ])}
 <div class="side-by-side">
-${payerTable('SubAccount', bySubAccount, subAccounts, amounts)}
-${payerTable('ChargeCode', byChargeCode, chargeCodes, amounts)}
+${payerTable('SubAccount', bySubAccount, subAccounts, { amounts, viewer })}
+${payerTable('ChargeCode', byChargeCode, chargeCodes, { amounts, viewer })}
 </div>
 </section>`;
 }
@@ -39,24 +46,23 @@ function estimateRemark({ currency, total }: RunCosts): string {
   return total.unrated > 0 ? `without ${number(total.unrated)} recipients that have no rate` : 'without tax';
 }
 
+type Amounts = Readonly<Record<'price' | 'estimated', (exact: string) => string>>;
+
 function payerTable(
   name: string,
   rows: readonly PayerCost[],
   of: number,
-  amounts: Readonly<Record<'price' | 'estimated', (exact: string) => string>>,
+  { amounts, viewer }: { readonly amounts: Amounts; readonly viewer: Viewer },
 ): Html {
   const title =
     of > rows.length ? `${name}: the ${rows.length} of ${number(of)} that pay most` : `By ${name}`;
-  return table<PayerCost>(
-    title,
-    [
-      { title: name, cell: ({ value }) => formatPayer(value) },
-      { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
-      { title: 'Estimated', isNumber: true, cell: ({ estimated }) => amounts.estimated(estimated) },
-      { title: 'Price', isNumber: true, cell: ({ price }) => amounts.price(price) },
-    ],
-    rows,
-  );
+  const columns: Columns<PayerCost> = [
+    payerColumn(name),
+    recipientsColumn,
+    { ...estimatedColumn, shown: ({ estimated }) => amounts.estimated(estimated) },
+    { ...priceColumn, shown: ({ price }) => amounts.price(price) },
+  ];
+  return listTable({ caption: title, columns, rows }, viewer);
 }
 
 function amountsOf({ total, bySubAccount, byChargeCode }: RunCosts): (exact: string) => string {

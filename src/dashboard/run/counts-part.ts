@@ -1,8 +1,10 @@
 import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { type Columns, decimalColumn, integerColumn, stateColumn } from '../../report/column.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { badge, number, table } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { number } from '../parts/parts.ts';
 
 /** Requests and recipients by state. */
 export function countsPart({ progress }: LiveRun): Html {
@@ -27,13 +29,14 @@ ${stateTable(
 type StateRow = { readonly state: string; readonly count: number };
 
 function stateTable(what: string, rows: readonly StateRow[], total: number): Html {
-  return table<StateRow>(
-    `${what} by state: ${number(total)}`,
-    [
-      { title: 'State', cell: ({ state }) => badge(state) },
-      { title: what, isNumber: true, cell: ({ count }) => number(count) },
-      { title: 'Share', isNumber: true, cell: ({ count }) => share(count, total) },
-    ],
-    rows.filter(({ count }) => count > 0),
-  );
+  const columns: Columns<StateRow> = [
+    stateColumn('state', 'State'),
+    integerColumn('count', what, ({ count }) => count),
+    decimalColumn('share', 'Share', ({ count }) => share(count, total)),
+  ];
+  const caption = `${what} by state: ${number(total)}`;
+  return listTable({ caption, columns, rows: rows.filter(({ count }) => count > 0) }, noTimes);
 }
+
+/** The table has no times. */
+const noTimes = { zone: 'UTC' };

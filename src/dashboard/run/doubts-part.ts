@@ -1,10 +1,14 @@
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
 import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { doubtColumns } from '../../report/lists/doubts.ts';
+import { recipientsColumn } from '../../report/lists/run-results.ts';
 import type { Viewer } from '../base/view.ts';
-import { counted, number, shortened, table, time } from '../parts/parts.ts';
-import { recipientPath, runPath } from '../paths.ts';
+import { listTable, pagedList } from '../parts/list.ts';
+import { counted } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
 
 export const doubtsPerPage = 100;
 
@@ -53,59 +57,45 @@ type DoubtList = {
  * and asks for the reason.
  */
 export function doubtsPart({ run, total, groups, doubts, noLookUp }: DoubtList, viewer: Viewer): Html {
-  const shown = doubts.slice(0, doubtsPerPage);
-  const last = doubts.length > shown.length ? shown.at(-1) : undefined;
-  if (shown.length === 0) return html`<p>No request of run <code>${run}</code> is in doubt.</p>`;
+  if (doubts.length === 0) return html`<p>No request of run <code>${run}</code> is in doubt.</p>`;
+  const request = viewer.mayAdmin ? { key: 'request', title: 'Choose', cell: choiceCell } : 'request';
   return html`<p>Each of these requests was sent, but no answer proves whether the service has it. A delivery report still settles it.</p>
 <form method="get" action="${runPath(run, 'doubts/resolve')}">
 ${viewer.mayAdmin && decisionFields(total, noLookUp)}
-${viewer.mayAdmin && groups.length > 1 && groupTable(groups)}
-${table<Doubt>(
-  `${counted(total, 'request')} in doubt (${viewer.zone})`,
-  [
-    ...(viewer.mayAdmin
-      ? [
-          {
-            title: 'Choose',
-            cell: ({ request }: Doubt) =>
-              html`<label class="choose"><input type="checkbox" name="request" value="${request}"> ${request}</label>`,
-          },
-        ]
-      : [{ title: 'Request', cell: ({ request }: Doubt) => request }]),
-    { title: 'Why', isLong: true, cell: ({ reason }) => formatReasonOrNull(reason) ?? '' },
-    { title: 'Recipients', isNumber: true, cell: ({ recipients }) => recipients },
-    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-    { title: 'Since', cell: ({ since }) => since && time(since, viewer.zone) },
-    {
-      title: 'MessageID',
-      cell: ({ messageId }) => html`<a href="${recipientPath(messageId)}">${messageId}</a>`,
-    },
-  ],
-  shown,
+${viewer.mayAdmin && groups.length > 1 && groupTable(groups, viewer)}
+${pagedList<Doubt>(
+  {
+    caption: `${counted(total, 'request')} in doubt`,
+    columns: pickColumns(doubtColumns, request, 'reason', 'recipients', 'attempts', 'since', 'messageId'),
+    found: doubts,
+    perPage: doubtsPerPage,
+    none: html``,
+    next: (last) => ({
+      href: runPath(run, 'doubts', { after: String(last.request) }),
+      text: 'More requests in doubt',
+    }),
+  },
+  viewer,
 )}
-</form>
-${last && html`<p><a rel="next" href="${runPath(run, 'doubts', { after: String(last.request) })}">More requests in doubt</a></p>`}`;
+</form>`;
+}
+
+function choiceCell({ request }: Doubt): Html {
+  return html`<label class="choose"><input type="checkbox" name="request" value="${request}"> ${request}</label>`;
 }
 
 /** Each button leads on with all requests of its answer. */
-function groupTable(groups: readonly FailureGroup[]): Html {
-  return table<FailureGroup>(
-    'By answer',
-    [
-      {
-        title: 'Answer',
-        isLong: true,
-        cell: ({ reason }) => shortened(formatReasonOrNull(reason) ?? 'no words'),
-      },
-      { title: 'Recipients', isNumber: true, cell: ({ recipients }) => number(recipients) },
-      {
-        title: 'Decide',
-        cell: ({ group, requests }) =>
-          html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${counted(requests, 'request')}</button>`,
-      },
-    ],
-    groups,
-  );
+function groupTable(groups: readonly FailureGroup[], viewer: Viewer): Html {
+  const columns: Columns<FailureGroup> = [
+    wordsColumn('answer', 'Answer', ({ reason }) => formatReasonOrNull(reason) ?? 'no words'),
+    recipientsColumn,
+    cellColumn(
+      'Decide',
+      ({ group, requests }) =>
+        html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${counted(requests, 'request')}</button>`,
+    ),
+  ];
+  return listTable({ caption: 'By answer', columns, rows: groups }, viewer);
 }
 
 function decisionFields(total: number, noLookUp: string | undefined): Html {

@@ -1,22 +1,16 @@
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { httpFormats } from '../../server/api/send-report.ts';
+import { runFormats } from '../../server/api/send-run-report.ts';
 import { runPath } from '../paths.ts';
 
-export const formats = ['html', 'xlsx', 'csv', 'json', 'ndjson'] as const;
-export type Format = (typeof formats)[number];
-
-/** The reports about one run, with the formats in which the command line writes each. */
+/** The reports about one run, with the formats of each. */
 export const downloads = [
-  { report: 'run', name: 'The run in full', formats: ['html', 'xlsx', 'json'] },
-  { report: 'contacts', name: 'The contact files, each row with its result', formats },
-  { report: 'failures', name: 'Requests that were not accepted', formats },
-  { report: 'missing', name: 'Recipients without a delivery report', formats },
-] as const satisfies readonly {
-  readonly report: string;
-  readonly name: string;
-  readonly formats: readonly Format[];
-}[];
-export type Report = (typeof downloads)[number]['report'];
+  { report: 'run', name: 'The run in full', formats: runFormats },
+  { report: 'contacts', name: 'The contact files, each row with its result', formats: httpFormats },
+  { report: 'failures', name: 'Requests that were not accepted', formats: httpFormats },
+  { report: 'missing', name: 'Recipients without a delivery report', formats: httpFormats },
+] as const;
 
 /** A test and a purged run have no contact files. */
 export function downloadsPart({ run, kind, purgedAt }: ListedRun): Html {

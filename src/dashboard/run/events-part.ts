@@ -1,14 +1,24 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import type { RunEvents } from '../../engine/live/slow-figures.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { type Columns, cellColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
+import { badge } from '../../report/html/cells.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, table, time, withCode } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { withCode } from '../parts/parts.ts';
 
 type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: Part };
 
+const columns: Columns<Event> = [
+  timeColumn('at', 'At'),
+  cellColumn('What', ({ what }) => what),
+  textColumn('who', 'Who'),
+  wordsColumn('why', 'Why', () => null, { cell: ({ why }) => why }),
+];
+
 /** What happened to the run, and who did what, newest first. */
-export function eventsPart({ events }: LiveRun, { zone }: Viewer): Html | undefined {
+export function eventsPart({ events }: LiveRun, viewer: Viewer): Html | undefined {
   if (!events) return undefined;
   // Of events at the same time, the later ones come first too.
   const all = [
@@ -18,16 +28,7 @@ export function eventsPart({ events }: LiveRun, { zone }: Viewer): Html | undefi
   ];
   return html`<section aria-labelledby="events-title" id="events">
 <h2 id="events-title">What happened</h2>
-${table<Event>(
-  `Newest first (${zone})`,
-  [
-    { title: 'At', cell: ({ at }) => time(at, zone) },
-    { title: 'What', cell: ({ what }) => what },
-    { title: 'Who', cell: ({ who }) => who },
-    { title: 'Why', isLong: true, cell: ({ why }) => why },
-  ],
-  all.toSorted((one, other) => other.at.getTime() - one.at.getTime()),
-)}
+${listTable({ caption: 'Newest first', columns, rows: all.toSorted((one, other) => other.at.getTime() - one.at.getTime()) }, viewer)}
 </section>`;
 }
 

@@ -1,9 +1,10 @@
 import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, number, withCode } from '../parts/parts.ts';
+import { number, withCode } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { actionLinks } from './action-links.ts';
 import { answersPart } from './answers-part.ts';

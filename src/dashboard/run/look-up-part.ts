@@ -1,8 +1,9 @@
 import type { LookUpJob } from '../../engine/runs/look-up-jobs.ts';
 import { formatLookUp } from '../../report/doubts.ts';
+import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { counted, time } from '../parts/parts.ts';
+import { counted } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 export type LookUp = { readonly run: string; readonly job: LookUpJob | undefined };

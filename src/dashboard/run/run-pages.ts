@@ -5,9 +5,7 @@ import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { listDoubts } from '../../ledger/requests/list-doubts.ts';
-import { listFailedRecipients, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
-import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
-import { listUndelivered } from '../../ledger/runs/undelivered.ts';
+import { listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { html } from '../../report/html/html.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import { numberIn, textIn } from '../base/fields.ts';
@@ -18,13 +16,11 @@ import { runPath } from '../paths.ts';
 import { aboutPart } from './about-part.ts';
 import { doubtsPart, doubtsPerPage, maxGroups } from './doubts-part.ts';
 import { downloadsPart } from './downloads.ts';
-import { failedRowsPart, parseAfter, rowsPerPage } from './failed-rows.ts';
+import { addRunLists } from './lists.ts';
 import { livePart } from './live-part.ts';
 import { lookUpPart } from './look-up-part.ts';
-import { contactsPerPage, rejectedRowsPart } from './rejected-rows.ts';
 import { addResolveAction } from './resolve-action.ts';
 import { parseDownload, sendDownload } from './send-download.ts';
-import { undeliveredRowsPart } from './undelivered-rows.ts';
 
 type RunPages = { readonly live: LiveRuns; readonly jobs: LookUpJobs; readonly settings: Settings };
 
@@ -34,7 +30,7 @@ export function addRunPages(server: FastifyInstance, tools: Tools): void {
   const jobs = createLookUpJobs(settings);
   server.addHook('onClose', () => jobs.close());
   addRunPage(server, tools, live);
-  addLists(server);
+  addRunLists(server);
   addDoubts(server, { live, jobs, settings });
   addLookUps(server, tools, jobs);
   addResolveAction(server, jobs);
@@ -74,41 +70,6 @@ const noRun = 'There is no such run any more.';
 async function readVisible(live: LiveRuns, view: View, run: string): Promise<LiveRun> {
   await requireVisibleRun(view, run);
   return (await live.read(run, currentFor)) ?? notFound(noRun);
-}
-
-function addLists(server: FastifyInstance): void {
-  addPage(server, { path: '/runs/:run/failures', scope: 'read' }, async (view, { params, query }) => {
-    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
-    const group = textIn(query, 'group') || undefined;
-    const after = parseAfter(textIn(query, 'after'));
-    const rows = await listFailedRecipients(view.context.ledger.pool, run, { group, after }, rowsPerPage + 1);
-    return {
-      title: 'What was not accepted',
-      within: ofRun(run, campaign),
-      body: failedRowsPart({ run, group, rows }, view),
-    };
-  });
-  addPage(server, { path: '/runs/:run/undelivered', scope: 'read' }, async (view, { params, query }) => {
-    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
-    const group = textIn(query, 'group') || undefined;
-    const after = parseAfter(textIn(query, 'after'));
-    const rows = await listUndelivered(view.context.ledger.pool, run, { group, after }, rowsPerPage + 1);
-    return {
-      title: 'What was not delivered',
-      within: ofRun(run, campaign),
-      body: undeliveredRowsPart({ run, group, rows }, view),
-    };
-  });
-  addPage(server, { path: '/runs/:run/rejected', scope: 'read' }, async (view, { params, query }) => {
-    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
-    const after = numberIn(query, 'after');
-    const rows = await listRejectedAfter(view.context.ledger.pool, run, after, contactsPerPage + 1);
-    return {
-      title: 'Contacts that were left out',
-      within: ofRun(run, campaign),
-      body: rejectedRowsPart(run, rows),
-    };
-  });
 }
 
 function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages): void {
@@ -162,10 +123,16 @@ function addDownloads(server: FastifyInstance, limits: CallLimits): void {
     const view = viewOf(request);
     const { params, query } = askedOf(request);
     const { run } = await requireVisibleRun(view, params['run'] ?? '');
-    const download = parseDownload(run, params['report'], textIn(query, 'format'), textIn(query, 'rejected'));
+    const download = parseDownload({
+      run,
+      report: params['report'],
+      format: textIn(query, 'format'),
+      rejected: textIn(query, 'rejected'),
+      zone: view.zone,
+    });
     if (!download) return notFound('There is no such report of a run.');
     const limit = download.report === 'failures' ? limits.list : limits.report;
-    await limit(reply, view.session.name, () => sendDownload(view.context, reply, download, view.zone));
+    await limit(reply, view.session.name, () => sendDownload(view.context, reply, download));
     return reply;
   });
 }

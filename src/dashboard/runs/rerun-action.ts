@@ -5,12 +5,13 @@ import { startOnce } from '../../engine/access/once-per-key.ts';
 import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
 import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { badge, time } from '../../report/html/cells.ts';
 import { html, type Part } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import { type Fields, textsIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { badge, counted, number, time } from '../parts/parts.ts';
+import { counted, number } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { keyField, openStarted, requireKey } from './new-run.ts';
 

@@ -6,11 +6,12 @@ import { requirePossible, resumeText } from '../../engine/runs/require-possible.
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { badge, counted } from '../parts/parts.ts';
+import { counted } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { addRerun } from './rerun-action.ts';
 

@@ -3,70 +3,78 @@ import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { asSentence } from '../../platform/sentence.ts';
+import {
+  type Columns,
+  cellColumn,
+  integerColumn,
+  stateColumn,
+  textColumn,
+  timeColumn,
+} from '../../report/column.ts';
+import { badge, shortened } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { shortWait } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, number, shortened, type TableColumn, table, time } from '../parts/parts.ts';
+import { type Asked, firstPage, isAsked } from '../parts/filter.ts';
+import { listTable, pager } from '../parts/list.ts';
+import { counted, number } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
-import { runPath } from '../paths.ts';
+import { pathWith, runPath } from '../paths.ts';
 import { duration } from '../run/stages-part.ts';
-import { addressOf, isFiltered, type RunQuestion } from './filter.ts';
+import { runFilter } from './run-filter.ts';
 import { waitingPart } from './waiting-part.ts';
 
-export type ShownRuns = { readonly question: RunQuestion; readonly list: LiveRunList };
+export type ShownRuns = { readonly asked: Asked; readonly list: LiveRunList };
 
-export function runsPart({ question, list }: ShownRuns, viewer: Viewer): Html {
+export function runsPart({ asked, list }: ShownRuns, viewer: Viewer): Html {
   const { runs, hasMore, held, unapplied } = list;
   const last = runs.at(-1)?.head;
+  const older = last && { before: `${last.createdAt.toISOString()} ${last.run}` };
   return html`${held && html`<p class="banner" role="alert">${asSentence(`The ledger is on hold: ${formatReason(held)}`)} Nothing is sent until an administrator runs <code>volley db restored</code>.</p>`}
 ${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
-${runs.length === 0 ? nothing(question, viewer) : runTable(question, runs, viewer)}
-${
-  (hasMore || question.before !== '') &&
-  html`<nav class="pager" aria-label="Pages">
-${question.before !== '' && html`<a href="${addressOf('/', question, { before: '' })}">Newest runs</a>`}
-${hasMore && last && html`<a rel="next" href="${addressOf('/', question, { before: `${last.createdAt.toISOString()} ${last.run}` })}">Older runs</a>`}
-</nav>`
-}`;
+${runs.length === 0 ? nothing(asked, viewer) : runTable(asked, runs, viewer)}
+${pager({
+  first: firstPage(runFilter, asked, 'Newest runs'),
+  next: hasMore && older ? { href: pathWith('/', { ...asked, ...older }), text: 'Older runs' } : undefined,
+})}`;
 }
 
-function nothing(question: RunQuestion, { mayRun }: Viewer): Html {
-  if (isFiltered(question)) return html`<p class="empty">No run is like that. <a href="/">Show all</a></p>`;
-  if (question.before !== '') return html`<p class="empty">There is no older run.</p>`;
+function nothing(asked: Asked, { mayRun }: Viewer): Html {
+  if (isAsked(runFilter, asked))
+    return html`<p class="empty">No run is like that. <a href="/">Show all</a></p>`;
+  if (asked['before'] !== undefined) return html`<p class="empty">There is no older run.</p>`;
   return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}, or with <code>volley run campaigns/first.yaml</code>.</p>`;
 }
 
-function runTable(question: RunQuestion, runs: readonly RunLine[], { zone }: Viewer): Html {
+function runTable(asked: Asked, runs: readonly RunLine[], viewer: Viewer): Html {
   const amounts = runs.flatMap(({ figures: { cost } }) => (cost ? [cost.price, cost.estimated] : []));
   const format = createAmountFormat(amounts);
-  const amount = (line: RunLine, exact: string): string =>
-    line.figures.currency ? `${groupThousands(format(exact))} ${line.figures.currency}` : '–';
-  const columns: readonly TableColumn<RunLine>[] = [
-    { title: 'Run', cell: nameCell },
-    { title: 'State', cell: stateCell },
-    { title: 'Sent', cell: progressCell },
-    { title: 'Not accepted', isNumber: true, cell: notAccepted },
-    {
-      title: 'In doubt',
-      isNumber: true,
-      cell: ({ progress }) => number(progress.counts.requests.in_doubt),
-    },
-    {
-      title: 'Cost so far',
-      isNumber: true,
-      cell: (line) => (line.figures.cost ? amount(line, shownCost(line.figures.cost)) : '–'),
-    },
-    { title: 'Account', cell: ({ head }) => html`${head.account}<br><small>${head.channel}</small>` },
-    {
-      title: `Planned (${zone})`,
-      cell: ({ head, figures }) =>
-        html`${time(head.createdAt, zone)}${figures.plannedBy !== null && html`<br><small>by <bdi>${shortened(figures.plannedBy, 60)}</bdi></small>`}`,
-    },
+  const costOf = ({ figures: { cost, currency } }: RunLine): string =>
+    cost && currency ? `${groupThousands(format(shownCost(cost)))} ${currency}` : '–';
+  const columns: Columns<RunLine> = [
+    textColumn('run', 'Run', ({ head }) => head.run, { cell: nameCell }),
+    stateColumn('state', 'State', ({ head }) => head.state, {
+      note: ({ waits }) => shortWait(waits) ?? null,
+    }),
+    cellColumn('Sent', progressCell),
+    integerColumn(
+      'notAccepted',
+      'Not accepted',
+      ({ progress: { notAccepted, counts } }) => notAccepted - counts.requests.in_doubt,
+    ),
+    integerColumn('inDoubt', 'In doubt', ({ progress }) => progress.counts.requests.in_doubt),
+    integerColumn('cost', 'Cost so far', costOf),
+    textColumn('account', 'Account', ({ head }) => head.account, { note: ({ head }) => head.channel }),
+    timeColumn('createdAt', 'Planned', ({ head }) => head.createdAt, {
+      note: ({ figures: { plannedBy } }) => (plannedBy === null ? null : `by ${shortened(plannedBy, 60)}`),
+    }),
   ];
-  const caption = isFiltered(question) ? 'Runs that were found, the newest first' : 'Runs, the newest first';
-  return table(caption, columns, runs, 'runs');
+  const caption = isAsked(runFilter, asked)
+    ? 'Runs that were found, the newest first'
+    : 'Runs, the newest first';
+  return listTable({ caption, columns, rows: runs, id: 'runs' }, viewer);
 }
 
 function nameCell({ head }: RunLine): Html {
@@ -76,15 +84,6 @@ function nameCell({ head }: RunLine): Html {
 /** What delivery reports say, or the estimate until they come. */
 function shownCost({ price, estimated }: NonNullable<RunLine['figures']['cost']>): string {
   return /^0(\.0*)?$/.test(price) ? estimated : price;
-}
-
-function notAccepted({ progress: { notAccepted, counts } }: RunLine): string {
-  return number(notAccepted - counts.requests.in_doubt);
-}
-
-function stateCell({ head, waits }: RunLine): Html {
-  const words = shortWait(waits);
-  return html`${badge(head.state)}${words !== undefined && html` <small>${words}</small>`}`;
 }
 
 function progressCell({ head, progress, rate, secondsLeft }: RunLine): Html {

@@ -1,9 +1,10 @@
 import { needsPerson, type RunWait } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
+import { badge, shortened } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
-import { badge, counted, shortened, withCode } from '../parts/parts.ts';
+import { counted, withCode } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 /** Runs that need a person: what for, and links to what the person may do. */

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { endOwnSession, listOwnSessions, type OwnSession } from '../../engine/access/sessions.ts';
+import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
+import { time } from '../../report/html/cells.ts';
 import { html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import { addPage } from '../base/pages.ts';
 import { notFound, type View } from '../base/view.ts';
-import { table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
 
 const within = { href: '/sessions', text: 'Your sessions' };
 
@@ -13,22 +15,14 @@ export function addSessionsPages(server: FastifyInstance): void {
   addPage(server, { path: '/sessions', scope: 'read' }, async (view) => ({
     title: 'Your sessions',
     body: html`<p>You are signed in with these sessions. End one that you do not know, and revoke its token.</p>
-${table<OwnSession>(
-  `Sessions (${view.zone})`,
-  [
-    { title: 'Token', cell: ({ token }) => token },
-    { title: 'Signed in', cell: ({ createdAt }) => time(createdAt, view.zone) },
-    { title: 'Last used', cell: ({ usedAt }) => time(usedAt, view.zone) },
-    {
-      title: 'End',
-      cell: (session) =>
-        isCurrent(view, session)
-          ? 'this browser'
-          : html`<a href="/sessions/${session.key}/end" aria-label="End the session of ${session.token}">End</a>`,
-    },
-  ],
-  await listOwnSessions(view.context),
-  'sessions',
+${listTable(
+  {
+    caption: 'Sessions',
+    columns: columnsOf(view),
+    rows: await listOwnSessions(view.context),
+    id: 'sessions',
+  },
+  view,
 )}`,
   }));
   addAction(
@@ -52,6 +46,19 @@ ${table<OwnSession>(
       },
     },
   );
+}
+
+function columnsOf(view: View): Columns<OwnSession> {
+  return [
+    textColumn('token', 'Token'),
+    timeColumn('createdAt', 'Signed in'),
+    timeColumn('usedAt', 'Last used'),
+    cellColumn('End', (session) =>
+      isCurrent(view, session)
+        ? 'this browser'
+        : html`<a href="/sessions/${session.key}/end" aria-label="End the session of ${session.token}">End</a>`,
+    ),
+  ];
 }
 
 function isCurrent({ sessionKey }: View, { key }: OwnSession): boolean {

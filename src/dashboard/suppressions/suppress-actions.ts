@@ -15,13 +15,13 @@ import {
 } from '../../engine/suppressions/suppress-addresses.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { longText } from '../../report/html/cells.ts';
 import { html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { addAction, type FormFields } from '../base/actions.ts';
 import { textIn, wordIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, notFound, type View } from '../base/view.ts';
-import { longText } from '../parts/long-text.ts';
 import { counted } from '../parts/parts.ts';
 import { recipientPath } from '../paths.ts';
 import { suppressFields } from './suppress-fields.ts';

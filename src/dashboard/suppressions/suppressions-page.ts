@@ -11,13 +11,13 @@ import {
   type SuppressionPlace,
 } from '../../ledger/suppressions/page.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { textIn, wordIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import type { Asked } from '../base/view.ts';
-import { choiceField } from '../parts/form-fields.ts';
+import { type Asked, type Filter, filterForm, readAsked } from '../parts/filter.ts';
+import { pagedList } from '../parts/list.ts';
 import { counted, number } from '../parts/parts.ts';
-import { suppressionTable } from './suppressions-part.ts';
+import { pathWith } from '../paths.ts';
+import { suppressionColumnsFor } from './suppressions-part.ts';
 
 const suppressionsPerPage = 100;
 
@@ -31,36 +31,56 @@ export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }:
   addPage(server, { path: '/suppressions', scope: 'read' }, async (view, { query }) => {
     const { pool } = view.context.ledger;
     const own = await findOwnAccounts(scheduleSource.settings, view.session.accounts);
-    const kind = kindOf(query, own);
-    const range = { after: placeOf(query), limit: suppressionsPerPage + 1 };
+    const filter = filterOf(own);
+    const asked = readAsked(filter, query);
+    const kind = kindOf(asked, own);
+    const range = { after: placeOf(asked['after']), limit: suppressionsPerPage + 1 };
     const found = await pageSuppressions(pool, kind, range);
     const counts = await countSuppressions(pool, kind, maxCounted + 1);
-    const shown = found.slice(0, suppressionsPerPage);
-    const last = found.length > shown.length ? shown.at(-1) : undefined;
     return {
       title: 'Suppressions',
       within: { href: '/recipients', text: 'Recipients' },
       body: html`<p>No run sends to these addresses. A recipient whose address is suppressed before its request is sent is left out then.</p>
 ${view.mayRun && html`<p><a class="button" href="/suppressions/add">Suppress an address</a></p>`}
-${filterForm(kind, own)}
+${filterForm(filter, asked)}
 ${counts.known + counts.hashed > 0 && countsPart(counts)}
-${
-  shown.length > 0
-    ? suppressionTable(`Suppressions (${view.zone})`, shown, { view, own })
-    : html`<p class="empty">${Object.values(query).some((value) => value !== undefined && value !== '') ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`
-}
-${last && html`<p><a rel="next" href="${nextPage(query, last)}">More suppressions</a></p>`}
-${shown.length > 0 && html`<p>Lists are imported and exported on the command line: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>, <code>volley suppress list --csv</code>.</p>`}`,
+${pagedList(
+  {
+    caption: 'Suppressions',
+    columns: suppressionColumnsFor(found, { view, own }),
+    found,
+    perPage: suppressionsPerPage,
+    none: html`<p class="empty">${Object.keys(asked).length > 0 ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`,
+    next: (last) => ({
+      href: pathWith('/suppressions', { ...asked, after: placeText(last) }),
+      text: 'More suppressions',
+    }),
+  },
+  view,
+)}
+${found.length > 0 && html`<p>Lists are imported and exported on the command line: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>, <code>volley suppress list --csv</code>.</p>`}`,
     };
   });
 }
 
-function kindOf(query: Asked['query'], own: OwnAccounts): SuppressionKind {
-  const account = wordIn(query, 'account', [forAll, ...own.names]);
+function filterOf({ names }: OwnAccounts): Filter {
   return {
-    channel: wordIn(query, 'channel', channels),
+    path: '/suppressions',
+    title: 'Find suppressions',
+    place: 'after',
+    fields: [
+      { name: 'channel', label: 'Channel', kind: 'choice', values: channels },
+      { name: 'account', label: 'Account', kind: 'choice', values: [forAll, ...names] },
+      { name: 'source', label: 'Source', kind: 'choice', values: suppressionSources },
+    ],
+  };
+}
+
+function kindOf({ channel, account, source }: Asked, own: OwnAccounts): SuppressionKind {
+  return {
+    channel: channels.find((each) => each === channel),
     account: account === forAll ? '' : account,
-    source: wordIn(query, 'source', suppressionSources),
+    source: suppressionSources.find((each) => each === source),
     accounts: own.sources,
   };
 }
@@ -70,8 +90,8 @@ const name = z.string().regex(/^[^\0]*$/);
 const place = z.tuple([z.enum(channels), name, name, name]);
 
 /** The last suppression of the page before. */
-function placeOf(query: Asked['query']): SuppressionPlace | undefined {
-  const parsed = place.safeParse(parseJson(textIn(query, 'after')));
+function placeOf(text = ''): SuppressionPlace | undefined {
+  const parsed = place.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const [channel, address, account, subAccount] = parsed.data;
   return { channel, address, account, subAccount };
@@ -85,32 +105,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function nextPage(
-  query: Asked['query'],
-  { channel, address, account, subAccount }: SuppressionPlace,
-): string {
-  const asked = new URLSearchParams();
-  for (const name of ['channel', 'account', 'source']) {
-    const value = textIn(query, name);
-    if (value !== '') asked.set(name, value);
-  }
-  asked.set('after', JSON.stringify([channel, address, account, subAccount]));
-  return `/suppressions?${asked.toString()}`;
+function placeText({ channel, address, account, subAccount }: SuppressionPlace): string {
+  return JSON.stringify([channel, address, account, subAccount]);
 }
 
 function countsPart({ known, hashed }: SuppressionCounts): Html {
   const words = (count: number): string =>
     count > maxCounted ? `more than ${number(maxCounted)} suppressions` : counted(count, 'suppression');
   return html`<p class="note">${words(known)}.${hashed > 0 && html` Besides, ${words(hashed)} whose addresses are kept as hashes since a purge: search for an address to see whether it is one of them.`}</p>`;
-}
-
-function filterForm({ channel, account, source }: SuppressionKind, own: OwnAccounts): Html {
-  const choice = (name: string, label: string, values: readonly string[], chosen: string | undefined): Html =>
-    choiceField({ name, label, values, chosen, none: 'any' });
-  return html`<search><form method="get" action="/suppressions" class="filter">
-${choice('channel', 'Channel', channels, channel)}
-${choice('account', 'Account', [forAll, ...own.names], account === '' ? forAll : account)}
-${choice('source', 'Who', suppressionSources, source)}
-<p class="field"><button>Filter</button></p>
-</form></search>`;
 }

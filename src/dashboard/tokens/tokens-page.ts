@@ -3,13 +3,17 @@ import { InputError } from '../../domain/problems.ts';
 import { countSessionsOf } from '../../engine/access/sessions.ts';
 import { revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { cellColumn } from '../../report/column.ts';
+import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { tokenColumns, tokenStateOf } from '../../report/lists/tokens.ts';
 import { addAction, requireForm } from '../base/actions.ts';
 import { sendPage } from '../base/answer.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
-import { badge, counted, table, time } from '../parts/parts.ts';
+import { listTable } from '../parts/list.ts';
+import { counted } from '../parts/parts.ts';
 import { createdPage, createFrom, newTokenPage } from './new-token.ts';
 
 /** Tokens of the API, with which people also sign in. */
@@ -69,44 +73,19 @@ function addRevoke(server: FastifyInstance): void {
   );
 }
 
-function listPart(tokens: readonly Token[], { zone, now }: View): Html {
-  const stateOf = ({ revokedAt, expiresAt }: Token): string => {
-    if (revokedAt !== null) return 'revoked';
-    return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
-  };
+function listPart(tokens: readonly Token[], view: View): Html {
+  const revoke = cellColumn<Token>(
+    'Revoke',
+    (token) =>
+      tokenStateOf(token, view.now) === 'valid' &&
+      html`<a href="/tokens/${encodeURIComponent(token.name)}/revoke" aria-label="Revoke ${token.name}">Revoke</a>`,
+  );
+  const columns = [...tokenColumns(view.now), revoke];
   return html`<p><a class="button" href="/tokens/new">Create a token</a></p>
 <p>Neither the owner of a token nor the person who made it approves a run that the other planned. That holds for the tokens that it makes too. It does not stop a person who makes two tokens for two other names and uses both: the audit trail shows that.</p>
 ${
   tokens.length === 0
     ? html`<p class="empty">There is no token yet.</p>`
-    : table<Token>(
-        `Tokens (${zone})`,
-        [
-          { title: 'Name', cell: ({ name }) => name },
-          {
-            title: 'Owner',
-            cell: ({ owner, madeBy }) =>
-              html`${owner}${madeBy !== null && html`<br><small>made by <bdi>${madeBy}</bdi></small>`}`,
-          },
-          { title: 'Scope', cell: ({ scope }) => scope },
-          { title: 'Accounts', cell: ({ accounts }) => accounts?.join(', ') ?? 'all' },
-          {
-            title: 'State',
-            cell: (token) =>
-              html`${badge(stateOf(token))}${token.revokedAt && html` <small>${time(token.revokedAt, zone)}</small>`}`,
-          },
-          { title: 'Created', cell: ({ createdAt }) => time(createdAt, zone) },
-          { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? time(expiresAt, zone) : 'never') },
-          { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? time(lastUsedAt, zone) : 'never') },
-          {
-            title: 'Revoke',
-            cell: (token) =>
-              stateOf(token) === 'valid' &&
-              html`<a href="/tokens/${encodeURIComponent(token.name)}/revoke" aria-label="Revoke ${token.name}">Revoke</a>`,
-          },
-        ],
-        tokens,
-        'tokens',
-      )
+    : listTable({ caption: 'Tokens', columns, rows: tokens, id: 'tokens' }, view)
 }`;
 }

@@ -1,8 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import { InputError } from '../../domain/problems.ts';
 import { createEncoder } from '../../platform/encodings.ts';
+import { type Columns, cellText, titleOf } from '../column.ts';
 import { escapeFormula } from '../escape-formula.ts';
-import { type CsvForm, cellText, type Sheet, type SheetColumn } from './sheet.ts';
+import type { CsvForm, Sheet } from './sheet.ts';
 
 /** Texts are escaped, numbers stay numbers. No totals: a reader that adds up would count them twice. */
 export async function* formatCsv<Row>({
@@ -26,15 +27,11 @@ function encoderOf({ encoding, byteOrderMark }: CsvForm): (text: string) => stri
   });
 }
 
-export function formatCsvTitles<Row>(columns: readonly SheetColumn<Row>[], delimiter = ','): string {
-  return stringify([columns.map(({ title }) => escapeFormula(title))], { delimiter });
+export function formatCsvTitles<Row>(columns: Columns<Row>, delimiter = ','): string {
+  return stringify([columns.map((column) => escapeFormula(titleOf(column)))], { delimiter });
 }
 
-export function formatCsvRows<Row>(
-  columns: readonly SheetColumn<Row>[],
-  rows: readonly Row[],
-  delimiter = ',',
-): string {
+export function formatCsvRows<Row>(columns: Columns<Row>, rows: readonly Row[], delimiter = ','): string {
   return stringify(
     rows.map((row) => columns.map(({ value }) => escapeFormula(cellText(value(row))))),
     { delimiter },

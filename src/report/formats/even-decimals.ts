@@ -1,21 +1,19 @@
 import { countDecimals } from '../../platform/money.ts';
-import { type CellValue, cellText, type SheetColumn } from './sheet.ts';
+import { type CellValue, type Columns, cellText } from '../column.ts';
 
 /** For reading: the decimals that stand below each other get equally many places, and none is rounded. */
-export function withEvenDecimals<Row>(
-  columns: readonly SheetColumn<Row>[],
-  rows: readonly Row[],
-): readonly SheetColumn<Row>[] {
+export function withEvenDecimals<Row>(columns: Columns<Row>, rows: readonly Row[]): Columns<Row> {
   return columns.map((column) => {
-    if (column.kind !== 'decimal') return column;
-    const places = rows.reduce((most, row) => Math.max(most, countDecimals(cellText(column.value(row)))), 0);
-    return { ...column, value: (row) => padDecimals(column.value(row), places) };
+    const { kind, value, shown = value } = column;
+    if (kind !== 'decimal') return column;
+    const places = rows.reduce((most, row) => Math.max(most, countDecimals(cellText(shown(row)))), 0);
+    return { ...column, shown: (row: Row) => padDecimals(shown(row), places) };
   });
 }
 
 function padDecimals(value: CellValue, places: number): CellValue {
   const text = cellText(value);
   const missing = places - countDecimals(text);
-  if (value === null || missing === 0) return value;
+  if (missing === 0 || !/^-?\d+(\.\d+)?$/.test(text)) return value;
   return `${text}${missing === places ? '.' : ''}${'0'.repeat(missing)}`;
 }

@@ -1,3 +1,4 @@
+import { columnsFor } from '../column.ts';
 import type { AllLines } from '../html/table.ts';
 import type { Screen } from '../screen.ts';
 import { formatCsv } from './csv.ts';
@@ -12,11 +13,12 @@ import { formatSheetTable } from './table.ts';
  * @returns pieces: bytes of a workbook, text otherwise
  */
 export async function* formatSheet<Row>(
-  sheet: Sheet<Row>,
+  { columns, ...whole }: Sheet<Row>,
   format: ReportFormat,
   screen?: Screen,
   allLines?: AllLines,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
+  const sheet = { ...whole, columns: columnsFor(columns, format === 'table' ? 'screen' : 'file') };
   // Load page and workbook code only when needed.
   switch (format) {
     case 'table':

@@ -1,4 +1,5 @@
-import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from './sheet.ts';
+import { type CellKind, type CellValue, type Columns, cellText, columnsFor } from '../column.ts';
+import type { Sheet } from './sheet.ts';
 
 /** One object: title, rows (one per line), totals. Decimals are strings, integers numbers. */
 export async function* formatJson<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
@@ -27,7 +28,7 @@ export async function* formatNdjson<Row>({
 }
 
 /** An object literal would reorder columns named `2` and `1`. */
-function createRowFormatter<Row>(columns: readonly SheetColumn<Row>[]): (row: Row) => string {
+function createRowFormatter<Row>(columns: Columns<Row>): (row: Row) => string {
   const members = columns.map(({ key, kind, value }) => ({ name: JSON.stringify(key), kind, value }));
   return (row) =>
     `{${members.map(({ name, kind, value }) => `${name}:${formatJsonValue(kind, value(row))}`).join(',')}}`;
@@ -38,4 +39,11 @@ function formatJsonValue(kind: CellKind, value: CellValue): string {
   // JSON readers cannot hold larger integers exactly.
   if (kind === 'integer' && Number.isSafeInteger(Number(value))) return String(Number(value));
   return JSON.stringify(cellText(value));
+}
+
+/** A line of a list, as the API answers it and `--json` prints it. */
+export function toRecord<Row>(columns: Columns<Row>, row: Row): Record<string, unknown> {
+  return Object.fromEntries(
+    columnsFor(columns, 'json').map(({ key, value, json }) => [key, (json ?? value)(row)]),
+  );
 }

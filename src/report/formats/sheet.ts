@@ -1,4 +1,5 @@
 import type { Encoding } from '../../platform/encodings.ts';
+import type { Columns } from '../column.ts';
 import type { Chart } from '../html/chart.ts';
 
 /** `table` is for the terminal, `html` for reading and printing; the others hold everything. */
@@ -8,21 +9,6 @@ export type ReportFormat = (typeof reportFormats)[number];
 /** The formats of a report with several tables. */
 export const runReportFormats = ['table', 'json', 'xlsx', 'html'] as const satisfies readonly ReportFormat[];
 export type RunReportFormat = (typeof runReportFormats)[number];
-
-/** A decimal is exact text; null is an empty cell. */
-export type CellValue = string | number | Date | null;
-export type CellKind = 'text' | 'integer' | 'decimal' | 'time';
-
-export type SheetColumn<Row> = {
-  readonly key: string;
-  readonly title: string;
-  readonly kind: CellKind;
-  readonly value: (row: Row) => CellValue;
-  /** Empty in all rows. Formats for reading drop the column; machine formats keep it. */
-  readonly blank?: boolean;
-  /** As in `Column` of report/table.ts. */
-  readonly minor?: number | undefined;
-};
 
 /** How a CSV file is written, where it is not UTF-8 with commas. */
 export type CsvForm = {
@@ -37,7 +23,7 @@ export type Sheet<Row> = {
   readonly subtitle: readonly string[];
   /** The time of the figures. The file contains no other time, so equal figures give equal bytes. */
   readonly asOf: Date;
-  readonly columns: readonly SheetColumn<Row>[];
+  readonly columns: Columns<Row>;
   /** Read once, in batches of any size. */
   readonly rows: AsyncIterable<readonly Row[]>;
   /** Called once, after the last row. CSV and NDJSON have none. */
@@ -46,9 +32,3 @@ export type Sheet<Row> = {
   /** Called once, before the first row, by HTML only. */
   readonly charts?: () => readonly Chart[] | Promise<readonly Chart[]>;
 };
-
-/** Exact; times in ISO 8601, UTC. */
-export function cellText(value: CellValue): string {
-  if (value === null) return '';
-  return value instanceof Date ? value.toISOString() : String(value);
-}

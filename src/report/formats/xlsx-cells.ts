@@ -1,7 +1,7 @@
 import { countDecimals } from '../../platform/money.ts';
+import { type CellKind, type CellValue, type Columns, cellText, isNumber, titleOf } from '../column.ts';
 import { escapeFormula, plainNumber } from '../escape-formula.ts';
 import { printable } from '../printable.ts';
-import { type CellKind, type CellValue, cellText, type SheetColumn } from './sheet.ts';
 
 /** `format` shows the value unchanged. */
 export type WorkbookCell = {
@@ -19,9 +19,9 @@ export function toWorkbookCell(kind: CellKind, value: CellValue): WorkbookCell {
   if (value === null || value === '') return { value: null, format: undefined };
   if (value instanceof Date) return { value, format: timeFormat };
   const text = cellText(value);
-  const isNumber = (kind === 'integer' || kind === 'decimal') && plainNumber.test(text);
+  const isPlainNumber = isNumber({ kind }) && plainNumber.test(text);
   const digits = text.replace(/^[+-]?[0.]*/, '').replace('.', '').length;
-  if (!isNumber || digits > exactDigits) return { value: toWorkbookText(text), format: undefined };
+  if (!isPlainNumber || digits > exactDigits) return { value: toWorkbookText(text), format: undefined };
   const decimals = countDecimals(text);
   // All decimals of the ledger, with thousands separators.
   return { value: Number(text), format: decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}` };
@@ -71,18 +71,26 @@ export function cellXml(reference: string, style: number, value: WorkbookCell['v
 }
 
 const maxColumnWidth = 60;
-const minColumnWidths: Readonly<Record<CellKind, number>> = { text: 10, integer: 14, decimal: 18, time: 20 };
+const minColumnWidths: Readonly<Record<CellKind, number>> = {
+  text: 10,
+  words: 10,
+  state: 10,
+  integer: 14,
+  decimal: 18,
+  time: 20,
+};
 const measuredRows = 100;
 
 /** In characters, from titles and first rows. */
-export function measureColumns<Row>(columns: readonly SheetColumn<Row>[], rows: readonly Row[]): number[] {
+export function measureColumns<Row>(columns: Columns<Row>, rows: readonly Row[]): number[] {
   const first = rows.slice(0, measuredRows);
   return columns.map(({ title, kind, value }) => {
+    const shownTitle = titleOf({ title, kind });
     const texts = kind === 'time' ? [] : first.map((row) => cellText(value(row)).length);
     // The title needs room for the filter button.
     return Math.min(
       maxColumnWidth,
-      Math.max(minColumnWidths[kind], title.length + 4, ...texts.map((length) => length + 2)),
+      Math.max(minColumnWidths[kind], shownTitle.length + 4, ...texts.map((length) => length + 2)),
     );
   });
 }

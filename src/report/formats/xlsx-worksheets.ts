@@ -1,5 +1,6 @@
 import { columnLetters } from '../../platform/sheet-cells.ts';
-import type { Sheet, SheetColumn } from './sheet.ts';
+import { type Columns, isNumber, titleOf } from '../column.ts';
+import type { Sheet } from './sheet.ts';
 import {
   cellXml,
   createSheetNames,
@@ -52,7 +53,7 @@ export async function* makeWorksheets<Row>(
 }
 
 async function* worksheetXml<Row>(
-  columns: readonly SheetColumn<Row>[],
+  columns: Columns<Row>,
   widths: readonly number[],
   source: RowSource<Row>,
   { styles, maxRows, onRows }: WorksheetOptions,
@@ -116,14 +117,14 @@ export function columnsXml(widths: readonly number[]): string {
 }
 
 /** Titles are aligned as their cells. */
-function headerXml<Row>(
-  columns: readonly SheetColumn<Row>[],
-  letters: readonly string[],
-  styles: Styles,
-): string {
-  const cells = columns.map(({ title, kind }, index) => {
-    const style = styles.numberOf({ bold: true, align: kind === 'text' ? 'left' : 'right' });
-    return cellXml(`${letters[index]}1`, style, toWorkbookText(title));
+function headerXml<Row>(columns: Columns<Row>, letters: readonly string[], styles: Styles): string {
+  const cells = columns.map((column, index) => {
+    const align = isNumber(column) || column.kind === 'time' ? 'right' : 'left';
+    return cellXml(
+      `${letters[index]}1`,
+      styles.numberOf({ bold: true, align }),
+      toWorkbookText(titleOf(column)),
+    );
   });
   return `<row r="1">${cells.join('')}</row>`;
 }

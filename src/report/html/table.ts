@@ -1,17 +1,18 @@
-import { escapeHtml } from '../../domain/html.ts';
+import {
+  type CellKind,
+  type Column,
+  type Columns,
+  type Link,
+  noteText,
+  shownText,
+  titleOf,
+} from '../column.ts';
 import { withEvenDecimals } from '../formats/even-decimals.ts';
-import { type CellKind, type CellValue, cellText, type Sheet, type SheetColumn } from '../formats/sheet.ts';
-import { formatUtc } from '../time.ts';
+import type { Sheet } from '../formats/sheet.ts';
+import { badge, longText, shortened } from './cells.ts';
 import { groupThousands } from './figures.ts';
-import type { Html } from './html.ts';
+import { type Html, html, type Part } from './html.ts';
 import { escapeText } from './text.ts';
-
-const attributesOf: Readonly<Record<CellKind, string>> = {
-  text: ' dir="auto"',
-  integer: ' class="n"',
-  decimal: ' class="n"',
-  time: ' class="t"',
-};
 
 /** More lines are read by programs; a browser holds a page whole. */
 const maxVisible = 200;
@@ -34,92 +35,124 @@ export async function* formatHtmlTable<Row>(
   }
   const totals = sheet.totals ? await sheet.totals() : [];
   const columns = withEvenDecimals(sheet.columns, [...first, ...totals]);
-  yield drawTable(columns, caption, { lines: first.slice(0, maxVisible), totals });
+  yield htmlTable(caption, columns, first.slice(0, maxVisible), { totals }).text;
   const folded = first.slice(maxVisible);
   if (folded.length === 0) return;
   const last = first.length;
   const range = `Lines ${groupThousands(maxVisible + 1)} to ${groupThousands(last)}`;
   const which = `${range}${count === last ? '' : ` of ${groupThousands(count)}`}`;
-  yield `<details class="more">\n<summary>${which}</summary>\n${drawTable(columns, `${caption}: ${range}`, { lines: folded, totals: [] })}</details>\n`;
+  yield `<details class="more">\n<summary>${which}</summary>\n${htmlTable(`${caption}: ${range}`, columns, folded).text}</details>\n`;
   if (count > last) yield formatRest(last + 1, count, allLines);
 }
 
-/** A table of a page that has few lines, with links. */
-export function sheetTable<Row>(
-  {
-    columns,
-    lines,
-    totals,
-  }: { readonly columns: Columns<Row>; readonly lines: readonly Row[]; readonly totals: readonly Row[] },
-  caption: string,
-  linkOf?: LinkOf<Row>,
-): Html {
-  const even = withEvenDecimals(columns, [...lines, ...totals]);
-  return { kind: 'html', text: drawTable(even, caption, { lines, totals, linkOf }) };
-}
+/** Of a page of the dashboard. A file has UTC, no links, and its words as a whole. */
+export type PageView = { readonly zone: string; readonly pathOf: (link: Link) => string };
 
-type Columns<Row> = Sheet<Row>['columns'];
+export type TableOptions<Row> = {
+  readonly totals?: readonly Row[];
+  readonly view?: PageView | undefined;
+  readonly id?: string | undefined;
+  /** Names a row, so that long words of a live part stay open. */
+  readonly rowId?: ((row: Row) => string) | undefined;
+};
 
 /** It scrolls within its frame, so the keyboard must reach it. */
-function drawTable<Row>(
-  columns: Columns<Row>,
+export function htmlTable<Row>(
   caption: string,
-  {
-    lines,
-    totals,
-    linkOf,
-  }: {
-    readonly lines: readonly Row[];
-    readonly totals: readonly Row[];
-    readonly linkOf?: LinkOf<Row> | undefined;
-  },
-): string {
-  const titles = columns.map(({ title, kind }) => {
-    return `<th scope="col"${attributesOf[kind]}>${escapeText(title)}</th>`;
-  });
-  return `<section class="lines" aria-label="${escapeHtml(caption)}" tabindex="0">
+  list: Columns<Row>,
+  lines: readonly Row[],
+  { totals = [], view, id, rowId }: TableOptions<Row> = {},
+): Html {
+  const columns = withEvenDecimals(list, [...lines, ...totals]);
+  const titles = columns.map(
+    (column) => html`<th scope="col"${attributesOf(column)}>${titleOf(column, view?.zone)}</th>`,
+  );
+  const lineOf = (row: Row): Html => {
+    const cells = columns.map((column, index) =>
+      tableCell(column, row, { isFirst: index === 0, view, rowId }),
+    );
+    return html`<tr>${cells}</tr>
+`;
+  };
+  const none = html`<tr><td colspan="${columns.length}">No lines.</td></tr>
+`;
+  return html`<section class="lines" aria-label="${caption}" tabindex="0"${id !== undefined && html` id="${id}"`}>
 <table>
-<caption>${escapeText(caption)}</caption>
-<thead><tr>${titles.join('')}</tr></thead>
+<caption>${caption}</caption>
+<thead><tr>${titles}</tr></thead>
 <tbody>
-${lines.map(createLineFormatter(columns, linkOf)).join('') || noLines(columns)}</tbody>
-${formatTotals(columns, totals)}</table>
+${lines.length === 0 ? none : lines.map(lineOf)}</tbody>
+${
+  totals.length > 0 &&
+  html`<tfoot${manyTotals(totals.length)}>
+${totals.map(lineOf)}</tfoot>
+`
+}</table>
 </section>
 `;
 }
 
-/** The address that a cell links to, if any. */
-export type LinkOf<Row> = (row: Row, column: SheetColumn<Row>) => string | undefined;
+/** Many would cover the lines. */
+function manyTotals(totals: number): Html | false {
+  return totals <= 3 && html` class="few"`;
+}
 
-function createLineFormatter<Row>(columns: Columns<Row>, linkOf?: LinkOf<Row>): (row: Row) => string {
-  return (row) => {
-    const cells = columns.map((column, index) => {
-      const { kind, value } = column;
-      const shown = value(row);
-      const text = formatHtmlCell(kind, shown);
-      const link = linkOf?.(row, column);
-      const cell = `${attributesOf[kind]}${widthClass(kind, shown)}>${link === undefined ? text : `<a href="${escapeHtml(link)}">${text}</a>`}`;
-      return index === 0 ? `<th scope="row"${cell}</th>` : `<td${cell}</td>`;
-    });
-    return `<tr>${cells.join('')}</tr>\n`;
-  };
+const classes: Readonly<Partial<Record<CellKind, Html>>> = {
+  integer: html` class="n"`,
+  decimal: html` class="n"`,
+  time: html` class="t"`,
+};
+
+const foreignText = html` dir="auto"`;
+
+/** @param text of a cell; undefined for a title */
+function attributesOf({ kind }: Pick<Column<never>, 'kind'>, text?: string): Html {
+  const attributes = classes[kind] ?? foreignText;
+  return html`${attributes}${text !== undefined && attributes === foreignText && widthClass(kind, text)}`;
 }
 
 /** Short texts stay on one line; long ones get a wide column, because the table scrolls. */
-function widthClass(kind: CellKind, value: CellValue): string {
-  if (kind !== 'text' || typeof value !== 'string' || value === '') return '';
-  return value.length <= 20 ? ' class="s"' : value.length > 36 ? ' class="l"' : '';
+function widthClass(kind: CellKind, { length }: string): Html | false {
+  if (kind === 'words' || length > 36) return html` class="l"`;
+  return kind === 'text' && length > 0 && length <= 20 && html` class="s"`;
 }
 
-function noLines<Row>(columns: Columns<Row>): string {
-  return `<tr><td colspan="${columns.length}">No lines.</td></tr>\n`;
+type CellPlace<Row> = Pick<TableOptions<Row>, 'view' | 'rowId'> & { readonly isFirst: boolean };
+
+function tableCell<Row>(column: Column<Row>, row: Row, { isFirst, view, rowId }: CellPlace<Row>): Html {
+  const text = column.cell ? '' : shownText(column, row, view?.zone ?? 'UTC');
+  const attributes = attributesOf(column, text);
+  const content = column.cell ? column.cell(row) : withNote(column, row, text, { view, rowId });
+  return isFirst
+    ? html`<th scope="row"${attributes}>${content}</th>`
+    : html`<td${attributes}>${content}</td>`;
 }
 
-function formatTotals<Row>(columns: Columns<Row>, totals: readonly Row[]): string {
-  if (totals.length === 0) return '';
-  // Many would cover the lines.
-  const attribute = totals.length <= 3 ? ' class="few"' : '';
-  return `<tfoot${attribute}>\n${totals.map(createLineFormatter(columns)).join('')}</tfoot>\n`;
+function withNote<Row>(
+  column: Column<Row>,
+  row: Row,
+  text: string,
+  { view, rowId }: Pick<TableOptions<Row>, 'view' | 'rowId'>,
+): Part {
+  const target = text === '' ? null : (column.target?.(row) ?? null);
+  const wordsId = rowId && `${column.key}-${rowId(row)}`;
+  const content =
+    view && target
+      ? html`<a href="${view.pathOf(target)}">${cellContent(column.kind, shortened(text))}</a>`
+      : view && column.kind === 'words'
+        ? longText(text, wordsId)
+        : cellContent(column.kind, text);
+  const note = noteText(column, row, view?.zone ?? 'UTC');
+  return note === '' ? content : html`${content} <small>${note}</small>`;
+}
+
+function cellContent(kind: CellKind, text: string): Part {
+  if (text === '' || kind === 'text' || kind === 'words') return text;
+  if (kind === 'state') return badge(text);
+  // Lets a narrow cell break between date and time only.
+  if (kind === 'time')
+    return text.split(' ').map((part, index) => html`${index > 0 && ' '}<span>${part}</span>`);
+  return groupThousands(text);
 }
 
 function formatRest(first: number, last: number, allLines: AllLines | undefined): string {
@@ -132,11 +165,4 @@ function formatRest(first: number, last: number, allLines: AllLines | undefined)
       ? 'Other formats, such as csv, have every line.'
       : `Every line, as CSV: <code>${escapeText(allLines)}</code>`;
   return `<p class="rest">${which} not in this page; totals are of all lines. ${how}</p>\n`;
-}
-
-function formatHtmlCell(kind: CellKind, value: CellValue): string {
-  // Lets a narrow cell break between date and time only.
-  if (value instanceof Date) return formatUtc(value).replace(/\S+/g, '<span>$&</span>');
-  const text = cellText(value);
-  return escapeText(kind === 'text' ? text : groupThousands(text));
 }

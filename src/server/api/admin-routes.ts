@@ -6,7 +6,9 @@ import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { formatReason } from '../../platform/reason-text.ts';
-import { auditPage, tokenList } from './admin-schemas.ts';
+import { toRecord } from '../../report/formats/json.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
+import { tokenColumns } from '../../report/lists/tokens.ts';
 import { callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import {
@@ -20,7 +22,7 @@ import {
   scoped,
   scopedToAllAccounts,
 } from './route.ts';
-import { approval, resolved } from './schemas.ts';
+import { approval, auditPage, resolved, tokenList } from './schemas.ts';
 
 export function addAdminRoutes(server: Routes): void {
   addApprove(server);
@@ -39,10 +41,10 @@ export function addAdminRoutes(server: Routes): void {
       response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
     },
     handler: async (request) => {
-      const tokens = await listTokens(callOf(request).context.ledger.pool);
-      return {
-        tokens: tokens.map(({ accounts, ...token }) => ({ ...token, accounts: accounts && [...accounts] })),
-      };
+      const { ledger, now } = callOf(request).context;
+      const columns = tokenColumns(now());
+      const tokens = await listTokens(ledger.pool);
+      return { tokens: tokens.map((token) => toRecord(columns, token)) };
     },
   });
 }
@@ -161,7 +163,7 @@ function addAudit(server: Routes): void {
       const found = await listAudit(pool, { ...filter, since: from }, limit + 1);
       const entries = found.slice(0, limit);
       return {
-        entries: entries.map(({ details, ...entry }) => ({ ...entry, details: { ...details } })),
+        entries: entries.map((entry) => toRecord(auditColumns, entry)),
         next: found.length > limit ? (entries.at(-1)?.entry ?? null) : null,
       };
     },

@@ -6,7 +6,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { noName, parseDimensions, parsePayer } from '../../report/billing-words.ts';
+import { noName, parseDimensions, toBillingQuery } from '../../report/billing-words.ts';
 import { plainText } from './route.ts';
 
 const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
@@ -37,25 +37,13 @@ export type BillingParameters = z.output<typeof billingParameters>;
  * @param accounts the accounts of the caller, used if the query names none; null: all
  * @throws InputError for a wrong period or dimension
  */
-export function toBillingQuery(asked: BillingParameters, accounts: readonly string[] | null): BillingQuery {
-  const { from, to, timeZone: zone } = asked;
+export function billingQueryOf(asked: BillingParameters, accounts: readonly string[] | null): BillingQuery {
+  const { from, to } = asked;
   if (from !== undefined && to !== undefined && from >= to)
     throw new InputError([{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
   const by = parseDimensions(asked.by);
   if (typeof by === 'string') throw new InputError([{ where: 'query/by', what: by }]);
-  const wanted = {
-    SubAccount: asked.subAccount,
-    Department: asked.department,
-    ChargeCode: asked.chargeCode,
-    account: asked.account ?? accounts ?? undefined,
-    campaign: asked.campaign,
-    channel: asked.channel,
-    run: asked.run,
-  } satisfies Partial<Record<keyof BillingQuery['filter'], unknown>>;
-  const only = Object.entries(wanted).flatMap(([dimension, given]) =>
-    given === undefined ? [] : [[dimension, [given].flat().map(parsePayer)] as const],
-  );
-  return { by, from: from ?? null, until: to ?? null, timeZone: zone, filter: Object.fromEntries(only) };
+  return toBillingQuery({ ...asked, by, account: asked.account ?? accounts ?? undefined });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { createBillingReport } from '../../report/billing-report.ts';
-import { billingParameters, requireVisibleNames, toBillingQuery } from './billing-query.ts';
+import { billingParameters, billingQueryOf, requireVisibleNames } from './billing-query.ts';
 import { callOf, findVisibleRun } from './call.ts';
 import { format } from './report-routes.ts';
 import { type Routes, scoped } from './route.ts';
@@ -24,7 +24,7 @@ export function addBillingRoute(server: Routes): void {
       const call = callOf(request);
       const { context, limits, token } = call;
       const { format: asked, ...parameters } = request.query;
-      const query = toBillingQuery(parameters, token.accounts);
+      const query = billingQueryOf(parameters, token.accounts);
       const chosen = negotiateFormat(request, asked, httpFormats);
       const isVisible = async (run: string) => (await findVisibleRun(call, run)) !== undefined;
       await requireVisibleNames(context, parameters, query, { accounts: token.accounts, isVisible });

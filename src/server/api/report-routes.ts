@@ -1,32 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
-import { reportContacts } from '../../engine/reporting/contact-report.ts';
-import { readRunReport } from '../../engine/reporting/read-run-report.ts';
-import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
+import { reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
-import { contactSheet, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
-import { missingColumns } from '../../report/delivery-reports.ts';
-import { failureSheet } from '../../report/failure-sheet.ts';
-import { formatRunReport } from '../../report/format-run-report.ts';
-import { toRunDetails } from '../../report/run-details.ts';
+import { type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import { missingSheet } from '../../report/lists/delivery-reports.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { type Routes, runParameters, scoped } from './route.ts';
 import { runReport, sheet } from './schemas.ts';
-import {
-  type HttpFormat,
-  httpFormats,
-  negotiateFormat,
-  reportAnswer,
-  sendPieces,
-  sendSheet,
-} from './send-report.ts';
+import { httpFormats, negotiateFormat, reportAnswer, sendSheet } from './send-report.ts';
+import { runFormats, sendRunReport } from './send-run-report.ts';
 
 export const format = z.enum(httpFormats).optional().describe('Overrides the header Accept.');
-
-/** A report with several tables has no CSV and NDJSON. */
-const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
 
 const reporting = scoped('read', 404, 406, 409);
 
@@ -56,11 +42,9 @@ function addRunReport(server: Routes): void {
     handler: async (request, reply) => {
       const { timeZone: zone } = request.query;
       const chosen = negotiateFormat(request, request.query.format, runFormats);
-      await sendReportOfRun(request, reply, async ({ context }, run) => {
-        const details = await readRunReport(context, run, zone, (report) => toRunDetails(report, zone));
-        const pieces = formatRunReport(details, chosen, context.now());
-        await sendPieces(reply, { name: `run-${run}`, format: chosen }, pieces);
-      });
+      await sendReportOfRun(request, reply, ({ context }, run) =>
+        sendRunReport(context, reply, { report: 'run', run, format: chosen, zone }),
+      );
       return reply;
     },
   });
@@ -96,13 +80,12 @@ function addContactReport(server: Routes): void {
       );
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
       await sendReportOfRun(request, reply, ({ context }, run) =>
-        reportContacts(context, run, (report) => {
-          const file = { name: `contacts-${run}`, format: chosen };
-          return sendSheet(
-            reply,
-            file,
-            contactSheet(run, { ...report, csv: undefined }, states, context.now()),
-          );
+        sendRunReport(context, reply, {
+          report: 'contacts',
+          run,
+          format: chosen,
+          states,
+          asContactFile: false,
         }),
       );
       return reply;
@@ -129,10 +112,9 @@ function addFailureReport(server: Routes): void {
       const call = callOf(request);
       const { context, limits, token } = call;
       const { run } = await requireVisibleRun(call, request.params.run);
-      await limits.list(reply, token.name, async () => {
-        const failures = failureSheet(await reportFailures(context, run), context.now());
-        await sendSheet(reply, { name: `failures-${run}`, format: chosen }, failures);
-      });
+      await limits.list(reply, token.name, () =>
+        sendRunReport(context, reply, { report: 'failures', run, format: chosen }),
+      );
       return reply;
     },
   });
@@ -163,14 +145,7 @@ function addMissingReport(server: Routes): void {
       const until = new Date(asOf.getTime() - olderThan);
       await call.limits.report(reply, call.token.name, () =>
         reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
-          const subtitle = [run === undefined ? 'all runs' : `run ${run}`];
-          const missing = {
-            title: 'Missing delivery reports',
-            subtitle,
-            asOf,
-            columns: missingColumns,
-            rows,
-          };
+          const missing = missingSheet(rows, run === undefined ? 'all runs' : `run ${run}`, asOf);
           return sendSheet(reply, { name: 'missing', format: chosen }, missing);
         }),
       );

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
-import { type ListedRun, listRuns, type Run } from '../../ledger/runs/find.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { listRuns, type Run } from '../../ledger/runs/find.ts';
+import { toRecord } from '../../report/formats/json.ts';
+import { runColumns } from '../../report/lists/runs.ts';
 import { type Call, callOf, findVisibleRun, requireVisibleRun } from './call.ts';
 import { toProblemError } from './problem.ts';
 import { answer, noParameters, plainText, type Routes, runParameters, scoped } from './route.ts';
-import { type runHead, runPage, runStatus } from './schemas.ts';
+import { runPage, runStatus } from './schemas.ts';
 
 const maxRuns = 1_000;
 
@@ -46,7 +47,10 @@ export function addRunRoutes(server: Routes): void {
         accounts: call.token.accounts,
       });
       const page = runs.slice(0, limit);
-      return { runs: page.map(headOf), next: runs.length > limit ? (page.at(-1)?.run ?? null) : null };
+      return {
+        runs: page.map((each) => toRecord(runColumns, each)),
+        next: runs.length > limit ? (page.at(-1)?.run ?? null) : null,
+      };
     },
   });
 
@@ -84,8 +88,4 @@ async function pageEnd(call: Call, run: string): Promise<Run> {
   if (found) return found;
   const what = `There is no run ${run}; expected \`next\` of an earlier page.`;
   throw toProblemError(422, 'input', [{ where: 'query/before', what }]);
-}
-
-function headOf({ stateReason, ...run }: ListedRun): z.output<typeof runHead> {
-  return { ...run, reason: formatReasonOrNull(stateReason) };
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
 import { listCampaigns } from '../../engine/schedule/schedule-folder.ts';
+import { toRecord } from '../../report/formats/json.ts';
+import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';
 import { callOf } from './call.ts';
 import { answer, noParameters, type Routes, scopedToAllAccounts } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
@@ -38,7 +40,10 @@ export function addScheduleRoutes(server: Routes): void {
     },
     handler: async (request) => {
       const { schedules, ticks } = await describeSchedules(callOf(request).context, request.query.limit);
-      return { schedules: [...schedules], ticks: [...ticks] };
+      return {
+        schedules: schedules.map((schedule) => toRecord(scheduleColumns, schedule)),
+        ticks: ticks.map((tick) => toRecord(tickColumns, tick)),
+      };
     },
   });
 }

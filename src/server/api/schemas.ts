@@ -9,9 +9,13 @@ import {
   runKinds,
   runPhases,
   runStates,
-  tickStates,
 } from '../../domain/runs.ts';
 import { waitKinds } from '../../domain/waits.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
+import { runColumns } from '../../report/lists/runs.ts';
+import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';
+import { tokenColumns } from '../../report/lists/tokens.ts';
+import { lineSchema } from './line-schema.ts';
 
 export const problemKinds = [
   'input',
@@ -48,19 +52,7 @@ const runKind = z
   .describe('`test`: rows of the contact files, sent to addresses of the operator.');
 
 /** Answers contain the properties of these schemas only. */
-export const runHead = z
-  .object({
-    run: z.string(),
-    campaign: z.string(),
-    kind: runKind,
-    account: z.string(),
-    channel: z.enum(channels),
-    state: z.enum(runStates),
-    reason: z.string().nullable().describe('The reason of its state, if there is one.'),
-    createdAt: z.date(),
-    finishedAt: z.date().nullable(),
-  })
-  .meta({ id: 'Run' });
+const runHead = lineSchema(runColumns).meta({ id: 'Run' });
 
 export const runPage = z
   .object({
@@ -170,9 +162,7 @@ export const resolved = z
 export const scheduleList = z
   .object({
     schedules: z.array(
-      z.object({
-        schedule: z.string().describe('The file of the campaign.'),
-        campaign: z.string(),
+      lineSchema(scheduleColumns, {
         active: z.boolean().describe('Whether the file exists.'),
         times: z.object({
           cron: z.string().optional(),
@@ -181,22 +171,30 @@ export const scheduleList = z
           catchUp: z.number().describe('Milliseconds.'),
           overlap: z.string(),
         }),
-        next: z.date().nullable(),
       }),
     ),
-    ticks: z
-      .array(
-        z.object({
-          schedule: z.string(),
-          dueAt: z.date(),
-          state: z.enum(tickStates),
-          run: z.string().nullable(),
-          reason: z.string().nullable(),
-        }),
-      )
-      .describe('The latest ticks, newest first.'),
+    ticks: z.array(lineSchema(tickColumns)).describe('The latest ticks, newest first.'),
   })
   .meta({ id: 'Schedules' });
+
+export const auditPage = z
+  .object({
+    entries: z.array(
+      lineSchema(auditColumns, { entry: z.string(), details: z.record(z.string(), z.unknown()) }),
+    ),
+    next: z.string().nullable().describe('The value of `before` for the next page; null on the last page.'),
+  })
+  .meta({ id: 'AuditPage' });
+
+export const tokenList = z
+  .object({
+    tokens: z.array(
+      lineSchema(tokenColumns(new Date(0)), {
+        accounts: z.array(z.string()).nullable().describe('The accounts of the token; null: all.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Tokens' });
 
 const row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 

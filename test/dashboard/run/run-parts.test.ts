@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { shortened } from '../../../src/dashboard/parts/parts.ts';
+import { parsePlace } from '../../../src/dashboard/parts/list.ts';
 import { planPart } from '../../../src/dashboard/plan/plan-part.ts';
 import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
 import { countsPart } from '../../../src/dashboard/run/counts-part.ts';
-import { failedRowsPart, parseAfter } from '../../../src/dashboard/run/failed-rows.ts';
+import { failedPart } from '../../../src/dashboard/run/lists.ts';
 import { livePart } from '../../../src/dashboard/run/live-part.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { RunWait } from '../../../src/domain/waits.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
+import { shortened } from '../../../src/report/html/cells.ts';
 import { share } from '../../../src/report/html/figures.ts';
 import { waitWords } from '../../../src/report/wait-words.ts';
 import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
@@ -239,8 +240,8 @@ test('a long text is cut, never within a character', () => {
 });
 
 test('the last recipient of a page is where the next page begins', () => {
-  expect(parseAfter('12-3')).toEqual({ request: 12, position: 3 });
-  expect(parseAfter('12')).toBeUndefined();
-  expect(parseAfter(undefined)).toBeUndefined();
-  expect(failedRowsPart({ run: 'r', group: undefined, rows: [] }, viewer).text).toContain('No recipient');
+  expect(parsePlace('12-3')).toEqual({ request: 12, position: 3 });
+  expect(parsePlace('12')).toBeUndefined();
+  expect(parsePlace('')).toBeUndefined();
+  expect(failedPart({ run: 'r', group: undefined, found: [] }, viewer).text).toContain('No recipient');
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportFailures } from '../../../src/engine/reporting/streamed-reports.ts';
 import { streamFailedRequests } from '../../../src/ledger/requests/stream-failed.ts';
-import { failureSheet } from '../../../src/report/failure-sheet.ts';
+import { failureSheet } from '../../../src/report/lists/failures.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import {
   aContact,

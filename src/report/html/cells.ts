@@ -1,4 +1,14 @@
-import { type Html, html } from '../../report/html/html.ts';
+import { formatLocal } from '../time.ts';
+import { type Html, html } from './html.ts';
+
+export function time(at: Date, zone: string): Html {
+  return html`<time datetime="${at.toISOString()}">${formatLocal(at, zone)}</time>`;
+}
+
+/** @param state a word of a closed list */
+export function badge(state: string): Html {
+  return html`<span class="badge" data-state="${state.replaceAll(/[ _]/g, '-')}">${state.replaceAll('_', ' ')}</span>`;
+}
 
 /** Characters that people read at a glance. */
 const maxShown = 300;
@@ -16,4 +26,9 @@ export function longText(text: string, id?: string): Html {
 
 function linesOf(text: string): readonly Html[] {
   return text.split('\n').map((line, index) => html`${index > 0 && html`<br>`}${line}`);
+}
+
+/** What people read of a text of any length; a page or download has all of it. Never cut within a character. */
+export function shortened(text: string, most = maxShown): string {
+  return text.length <= most ? text : `${[...text.slice(0, most + 1)].slice(0, -1).join('')}…`;
 }

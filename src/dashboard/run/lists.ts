@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failure-groups.ts';
+import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
+import { listUndelivered } from '../../ledger/runs/undelivered.ts';
+import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
+import { badge } from '../../report/html/cells.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { failedRecipientColumns, undeliveredColumns } from '../../report/lists/recipients.ts';
+import { rejectedColumns } from '../../report/lists/rejected.ts';
+import { type Fields, numberIn, textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
+import { pagedList, parsePlace, placeText, type RecipientPlace } from '../parts/list.ts';
+import { runPath } from '../paths.ts';
+
+export const rowsPerPage = 100;
+
+/** What did not arrive, recipient by recipient and contact by contact. */
+export function addRunLists(server: FastifyInstance): void {
+  add(server, 'failures', 'What was not accepted', async (view, run, query) => {
+    const group = textIn(query, 'group') || undefined;
+    const range = { group, after: parsePlace(textIn(query, 'after')) };
+    const found = await listFailedRecipients(view.context.ledger.pool, run, range, rowsPerPage + 1);
+    return failedPart({ run, group, found }, view);
+  });
+  add(server, 'undelivered', 'What was not delivered', async (view, run, query) => {
+    const group = textIn(query, 'group') || undefined;
+    const range = { group, after: parsePlace(textIn(query, 'after')) };
+    const found = await listUndelivered(view.context.ledger.pool, run, range, rowsPerPage + 1);
+    return html`${pagedList(
+      {
+        caption: 'Undelivered recipients',
+        columns: undeliveredColumns,
+        found,
+        perPage: rowsPerPage,
+        none: html`<p>No recipient of run <code>${run}</code> is undelivered${group !== undefined && ' with these words'}.</p>`,
+        next: moreRecipients(run, 'undelivered', group),
+      },
+      view,
+    )}
+<p><a href="${runPath(run, 'download/contacts', { format: 'csv' })}">The contact files, each row with its result, as CSV</a></p>`;
+  });
+  add(server, 'rejected', 'Contacts that were left out', async (view, run, query) => {
+    const { pool } = view.context.ledger;
+    const rows = await listRejectedAfter(pool, run, numberIn(query, 'after'), rowsPerPage + 1);
+    const found = rows.map(({ detail, ...contact }) => ({ ...contact, detail: formatReason(detail) }));
+    return html`${pagedList(
+      {
+        caption: 'Contacts that were left out',
+        columns: rejectedColumns(found),
+        found,
+        perPage: rowsPerPage,
+        none: html`<p>No contact was left out of run <code>${run}</code>.</p>`,
+        next: ({ row }) => ({
+          href: runPath(run, 'rejected', { after: String(row) }),
+          text: 'More contacts',
+        }),
+      },
+      view,
+    )}
+<p><a href="${runPath(run, 'download/contacts', { format: 'csv', rejected: 'true' })}">All of them, with their rows as they are in the file, as CSV</a></p>`;
+  });
+}
+
+function add(
+  server: FastifyInstance,
+  page: string,
+  title: string,
+  body: (view: View, run: string, query: Fields) => Promise<Html>,
+): void {
+  addPage(server, { path: `/runs/:run/${page}`, scope: 'read' }, async (view, { params, query }) => {
+    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
+    return { title, within: { href: runPath(run), text: campaign }, body: await body(view, run, query) };
+  });
+}
+
+const moreRecipients = (run: string, page: string, group: string | undefined) => (last: RecipientPlace) => ({
+  href: runPath(run, page, { group, after: placeText(last) }),
+  text: 'More recipients',
+});
+
+type Failed = {
+  readonly run: string;
+  /** All groups if undefined. */
+  readonly group: string | undefined;
+  readonly found: readonly FailedRecipient[];
+};
+
+/** The recipients behind a group of failures, each with its row in the contact file. */
+export function failedPart({ run, group, found }: Failed, viewer: Viewer): Html {
+  const [first] = found;
+  if (!first) return html`<p>No recipient of run <code>${run}</code> failed in this way.</p>`;
+  const words = html`<p>${badge(first.state)} <q dir="auto">${formatReasonOrNull(first.reason) ?? 'no words'}</q></p>`;
+  return html`${group !== undefined && words}
+${pagedList(
+  {
+    caption: 'Recipients',
+    columns: failedRecipientColumns.filter(({ key }) => group === undefined || key !== 'reason'),
+    found,
+    perPage: rowsPerPage,
+    none: html``,
+    next: moreRecipients(run, 'failures', group),
+  },
+  viewer,
+)}
+<p><a href="${runPath(run, 'download/failures', { format: 'csv' })}">All requests that were not accepted, as CSV</a></p>`;
+}

@@ -1,0 +1,52 @@
+import { auditActions, auditInterfaces, auditOutcomes } from '../../domain/access.ts';
+import type { AuditEntry } from '../../ledger/audit/audit.ts';
+import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import type { Sheet } from '../formats/sheet.ts';
+import { runColumn } from './usual.ts';
+
+export const auditColumns: Columns<AuditEntry> = [
+  integerColumn('entry', 'Entry', { json: ({ entry }) => entry, minor: 5 }),
+  timeColumn('at', 'Time'),
+  textColumn('who', 'Actor'),
+  textColumn('how', 'Via', { values: auditInterfaces, minor: 3 }),
+  textColumn('token', 'Token', { nullable: true, minor: 4 }),
+  textColumn('action', 'Action', { values: auditActions }),
+  { ...runColumn, nullable: true },
+  textColumn('subject', 'Of', { nullable: true }),
+  stateColumn('outcome', 'Outcome', { values: auditOutcomes }),
+  wordsColumn('details', 'Details', ({ details }) => formatDetails(details), {
+    json: ({ details }) => details,
+    minor: 2,
+  }),
+];
+
+export function auditSheet(
+  entries: AsyncIterable<readonly AuditEntry[]>,
+  subtitle: readonly string[],
+  asOf: Date,
+): Sheet<AuditEntry> {
+  return { title: 'Audit trail', subtitle, asOf, columns: auditColumns, rows: entries };
+}
+
+/** `reason: lunch; requests: 3`. */
+export function formatDetails(details: AuditEntry['details']): string {
+  return shownDetails(details)
+    .map(({ name, value }) => `${name}: ${value}`)
+    .join('; ');
+}
+
+/** In their order, without those that say nothing. */
+export function shownDetails(
+  details: AuditEntry['details'],
+): readonly { readonly name: string; readonly value: string }[] {
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => ({ name, value: detailText(value) }));
+}
+
+/** A list of names is read as one. */
+function detailText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return isNames ? value.join(', ') : JSON.stringify(value);
+}

@@ -1,0 +1,76 @@
+import type { RunKind } from '../../domain/runs.ts';
+import type { FailedRequest } from '../../ledger/requests/stream-failed.ts';
+import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
+import { type Columns, integerColumn, stateColumn, timeColumn, wordsColumn } from '../column.ts';
+import type { Sheet } from '../formats/sheet.ts';
+import { formatCampaign } from '../run-summary.ts';
+import { chargeCodeColumn, departmentColumn, messageIdColumn, subAccountColumn } from './usual.ts';
+
+type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
+  readonly request: number | null;
+  readonly state: string;
+};
+
+const columns: Columns<FailureLine> = [
+  messageIdColumn,
+  integerColumn('request', 'Request', { minor: 5 }),
+  stateColumn('state', 'State'),
+  wordsColumn('reason', 'Reason', ({ reason }) => formatReasonOrNull(reason)),
+  integerColumn('httpStatus', 'HTTP', { minor: 4 }),
+  integerColumn('attempts', 'Attempts', { minor: 3 }),
+  timeColumn('firstAt', 'First', { minor: 6 }),
+  timeColumn('lastAt', 'Last', { minor: 2 }),
+  integerColumn('recipients', 'Recipients', { minor: 1 }),
+  { ...subAccountColumn, minor: 1 },
+  { ...departmentColumn, minor: 4 },
+  { ...chargeCodeColumn, minor: 1 },
+];
+
+/** Requests of a run that were not accepted, with their sums. */
+export function failureSheet(
+  report: {
+    readonly run: string;
+    readonly campaign: string;
+    readonly kind: RunKind;
+    readonly rows: AsyncIterable<readonly FailedRequest[]>;
+  },
+  asOf: Date,
+): Sheet<FailureLine> {
+  const sums = { requests: 0, attempts: 0, recipients: 0 };
+  async function* counted(): AsyncGenerator<readonly FailureLine[], void, undefined> {
+    for await (const rows of report.rows) {
+      for (const { attempts, recipients } of rows) {
+        sums.requests++;
+        sums.attempts += attempts;
+        sums.recipients += recipients;
+      }
+      yield rows;
+    }
+  }
+  const nothing = { reason: null, httpStatus: null, firstAt: null, lastAt: null, request: null };
+  const noPayer = { subAccount: null, department: null, chargeCode: null };
+  return {
+    title: `Requests of run ${report.run} that were not accepted`,
+    subtitle: [`campaign ${formatCampaign(report)}`],
+    asOf,
+    columns,
+    rows: counted(),
+    totals: () => {
+      const { requests, attempts, recipients } = sums;
+      const state = count(requests, 'request');
+      return [{ ...nothing, ...noPayer, messageId: 'Total', state, attempts, recipients }];
+    },
+  };
+}
+
+/** Requests that were not accepted, by state and reason. */
+export const failureGroupColumns: Columns<
+  Omit<FailureGroup, 'group' | 'reason'> & { readonly reason: string | null }
+> = [
+  stateColumn('state', 'State'),
+  wordsColumn('reason', 'Reason'),
+  integerColumn('requests', 'Requests'),
+  integerColumn('recipients', 'Recipients'),
+];

@@ -1,0 +1,44 @@
+import type { RateLimits } from '../../domain/rates.ts';
+import { type Columns, decimalColumn, textColumn } from '../column.ts';
+import { accountColumn } from './usual.ts';
+
+/** Limits of an account: of its file, those that an operator set instead, and those in force. */
+type AccountLimits = {
+  readonly account: string;
+  readonly file: RateLimits;
+  readonly set: RateLimits;
+  readonly inForce: RateLimits;
+};
+
+type LimitLine = {
+  readonly account: string;
+  readonly limit: string;
+  readonly file: number | null;
+  readonly set: number | null;
+  readonly inForce: number | null;
+};
+
+const titles = {
+  requestsPerSecond: 'requests a second',
+  recipientsPerSecond: 'recipients a second',
+} as const;
+
+export function limitLines({ account, file, set, inForce }: AccountLimits): LimitLine[] {
+  return (['requestsPerSecond', 'recipientsPerSecond'] as const).map((limit) => ({
+    account,
+    limit: titles[limit],
+    file: file[limit],
+    set: set[limit],
+    inForce: inForce[limit],
+  }));
+}
+
+export const limitColumns: Columns<LimitLine> = [
+  accountColumn,
+  textColumn('limit', 'Limit'),
+  decimalColumn('file', 'File', { shown: ({ file }) => file ?? 'none' }),
+  decimalColumn('set', 'Set'),
+  decimalColumn('inForce', 'In force', {
+    shown: ({ inForce }) => inForce ?? 'none',
+  }),
+];

@@ -1,0 +1,37 @@
+import type { FailedRecipient } from '../../ledger/runs/failure-groups.ts';
+import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { addressColumn, messageIdColumn } from './usual.ts';
+
+type PlacedRecipient = Pick<UndeliveredRecipient, 'address' | 'file' | 'line' | 'request' | 'messageId'>;
+
+const contactColumns: Columns<PlacedRecipient> = [
+  {
+    ...addressColumn,
+    shown: ({ address }) => address ?? 'erased',
+    target: ({ address, messageId }) => ({ kind: 'recipient', recipient: address ?? messageId }),
+  },
+  textColumn('file', 'File'),
+  integerColumn('line', 'Line'),
+];
+
+const requestColumns: Columns<PlacedRecipient> = [integerColumn('request', 'Request'), messageIdColumn];
+
+/** Recipients of requests that were not accepted. */
+export const failedRecipientColumns: Columns<FailedRecipient> = [
+  ...contactColumns,
+  stateColumn('state', 'State'),
+  wordsColumn('reason', 'Reason', ({ reason }) => formatReasonOrNull(reason)),
+  ...requestColumns,
+  integerColumn('attempts', 'Attempts'),
+  timeColumn('at', 'At'),
+];
+
+/** Recipients that delivery reports call undelivered. */
+export const undeliveredColumns: Columns<UndeliveredRecipient> = [
+  ...contactColumns,
+  wordsColumn('result', 'Result', ({ result }) => result ?? 'no words'),
+  timeColumn('at', 'Reported'),
+  ...requestColumns,
+];

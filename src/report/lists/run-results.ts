@@ -1,0 +1,52 @@
+import type { AttemptGroup } from '../../ledger/runs/describe-sending.ts';
+import type { DeliveryResult } from '../../ledger/runs/details.ts';
+import { formatPayer } from '../billing-words.ts';
+import {
+  type Column,
+  type Columns,
+  decimalColumn,
+  integerColumn,
+  stateColumn,
+  textColumn,
+  wordsColumn,
+} from '../column.ts';
+import type { MoneyFigures } from '../run-money.ts';
+
+/** How the attempts of a run ended. */
+export const attemptEndColumns: Columns<AttemptGroup> = [
+  stateColumn('verdict', 'Verdict', {
+    shown: ({ verdict }) => verdict ?? 'in flight',
+  }),
+  integerColumn('httpStatus', 'HTTP'),
+  integerColumn('attempts', 'Attempts'),
+];
+
+export const recipientsColumn = integerColumn('recipients', 'Recipients');
+/** What delivery reports say of the recipients of a run. */
+export const deliveryResultColumns: Columns<DeliveryResult> = [
+  stateColumn('outcome', 'Outcome'),
+  wordsColumn('result', 'Result'),
+  recipientsColumn,
+];
+
+export const priceColumn = decimalColumn('price', 'Price');
+export const estimatedColumn = decimalColumn('estimated', 'Estimated');
+
+/** What a run, or one of its payers, costs. */
+export const moneyColumns: Columns<MoneyFigures> = [
+  recipientsColumn,
+  integerColumn('accepted', 'Accepted'),
+  priceColumn,
+  estimatedColumn,
+  decimalColumn('estimatedTax', 'Estimated tax'),
+  decimalColumn('difference', 'Difference'),
+];
+
+/** The name of a payer, or of the others together. @param dimension such as `SubAccount` */
+export function payerColumn(
+  dimension: string,
+): Column<{ readonly value: string | null; readonly others?: number }> {
+  return textColumn('value', dimension, ({ value, others }) =>
+    others === undefined ? formatPayer(value) : `${others} others`,
+  );
+}

@@ -1,0 +1,69 @@
+import { type TickState, tickStates } from '../../domain/runs.ts';
+import { type Columns, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { campaignColumn, runColumn } from './usual.ts';
+
+type ScheduleTimes = {
+  readonly cron?: string | undefined;
+  readonly at?: readonly string[] | undefined;
+  readonly timeZone: string;
+};
+
+type ScheduleLine = {
+  readonly schedule: string;
+  readonly campaign: string;
+  readonly times: ScheduleTimes;
+  readonly active: boolean;
+  readonly next: Date | null;
+};
+
+const scheduleColumn = textColumn('schedule', 'Schedule');
+
+/** Schedules of the ledger. */
+export const scheduleColumns: Columns<ScheduleLine> = [
+  { ...scheduleColumn, about: 'The file of the campaign.' },
+  campaignColumn,
+  textColumn('active', 'Active', ({ active }) => String(active), {
+    json: ({ active }) => active,
+    only: ['json'],
+  }),
+  textColumn('times', 'Times', ({ times: { cron, at } }) => cron ?? (at ?? []).join(', '), {
+    json: ({ times }) => times,
+  }),
+  textColumn('timeZone', 'Zone', ({ times }) => times.timeZone, { only: ['screen'] }),
+  timeColumn('next', 'Next', ({ next }) => next, {
+    shown: ({ active, next }) => (active ? (next ?? 'never') : 'its file is missing'),
+    nullable: true,
+  }),
+];
+
+type TickLine = {
+  readonly schedule: string;
+  readonly dueAt: Date;
+  readonly state: TickState;
+  readonly run: string | null;
+  readonly reason: string | null;
+};
+
+/** What came of the times at which schedules were due. */
+export const tickColumns: Columns<TickLine> = [
+  scheduleColumn,
+  timeColumn('dueAt', 'Due'),
+  stateColumn('state', 'State', { values: tickStates }),
+  { ...runColumn, nullable: true },
+  wordsColumn('reason', 'Reason', { nullable: true }),
+];
+
+type UpcomingTick = {
+  readonly schedule: string;
+  readonly campaign: string;
+  readonly dueAt: Date;
+  readonly timeZone: string;
+};
+
+/** The times at which the campaigns of a folder are due next. */
+export const upcomingColumns: Columns<UpcomingTick> = [
+  scheduleColumn,
+  campaignColumn,
+  timeColumn('dueAt', 'Due'),
+  textColumn('timeZone', 'Zone of the schedule'),
+];

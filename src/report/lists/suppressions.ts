@@ -1,0 +1,44 @@
+import { type Suppression, type SuppressionSource, suppressionSources } from '../../domain/suppressions.ts';
+import { formatSuppressionReason } from '../../platform/planning-reason-text.ts';
+import { type Columns, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { addressColumn } from './usual.ts';
+
+const sourceWords: Readonly<Record<SuppressionSource, string>> = {
+  operator: 'an operator',
+  import: 'an imported list',
+  reply: 'the recipient, by reply',
+  report: 'the service, by a delivery report',
+};
+
+function personOrSource({ by, source }: Suppression): string {
+  if (!by) return sourceWords[source];
+  return source === 'import' ? `${by}, with a list` : by;
+}
+
+/** With `--csv` the list that `volley suppress import` reads, known by `suppressionListColumns`: empty means all. */
+export const suppressionColumns: Columns<Suppression> = [
+  textColumn('channel', 'Channel'),
+  {
+    ...addressColumn,
+    target: ({ address }) => (address.startsWith('hash ') ? null : { kind: 'recipient', recipient: address }),
+  },
+  textColumn('account', 'Account', ({ account = '' }) => account, {
+    shown: ({ account }) => account || '(all)',
+    json: ({ account }) => account,
+  }),
+  textColumn('subAccount', 'SubAccount', ({ subAccount }) => subAccount, {
+    shown: ({ subAccount }) => subAccount || '(all)',
+  }),
+  textColumn('source', 'Source', ({ source }) => source, {
+    values: suppressionSources,
+    shown: personOrSource,
+  }),
+  timeColumn('createdAt', 'Since'),
+  wordsColumn(
+    'reason',
+    'Reason',
+    ({ run = null, ...suppression }) => formatSuppressionReason({ ...suppression, run }),
+    { target: ({ run }) => (run ? { kind: 'run', run } : null) },
+  ),
+  textColumn('by', 'By', ({ by = null }) => by, { only: ['json'] }),
+];

@@ -1,0 +1,41 @@
+import { tokenScopes } from '../../domain/access.ts';
+import type { Token } from '../../ledger/tokens/tokens.ts';
+import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
+
+export type TokenState = 'valid' | 'expired' | 'revoked';
+
+export function tokenStateOf({ revokedAt, expiresAt }: Token, now: Date): TokenState {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
+}
+
+/** Tokens of the API, without their secrets. @param now decides which have expired */
+export function tokenColumns(now: Date): Columns<Token> {
+  return [
+    textColumn('name', 'Name'),
+    textColumn('owner', 'Owner'),
+    textColumn('scope', 'Scope', { values: tokenScopes }),
+    textColumn('accounts', 'Accounts', ({ accounts }) => accounts?.join(', ') ?? 'all', {
+      json: ({ accounts }) => accounts,
+    }),
+    textColumn('madeBy', 'Made by', {
+      nullable: true,
+      about: 'The person who made it; null: not known.',
+    }),
+    stateColumn('state', 'State', (token) => tokenStateOf(token, now), {
+      note: ({ revokedAt }) => revokedAt,
+      only: ['screen', 'page'],
+    }),
+    timeColumn('createdAt', 'Created', { only: ['page', 'json'] }),
+    timeColumn('expiresAt', 'Expires', {
+      shown: ({ expiresAt }) => expiresAt ?? 'never',
+      nullable: true,
+    }),
+    timeColumn('revokedAt', 'Revoked', { only: ['json'], nullable: true }),
+    timeColumn('lastUsedAt', 'Last used', {
+      shown: ({ lastUsedAt }) => lastUsedAt ?? 'never',
+      nullable: true,
+      about: 'To the minute.',
+    }),
+  ];
+}

@@ -1,0 +1,50 @@
+import { formatPayer } from '../billing-words.ts';
+import { type Column, textColumn } from '../column.ts';
+
+/** Columns of many lists. */
+
+export const runColumn: Column<{ readonly run: string | null }> = textColumn('run', 'Run', ({ run }) => run, {
+  target: ({ run }) => (run === null ? null : { kind: 'run', run }),
+});
+
+export const campaignColumn: Column<{ readonly campaign: string }> = textColumn('campaign', 'Campaign');
+
+export const accountColumn: Column<{ readonly account: string }> = textColumn(
+  'account',
+  'Account',
+  ({ account }) => account,
+  { target: ({ account }) => ({ kind: 'account', account }) },
+);
+
+export const messageIdColumn: Column<{ readonly messageId: string | null }> = textColumn(
+  'messageId',
+  'MessageID',
+  ({ messageId }) => messageId,
+  { target: ({ messageId }) => (messageId === null ? null : { kind: 'recipient', recipient: messageId }) },
+);
+
+export const addressColumn: Column<{ readonly address: string | null }> = textColumn(
+  'address',
+  'Address',
+  ({ address }) => address,
+  { target: ({ address }) => (address === null ? null : { kind: 'recipient', recipient: address }) },
+);
+
+type Payer = {
+  readonly subAccount: string | null;
+  readonly department: string | null;
+  readonly chargeCode: string | null;
+};
+
+export const subAccountColumn: Column<Pick<Payer, 'subAccount'>> = textColumn('subAccount', 'SubAccount');
+export const departmentColumn: Column<Pick<Payer, 'department'>> = textColumn('department', 'Department');
+export const chargeCodeColumn: Column<Pick<Payer, 'chargeCode'>> = textColumn('chargeCode', 'ChargeCode');
+
+type NamedColumn<Key extends keyof Payer> = Column<Pick<Payer, Key>>;
+
+/** Where it matters that a request has none. */
+export const namedPayerColumns: { readonly [Key in keyof Payer]: NamedColumn<Key> } = {
+  subAccount: { ...subAccountColumn, shown: ({ subAccount }) => formatPayer(subAccount) },
+  department: { ...departmentColumn, shown: ({ department }) => formatPayer(department) },
+  chargeCode: { ...chargeCodeColumn, shown: ({ chargeCode }) => formatPayer(chargeCode) },
+};
