@@ -1,8 +1,7 @@
-import { type CostEstimate, type CostLine, costliestLines, type KnownCost } from '../campaign/cost.ts';
-import type { Unit } from '../domain/rates.ts';
-import { formatPayer } from '../report/billing-words.ts';
+import { type CostEstimate, costliestLines, type KnownCost } from '../campaign/cost.ts';
+import { costColumns } from '../report/lists/plan-costs.ts';
 import type { Screen } from '../report/screen.ts';
-import { type Column, formatTable } from '../report/table.ts';
+import { formatTable } from '../report/table.ts';
 
 export function totalText(cost: CostEstimate): string {
   return cost.kind === 'known'
@@ -21,14 +20,7 @@ const shownCosts = 20;
 
 /** The last line is the total of all lines. */
 export function costText(cost: KnownCost, screen?: Screen): string {
-  const { currency, unit, lines, total } = cost;
-  const columns: readonly Column<CostLine>[] = [
-    { title: 'SubAccount', value: ({ subAccount }) => formatPayer(subAccount) },
-    { title: 'ChargeCode', value: ({ chargeCode }) => formatPayer(chargeCode) },
-    { title: 'Recipients', value: ({ recipients }) => recipients, align: 'right' },
-    { title: unitTitles[unit], value: ({ units }) => units, align: 'right' },
-    { title: currency, value: (line) => line.cost, align: 'right' },
-  ];
+  const { lines, total } = cost;
   const shown = costliestLines(cost, shownCosts);
   const more =
     lines.length > shown.length
@@ -39,12 +31,5 @@ export function costText(cost: KnownCost, screen?: Screen): string {
     all.recipients += recipients;
     all.units += units;
   }
-  return `Estimated cost${more}\n${formatTable(columns, shown, [all], screen)}`;
+  return `Estimated cost${more}\n${formatTable(costColumns(cost), shown, screen, [all])}`;
 }
-
-const unitTitles: Readonly<Record<Unit, string>> = {
-  part: 'Parts',
-  email: 'E-mails',
-  page: 'Pages',
-  second: 'Seconds',
-};

@@ -5,11 +5,12 @@ import { formatLate, type RunForecast } from '../engine/plan/forecast.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../engine/plan/preview.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { toInstant } from '../platform/zoned-times.ts';
+import { rejectedColumns } from '../report/lists/rejected.ts';
 import { partCauseLines } from '../report/part-causes.ts';
 import { printable } from '../report/printable.ts';
-import { rejectedTable } from '../report/rejected-table.ts';
 import { formatWaits } from '../report/run-summary.ts';
 import { plainScreen, type Screen } from '../report/screen.ts';
+import { formatTable } from '../report/table.ts';
 import { formatMinute, localizeTimes, screenZone } from '../report/time.ts';
 import { costText, isDivided, totalText } from './cost-text.ts';
 import { testLines } from './test-lines.ts';
@@ -58,7 +59,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
     parts.push(
       '',
       `Rejected contacts (${rejected.length} of ${rejectedCount} shown)`,
-      rejectedTable(rejected, screen),
+      formatTable(rejectedColumns(rejected), rejected, screen),
     );
   }
   const severalFiles = preview.files.length > 1;

@@ -1,6 +1,7 @@
+import { type Columns, columnsFor } from '../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../report/formats/csv.ts';
-import type { SheetColumn } from '../report/formats/sheet.ts';
-import type { Screen } from '../report/screen.ts';
+import { toRecord } from '../report/formats/json.ts';
+import { formatTable } from '../report/table.ts';
 import type { ListOutput } from './options.ts';
 import type { Shell } from './shell.ts';
 
@@ -8,30 +9,48 @@ import type { Shell } from './shell.ts';
 const defaultLimit = 100;
 
 export type ListForm<Row> = {
-  readonly table: (page: readonly Row[], screen: Screen) => string;
-  readonly columns: readonly SheetColumn<Row>[];
+  readonly columns: Columns<Row>;
+  /** Printed in place of a table without rows. */
   readonly none: string;
 };
 
-/** @param list returns the number of rows; an undefined limit means all */
+/** Prints a list of any length. @param list returns the number of rows; an undefined limit means all */
 export async function printList<Row>(
   shell: Shell,
   { limit, json, csv }: ListOutput,
-  { table, columns, none }: ListForm<Row>,
+  { columns, none }: ListForm<Row>,
   list: (limit: number | undefined, onPage: (page: readonly Row[]) => void) => Promise<number>,
 ): Promise<void> {
-  // A write for each line would cost more than everything else.
   if (json) {
-    await list(limit, (page) => shell.print(page.map((row) => JSON.stringify(row)).join('\n')));
+    await list(limit, (page) => shell.print(jsonLines(columns, page)));
   } else if (csv) {
-    shell.print(withoutEnd(formatCsvTitles(columns)));
-    await list(limit, (page) => shell.print(withoutEnd(formatCsvRows(columns, page))));
+    const inFile = columnsFor(columns, 'file');
+    shell.print(withoutEnd(formatCsvTitles(inFile)));
+    await list(limit, (page) => shell.print(withoutEnd(formatCsvRows(inFile, page))));
   } else {
-    const listed = await list(limit ?? defaultLimit, (page) => shell.print(table(page, shell.screen)));
+    const listed = await list(limit ?? defaultLimit, (page) =>
+      shell.print(formatTable(columns, page, shell.screen)),
+    );
     if (listed === 0) shell.print(none);
     if (limit === undefined && listed === defaultLimit)
       shell.note(`The first ${listed}; --limit <number> lists more, --json or --csv all.`);
   }
+}
+
+/** Prints a list that is in memory. */
+export function printRows<Row>(
+  shell: Shell,
+  json: true | undefined,
+  { columns, none }: ListForm<Row>,
+  rows: readonly Row[],
+): void {
+  if (!json) shell.print(rows.length === 0 ? none : formatTable(columns, rows, shell.screen));
+  else if (rows.length > 0) shell.print(jsonLines(columns, rows));
+}
+
+/** One text, because a write for each line would cost more than everything else. */
+export function jsonLines<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  return rows.map((row) => JSON.stringify(toRecord(columns, row))).join('\n');
 }
 
 function withoutEnd(lines: string): string {

@@ -28,10 +28,12 @@ const limits = defineCommand({
     ['volley account limits main --requests-per-second 20', 'slow an account down, also during a run'],
   ],
   run: async (shell, [account], { json, ...asked }) => {
-    const { rateLimitTable } = await import('../../report/rate-limits.ts');
+    const { limitColumns, limitLines } = await import('../../report/lists/limits.ts');
+    const { formatTable } = await import('../../report/table.ts');
     const found = await limitsOf(shell, account, changesOf(asked));
     if (json) for (const one of found) shell.print(JSON.stringify(toJson(one)));
-    else shell.print(found.length === 0 ? 'No accounts.' : rateLimitTable(found, shell.screen));
+    else if (found.length === 0) shell.print('No accounts.');
+    else shell.print(formatTable(limitColumns, found.flatMap(limitLines), shell.screen));
   },
 });
 

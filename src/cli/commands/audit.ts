@@ -19,7 +19,7 @@ export const command = defineCommand({
   examples: [['volley audit --since 2026-11-01', 'see who did what since 1 November']],
   run: async (shell, _, { run: name, who, action, since, ...options }) => {
     const { readAudit } = await import('../../engine/audit.ts');
-    const { auditSheet } = await import('../../report/audit-sheet.ts');
+    const { auditSheet } = await import('../../report/lists/audit.ts');
     const { chooseRun } = await import('../choose-run.ts');
     const { sheetWriter } = await import('../write-report.ts');
     const write = sheetWriter(shell, options, 'table');

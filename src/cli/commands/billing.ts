@@ -17,7 +17,7 @@ const close = defineCommand({
   examples: [['volley billing close 2026-10 --time-zone Pacific/Auckland', 'close October']],
   run: async (shell, [month], { timeZone, by, json }) => {
     const { closeMonth, zoneOfNextClosing } = await import('../../engine/billing/billing.ts');
-    const { closedText } = await import('../../report/closings.ts');
+    const { closedText } = await import('../../report/lists/months.ts');
     const closing = await withLedger(shell, async (context) =>
       closeMonth(context, {
         month,
@@ -35,11 +35,10 @@ const list = defineCommand({
   examples: [['volley billing list', 'list the closed months']],
   run: async (shell, _, { json }) => {
     const { listClosings } = await import('../../ledger/billing/close.ts');
-    const { closingTable } = await import('../../report/closings.ts');
+    const { monthColumns } = await import('../../report/lists/months.ts');
+    const { printRows } = await import('../print-list.ts');
     const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
-    if (json) for (const closing of closings) shell.print(JSON.stringify(closing));
-    else
-      shell.print(closings.length === 0 ? 'No month is closed yet.' : closingTable(closings, shell.screen));
+    printRows(shell, json, { columns: monthColumns, none: 'No month is closed yet.' }, closings);
   },
 });
 

@@ -24,7 +24,7 @@ const list = defineCommand({
   run: async (shell, _, { state, run: name, account, address, ...output }) => {
     const { listDeliveryReports } = await import('../../ledger/delivery-reports/list.ts');
     const { unresolvedStates } = await import('../../ledger/delivery-reports/page.ts');
-    const { deliveryReportColumns, deliveryReportTable } = await import('../../report/delivery-reports.ts');
+    const { deliveryReportColumns: columns } = await import('../../report/lists/delivery-reports.ts');
     const { printList } = await import('../print-list.ts');
     await withLedgerToRead(shell, async (context) => {
       const run = await requireChosenRun(shell, context, name);
@@ -35,11 +35,7 @@ const list = defineCommand({
         account,
         address,
       };
-      const form = {
-        table: deliveryReportTable,
-        columns: deliveryReportColumns,
-        none: 'No such delivery reports.',
-      };
+      const form = { columns, none: 'No such delivery reports.' };
       await printList(shell, output, form, (limit, onPage) =>
         listDeliveryReports(context.ledger.pool, filter, limit, onPage),
       );
@@ -60,12 +56,12 @@ const missing = defineCommand({
   examples: [['volley delivery-reports missing --older-than 2d', 'find recipients without a final report']],
   run: async (shell, _, { run: name, olderThan, ...output }) => {
     const { listMissing } = await import('../../ledger/delivery-reports/missing.ts');
-    const { missingColumns, missingTable } = await import('../../report/delivery-reports.ts');
+    const { missingColumns: columns } = await import('../../report/lists/delivery-reports.ts');
     const { printList } = await import('../print-list.ts');
     await withLedgerToRead(shell, async (context) => {
       const run = await requireChosenRun(shell, context, name);
       const filter = { run, until: new Date(context.now().getTime() - olderThan) };
-      const form = { table: missingTable, columns: missingColumns, none: 'No delivery report is missing.' };
+      const form = { columns, none: 'No delivery report is missing.' };
       await printList(shell, output, form, (limit, onPage) =>
         listMissing(context.ledger.pool, filter, limit, onPage),
       );

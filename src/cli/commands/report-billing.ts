@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { noName, parseDimensions, parsePayer } from '../../report/billing-words.ts';
+import { noName, parseDimensions, toBillingQuery } from '../../report/billing-words.ts';
 import { defineCommand, option } from '../command.ts';
 import { requirePeriod, utcZoneOption } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
@@ -52,8 +52,7 @@ export const command = defineCommand({
       const run: string[] = [];
       for (const name of options.run ?? [])
         run.push((await requireRun(context, await chooseRun(shell, context, name))).run);
-      const filter = filterOf({ ...options, ...(options.run && { run }) });
-      const query = { by, from: from ?? null, until: to ?? null, timeZone, filter };
+      const query = toBillingQuery({ ...options, ...(options.run && { run }), from, to, timeZone, by });
       await requireKnownNames(context, query.filter);
       await writeBilling(context, query, write, shell.now());
     });
@@ -72,24 +71,6 @@ export async function writeBilling(
   await reportBillingLines(context, query, async (streamed) =>
     write(await createBillingReport(query, streamed, asOf)),
   );
-}
-
-type Filter = 'subAccount' | 'department' | 'chargeCode' | 'account' | 'campaign' | 'channel' | 'run';
-
-function filterOf({
-  subAccount: SubAccount,
-  department: Department,
-  chargeCode: ChargeCode,
-  account,
-  campaign,
-  channel,
-  run,
-}: { readonly [Each in Filter]?: readonly string[] }): BillingQuery['filter'] {
-  const filters = { SubAccount, Department, ChargeCode, account, campaign, channel, run };
-  const given = Object.entries(filters).flatMap(([dimension, names]) =>
-    names ? [[dimension, names.map(parsePayer)] as const] : [],
-  );
-  return Object.fromEntries(given);
 }
 
 /** The option can be repeated. */

@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: [['volley report failures latest', "read the service's own words"]],
   run: async (shell, [name], options) => {
     const reports = await import('../../engine/reporting/streamed-reports.ts');
-    const { failureSheet } = await import('../../report/failure-sheet.ts');
+    const { failureSheet } = await import('../../report/lists/failures.ts');
     const { chooseRun } = await import('../choose-run.ts');
     const { sheetWriter } = await import('../write-report.ts');
     const write = sheetWriter(shell, options, 'table');

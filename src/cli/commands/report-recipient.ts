@@ -43,14 +43,16 @@ async function printPerson(shell: Shell, address: string, json: true | undefined
   const { reportPerson } = await import('../../engine/recipient-data/person-report.ts');
   const { formatPerson } = await import('../../report/person-report.ts');
   const { formatReasonsOf } = await import('../../report/recipient-history.ts');
-  const { formatSuppression } = await import('../../report/suppressions.ts');
-  const { recipients, suppressions, ...found } = await withLedgerToRead(shell, (context) =>
-    reportPerson(context, address),
-  );
+  const { toRecord } = await import('../../report/formats/json.ts');
+  const { suppressionColumns } = await import('../../report/lists/suppressions.ts');
+  const { recipients, ...found } = await withLedgerToRead(shell, (context) => reportPerson(context, address));
   const person = {
     ...found,
     recipients: recipients.map(({ message, ...history }) => ({ ...formatReasonsOf(history), message })),
-    suppressions: suppressions.map(formatSuppression),
   };
-  shell.print(json ? JSON.stringify(person) : formatPerson(person, shell.screen));
+  if (!json) shell.print(formatPerson(person, shell.screen));
+  else {
+    const suppressions = person.suppressions.map((each) => toRecord(suppressionColumns, each));
+    shell.print(JSON.stringify({ ...person, suppressions }));
+  }
 }

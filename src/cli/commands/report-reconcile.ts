@@ -65,7 +65,6 @@ export const command = defineCommand({
       channels: channel ?? null,
       visibleAccounts: null,
     };
-    const filters = filterTexts({ account, SubAccount: subAccount, channel });
     const path = resolve(shell.settings.workingFolder, options.invoice);
     const { bytes, shown } = await openFile(path, options.invoice, '--invoice', 'invoice');
     const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
@@ -77,7 +76,7 @@ export const command = defineCommand({
       return reconcileInvoice(context, { invoice, period, scope }, async (found) => {
         for (const { where, what } of found.unreadable.problems)
           shell.note(`${printable(where)}: ${printable(what)}`);
-        await write(reconcileSheet(found, period, filters, shell.now()));
+        await write(reconcileSheet(found, period, scope, shell.now()));
         return (
           found.unreadable.lines === 0 &&
           found.totals.every(({ kind }) => ['agrees', 'all', 'tests'].includes(kind))
@@ -87,12 +86,6 @@ export const command = defineCommand({
     if (!agrees) shell.exitWith(3);
   },
 });
-
-function filterTexts(filters: Readonly<Record<string, readonly string[] | undefined>>): string[] {
-  return Object.entries(filters).flatMap(([name, values]) =>
-    values ? [`${name}: ${values.join(', ')}`] : [],
-  );
-}
 
 type Columns = Readonly<Partial<Record<InvoiceField, string>>>;
 

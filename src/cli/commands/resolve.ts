@@ -100,12 +100,13 @@ async function listRequests(
   json: boolean,
 ): Promise<void> {
   const { listNamedDoubts } = await import('../../engine/runs/resolve-doubts.ts');
-  const { doubtTable } = await import('../../report/doubts.ts');
-  const { formatReasonOf } = await import('../../report/reason-text-of.ts');
+  const { doubtColumns } = await import('../../report/lists/doubts.ts');
+  const { formatTable } = await import('../../report/table.ts');
+  const { jsonLines } = await import('../print-list.ts');
   let doubts = 0;
   for await (const page of await listNamedDoubts(context, requests)) {
-    if (json) shell.print(page.map((doubt) => JSON.stringify(formatReasonOf(doubt))).join('\n'));
-    else if (doubts === 0) shell.print(doubtTable(page.slice(0, maxTableRows), shell.screen));
+    if (json) shell.print(jsonLines(doubtColumns, page));
+    else if (doubts === 0) shell.print(formatTable(doubtColumns, page.slice(0, maxTableRows), shell.screen));
     doubts += page.length;
   }
   if (json) return;

@@ -13,15 +13,16 @@ export const command = defineCommand({
   run: async (shell, _, { limit, json }) => {
     const { readWaits } = await import('../../engine/runs/waits.ts');
     const { listRuns } = await import('../../ledger/runs/find.ts');
-    const { runTable, runToJson } = await import('../../report/run-table.ts');
-    const { runs, waitsOfRun } = await withLedgerToRead(shell, async ({ ledger, now }) => {
-      const runs = await listRuns(ledger.knex, limit);
-      const unfinished = runs.filter(({ state }) => !hasEnded(state)).map(({ run }) => run);
-      return { runs, waitsOfRun: await readWaits(ledger.pool, unfinished, now()) };
+    const { runColumns } = await import('../../report/lists/runs.ts');
+    const { printRows } = await import('../print-list.ts');
+    const runs = await withLedgerToRead(shell, async ({ ledger, now }) => {
+      const found = await listRuns(ledger.knex, limit);
+      const unfinished = found.filter(({ state }) => !hasEnded(state)).map(({ run }) => run);
+      const waitsOfRun = await readWaits(ledger.pool, unfinished, now());
+      return found.map((each) => ({ ...each, waits: waitsOfRun.get(each.run) ?? [] }));
     });
-    if (json) for (const run of runs) shell.print(JSON.stringify(runToJson(run)));
-    else if (runs.length === 0) shell.print('No runs yet. `volley run <campaign>` makes one.');
-    else shell.print(runTable(runs, waitsOfRun, shell.screen));
+    const none = 'No runs yet. `volley run <campaign>` makes one.';
+    printRows(shell, json, { columns: runColumns, none }, runs);
   },
 });
 

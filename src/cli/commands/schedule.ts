@@ -39,20 +39,18 @@ const list = defineCommand({
     const { describeSchedules } = await import('../../engine/schedule/describe-schedules.ts');
     const { listUnacknowledgedTicks } = await import('../../ledger/notifications/list.ts');
     const { tickNotificationLines } = await import('../../report/notifications.ts');
-    const { scheduleTable, tickTable } = await import('../../report/schedules.ts');
+    const { scheduleColumns, tickColumns } = await import('../../report/lists/schedules.ts');
+    const { printRows } = await import('../print-list.ts');
     const { schedules, ticks, unacknowledged } = await withLedgerToRead(shell, async (context) => ({
       ...(await describeSchedules(context, limit)),
       unacknowledged: await listUnacknowledgedTicks(context.ledger.pool, limit),
     }));
-    if (json) for (const each of [...schedules, ...ticks]) shell.print(JSON.stringify(each));
-    else if (schedules.length === 0) shell.print('No schedules yet. A campaign has one under `schedule`.');
-    else
-      shell.print(
-        [
-          scheduleTable(schedules, shell.screen),
-          ...(ticks.length > 0 ? [tickTable(ticks, shell.screen)] : []),
-        ].join('\n\n'),
-      );
+    const none = 'No schedules yet. A campaign has one under `schedule`.';
+    printRows(shell, json, { columns: scheduleColumns, none }, schedules);
+    if (ticks.length > 0 && (json || schedules.length > 0)) {
+      if (!json) shell.print('');
+      printRows(shell, json, { columns: tickColumns, none }, ticks);
+    }
     for (const line of tickNotificationLines(unacknowledged)) shell.note(line);
   },
 });
@@ -66,12 +64,11 @@ const next = defineCommand({
   ],
   examples: [['volley schedule next --limit 5', 'see the next five starts']],
   run: async (shell, [folder = campaignsFolder(shell)], { limit, json }) => {
-    const { upcomingTable } = await import('../../report/schedules.ts');
+    const { upcomingColumns } = await import('../../report/lists/schedules.ts');
+    const { printRows } = await import('../print-list.ts');
     const read = await readFolder(shell, folder);
     const upcoming = await upcomingOf(read, shell.now(), limit);
-    if (json) for (const each of upcoming) shell.print(JSON.stringify(each));
-    else if (upcoming.length === 0) shell.print('No campaign has a next tick.');
-    else shell.print(upcomingTable(upcoming, shell.screen));
+    printRows(shell, json, { columns: upcomingColumns, none: 'No campaign has a next tick.' }, upcoming);
     refuseUnreadable(read, folder);
   },
 });

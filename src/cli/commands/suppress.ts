@@ -117,21 +117,15 @@ const list = defineCommand({
   examples: [['volley suppress list --channel sms', 'list suppressed numbers']],
   run: async (shell, _, { channel, account, subAccount, address, country, ...output }) => {
     const { listSuppressions } = await import('../../ledger/suppressions/list.ts');
-    const { formatSuppression, suppressionColumns, suppressionTable } = await import(
-      '../../report/suppressions.ts'
-    );
+    const { suppressionColumns } = await import('../../report/lists/suppressions.ts');
     const { printList } = await import('../print-list.ts');
-    const form = { table: suppressionTable, columns: suppressionColumns, none: 'No suppressions.' };
+    const form = { columns: suppressionColumns, none: 'No suppressions.' };
     const kind = channel ?? (address?.includes('@') ? 'email' : 'sms');
     const [normalised] = address === undefined ? [] : await readTexts([address], [kind], country);
     const filter = { channel, account, subAccount, address: normalised };
     await withLedgerToRead(shell, ({ ledger }) =>
       printList(shell, output, form, (limit, onPage) =>
-        listSuppressions(ledger.pool, filter, {
-          limit,
-          onPage: (page) => onPage(page.map(formatSuppression)),
-          hashKey: ledger.hashKey,
-        }),
+        listSuppressions(ledger.pool, filter, { limit, onPage, hashKey: ledger.hashKey }),
       ),
     );
   },

@@ -54,11 +54,11 @@ const list = defineCommand({
   examples: [['volley token list', 'list the tokens']],
   run: async (shell, _, { json }) => {
     const { listTokens } = await import('../../ledger/tokens/tokens.ts');
-    const { tokenTable } = await import('../../report/tokens.ts');
+    const { tokenColumns } = await import('../../report/lists/tokens.ts');
+    const { printRows } = await import('../print-list.ts');
     const tokens = await withLedgerToRead(shell, ({ ledger }) => listTokens(ledger.pool));
-    if (json) for (const token of tokens) shell.print(JSON.stringify(token));
-    else if (tokens.length === 0) shell.print('No tokens. `volley token create` creates one.');
-    else shell.print(tokenTable(tokens, shell.now(), shell.screen));
+    const none = 'No tokens. `volley token create` creates one.';
+    printRows(shell, json, { columns: tokenColumns(shell.now()), none }, tokens);
   },
 });
 

@@ -1,5 +1,7 @@
 import type { Closing } from '../../ledger/billing/close.ts';
 import { type Columns, textColumn, timeColumn } from '../column.ts';
+import type { Screen } from '../screen.ts';
+import { formatTime, screenZone } from '../time.ts';
 
 /** Closed months. */
 export const monthColumns: Columns<Closing> = [
@@ -10,3 +12,8 @@ export const monthColumns: Columns<Closing> = [
   timeColumn('closedAt', 'Closed'),
   textColumn('closedBy', 'By'),
 ];
+
+export function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
+  const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));
+  return `${period} is closed: requests sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later changes go to the next month, as corrections.`;
+}
