@@ -1,8 +1,9 @@
 import type { Link } from '../report/column.ts';
 
 /** What is asked of a page. Nothing is asked with an empty text. */
-export type Query = Readonly<Record<string, string | undefined>>;
+type Query = Readonly<Record<string, string | undefined>>;
 
+/** An address with its query. */
 export function pathWith(path: string, query: Query): string {
   const asked = new URLSearchParams();
   for (const [name, value = ''] of Object.entries(query)) if (value !== '') asked.set(name, value);

@@ -60,6 +60,7 @@ type AskedBilling = {
   readonly by: readonly BillingDimension[];
 } & { readonly [Filter in BillingFilter]?: string | readonly string[] | undefined };
 
+/** The question of the command line, the API and the pages. */
 export function toBillingQuery({ from, to, timeZone, by, ...asked }: AskedBilling): BillingQuery {
   const only = entriesOf(billingFilters).flatMap(([filter, dimension]) => {
     const names = asked[filter];
@@ -68,6 +69,7 @@ export function toBillingQuery({ from, to, timeZone, by, ...asked }: AskedBillin
   return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
 }
 
+/** The entries of a record, with the type of its keys. */
 export function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): [Key, Value][] {
   const keys: Key[] = [];
   for (const key in record) keys.push(key);

@@ -8,7 +8,7 @@ export type CellValue = string | number | Date | null;
 export type CellKind = 'text' | 'words' | 'state' | 'integer' | 'decimal' | 'time';
 
 /** The terminal; a page of the dashboard; CSV, workbook and the other formats of a report; JSON of lines and of the API. */
-export type Medium = 'screen' | 'page' | 'file' | 'json';
+type Medium = 'screen' | 'page' | 'file' | 'json';
 
 /** What a cell is about. The dashboard knows the address of its page. */
 export type Link =
@@ -86,6 +86,7 @@ export function cellColumn<Row>(title: string, cell: (row: Row) => Part): Column
   return { key: title, title, kind: 'text', value: () => null, cell, only: ['page'] };
 }
 
+/** The columns that one kind of rendering has. */
 export function columnsFor<Row>(columns: Columns<Row>, medium: Medium): Columns<Row> {
   return columns.filter(({ only }) => only === undefined || only.includes(medium));
 }
@@ -127,6 +128,7 @@ export function noteText<Row>({ note }: Column<Row>, row: Row, zone: string): st
   return cell instanceof Date ? formatLocal(cell, zone) : cellText(cell);
 }
 
+/** Whether it stands at the end of its cell. */
 export function isNumber({ kind }: Pick<Column<never>, 'kind'>): boolean {
   return kind === 'integer' || kind === 'decimal';
 }

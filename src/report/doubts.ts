@@ -1,4 +1,5 @@
 import type { Resolution } from '../domain/runs.ts';
+import { count } from '../platform/sentence.ts';
 
 const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
   accepted: () => 'accepted',
@@ -14,7 +15,7 @@ export function formatResolved(resolved: {
 }): string {
   const { run, resolution, requests, recipients } = resolved;
   if (requests === 0) return `No request of run ${run} is in doubt.`;
-  return `${formatCount(requests, 'request')} with ${formatCount(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
+  return `${count(requests, 'request')} with ${count(recipients, 'recipient')}: ${outcomes[resolution](run)}.`;
 }
 
 export function formatLookUp(counts: {
@@ -24,13 +25,9 @@ export function formatLookUp(counts: {
 }): string {
   const { found, notFound, unclear } = counts;
   const parts = [
-    `${formatCount(found, 'request')} found and accepted`,
+    `${count(found, 'request')} found and accepted`,
     ...(notFound > 0 ? [`${notFound} not found, which proves nothing: still in doubt`] : []),
     ...(unclear > 0 ? [`${unclear} without a clear answer: still in doubt`] : []),
   ];
   return `${parts.join('; ')}.`;
-}
-
-function formatCount(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

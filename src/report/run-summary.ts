@@ -5,6 +5,7 @@ import {
   requestStates,
   type WindowWait,
 } from '../domain/runs.ts';
+import { count } from '../platform/sentence.ts';
 import { printable } from './printable.ts';
 import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
 import { formatMinute } from './time.ts';
@@ -65,17 +66,13 @@ export function formatWaits(waits: readonly WindowWait[], screen?: Screen): stri
     .slice(0, maxWaits)
     .map(
       ({ timeZones, until, requests, recipients }) =>
-        `${formatCount(requests, 'request')} (${formatCount(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window${formatZones(timeZones)}, until ${formatMinute(screen, new Date(until))}`,
+        `${count(requests, 'request')} (${count(recipients, 'recipient')}) for ${requests === 1 ? 'its' : 'their'} window${formatZones(timeZones)}, until ${formatMinute(screen, new Date(until))}`,
     );
   const others = waits.slice(maxWaits);
   const left = others.reduce((sum, { requests }) => sum + requests, 0);
   if (others.length > 0)
     lines.push(`${left} more ${left === 1 ? 'request' : 'requests'} for windows that open later`);
   return lines.map((line) => `  waiting     ${line}`);
-}
-
-function formatCount(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`;
 }
 
 /** ` in Pacific/Auckland and 2 more time zones`. */

@@ -10,6 +10,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** `YYYY-MM-DD HH:mm:ss` in an IANA time zone. */
 export function formatLocal(time: Date, timeZone: string): string {
+  if (timeZone === 'UTC') return formatUtc(time);
   // Swedish dates have this form.
   const format =
     formats.get(timeZone) ??
@@ -30,11 +31,6 @@ export function formatTime(screen: Screen | undefined, time: Date): string {
 /** `2026-12-01 09:00 Pacific/Auckland`. */
 export function formatMinute(screen: Screen | undefined, time: Date): string {
   return `${formatTime(screen, time).slice(0, 16)} ${screenZone(screen)}`;
-}
-
-/** `Since (Pacific/Auckland)`. */
-export function titleWithZone(screen: Screen | undefined, title: string): string {
-  return `${title} (${screenZone(screen)})`;
 }
 
 /** Converts times written by `toISOString` to the screen's zone. Quoted times stay. */

@@ -112,11 +112,11 @@ test('a token is shown once and stored as a digest; its creation and its end are
   const [{ sha256, ...kept }] = rows;
   expect(sha256).toHaveLength(32);
   expect(JSON.stringify(kept)).not.toContain(created.stdout.trim().slice(-20));
-  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ run +│ all +│ ann +│ tester@here +│ valid/);
+  expect((await volley('token', 'list')).stdout).toMatch(/desk +│ ann +│ run +│ all +│ tester@here +│ valid/);
   expect((await volley('token', 'revoke', 'desk')).stdout).toBe('Token desk is revoked.\n');
   expect((await volley('token', 'revoke', 'desk')).code).toBe(2);
   expect((await volley('token', 'list')).stdout).toMatch(
-    /desk +│ run +│ all +│ ann +│ tester@here +│ revoked/,
+    /desk +│ ann +│ run +│ all +│ tester@here +│ revoked/,
   );
   expect((await audit()).slice(0, 4).map(({ action, outcome }) => [action, outcome])).toEqual([
     ['token revoked', 'refused'],

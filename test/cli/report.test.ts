@@ -28,7 +28,7 @@ describe('volley report failures', () => {
     const { code, stdout } = await report('failures', run);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Requests of run .* that were not accepted\n/);
-    expect(stdout).toMatch(/│ \w+ +│ +3 │ in_doubt .* no answer within 30000 ms /);
+    expect(stdout).toMatch(/│ \w+ +│ +3 │ in doubt .* no answer within 30000 ms /);
     expect(stdout).toMatch(/│ Total .* 3 requests /);
   });
 

@@ -43,7 +43,7 @@ describe('volley resolve without a resolution', () => {
     const run = await planRunInDoubt(scene.ledger, { requests: 2 });
     const { code, stdout, stderr } = await command('resolve', run);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Request.*MessageID.*Recipients.*Attempts.*Since \(UTC\).*Why/);
+    expect(stdout).toMatch(/Request.*MessageID.*Recipients.*Attempts.*Since \(UTC\).*Reason/);
     const id = await messageIdOf(run, 2);
     expect(stdout).toMatch(new RegExp(`2 .*${id} .*2 .*1 .*20\\d\\d-.* no answer within 30000 ms`));
     expect(stderr).toContain(`volley resolve ${run} --look-up`);

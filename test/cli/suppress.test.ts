@@ -280,7 +280,7 @@ describe('volley suppress list', () => {
   test('volley suppress list prints a table without control characters', async () => {
     const { code, stdout } = await suppress('list');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/fax.*\+64211234567.*\(all\).*operator.*asked\\x1b us.*\n.*sms/);
+    expect(stdout).toMatch(/fax.*\+64211234567.*\(all\).*an operator.*asked\\x1b us.*tester@here.*\n.*sms/);
     expect(stdout).toMatch(/sms.*\+64211234568.*ACME.*operator/);
   });
 
@@ -301,15 +301,15 @@ describe('volley suppress list', () => {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
     expect(listed.map(({ channel, address }) => `${channel} ${address}`)).toEqual(expected);
-    expect(Object.keys(listed[0])).toEqual([
-      'channel',
-      'address',
+    expect(Object.keys(listed[0]).toSorted()).toEqual([
       'account',
-      'subAccount',
+      'address',
+      'by',
+      'channel',
+      'createdAt',
       'reason',
       'source',
-      'by',
-      'createdAt',
+      'subAccount',
     ]);
   });
 

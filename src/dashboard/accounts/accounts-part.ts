@@ -1,6 +1,7 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
 import type { AccountWork } from '../../ledger/limits/account-work.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, stateColumn } from '../../report/column.ts';
 import { longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -8,7 +9,7 @@ import { accountColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { problemItems } from '../campaigns/campaign-words.ts';
 import { listTable } from '../parts/list.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 import { accountPath } from '../paths.ts';
 
 export function accountsPart({ accounts, problems }: LiveAccountList, viewer: Viewer): Html {
@@ -103,7 +104,7 @@ function claimedCell({ work, facts }: LiveAccount): Html {
 
 export function runsText({ running, paused, planned }: NonNullable<LiveAccount['work']>): string {
   const parts = [
-    running > 0 && `${counted(running, 'run')} running`,
+    running > 0 && `${count(running, 'run')} running`,
     paused > 0 && `${paused} paused`,
     planned > 0 && `${planned} planned`,
   ];

@@ -1,6 +1,7 @@
 import type { Problem } from '../../domain/problems.ts';
 import type { Reconciliation } from '../../engine/billing/reconcile.ts';
 import type { ReconciliationKind, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, decimalColumn, integerColumn, textColumn } from '../../report/column.ts';
 import type { Sheet } from '../../report/formats/sheet.ts';
 import { chartFigure } from '../../report/html/chart-figure.ts';
@@ -8,7 +9,6 @@ import { createBarChart } from '../../report/html/charts.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { listTable } from '../parts/list.ts';
-import { counted } from '../parts/parts.ts';
 
 export const differencesShown = 200;
 
@@ -37,13 +37,13 @@ export function invoiceAnswer<Line>(
   sheet: Sheet<Line>,
   differences: readonly Line[],
 ): Html {
-  const count = countDifferences(totals);
+  const found = countDifferences(totals);
   const all = totals.find(({ kind }) => kind === 'all');
   const findings = totals.filter(({ kind }) => isFinding(kind));
   return html`<p role="status"><strong>${
-    count === 0 ? 'The invoice agrees with the ledger.' : `${counted(count, 'difference')}.`
+    found === 0 ? 'The invoice agrees with the ledger.' : `${count(found, 'difference')}.`
   }</strong> ${all && `The invoice: ${all.invoicedPrice}. Here: ${all.price}. Difference: ${all.difference}.`}</p>
-${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${counted(unreadable.lines, 'line')}.</p>${problemList(unreadable.problems)}`}
+${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${count(unreadable.lines, 'line')}.</p>${problemList(unreadable.problems)}`}
 ${
   findings.length > 0 &&
   html`<section class="charts" aria-label="Charts">${chartFigure(
@@ -55,7 +55,7 @@ ${
   )}</section>`
 }
 ${totalTable(totals)}
-${count > 0 && differenceTable(sheet, differences, count)}`;
+${found > 0 && differenceTable(sheet, differences, found)}`;
 }
 
 const totalColumns: Columns<ReconciliationTotal> = [

@@ -5,6 +5,7 @@ import {
   listSchedulesWithoutFile,
 } from '../../engine/schedule/describe-campaigns.ts';
 import { type ListedRun, listLastRuns } from '../../ledger/runs/find.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -12,7 +13,6 @@ import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { counted } from '../parts/parts.ts';
 import { campaignPath, runPath } from '../paths.ts';
 import { nextTime, problemItems, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
 
@@ -53,7 +53,7 @@ function emptyText({ session }: View, folder: string): Html {
 
 function gonePart(schedules: readonly string[]): Html | undefined {
   if (schedules.length === 0) return undefined;
-  return html`<p class="banner">${counted(schedules.length, 'schedule')} of the ledger ${schedules.length === 1 ? 'has' : 'have'} no file in this folder: ${schedules.join(', ')}. <code>volley schedule sync</code> removes what is gone.</p>`;
+  return html`<p class="banner">${count(schedules.length, 'schedule')} of the ledger ${schedules.length === 1 ? 'has' : 'have'} no file in this folder: ${schedules.join(', ')}. <code>volley schedule sync</code> removes what is gone.</p>`;
 }
 
 function faultyPart(campaigns: readonly DescribedCampaign[]): Html | undefined {

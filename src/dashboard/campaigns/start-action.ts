@@ -8,10 +8,10 @@ import type { Preview } from '../../engine/plan/preview.ts';
 import { readCampaignText } from '../../engine/schedule/describe-campaigns.ts';
 import { findStartedByKey } from '../../ledger/runs/start-keys.ts';
 import { digestOf } from '../../platform/digest.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
-import { counted } from '../parts/parts.ts';
 import { campaignPath } from '../paths.ts';
 import { keyField, openStarted, requireKey } from '../runs/new-run.ts';
 import { requireCampaign } from './campaign-page.ts';
@@ -105,7 +105,7 @@ function countedText({ recipients, requests, contacts, cost, repeats, unfinished
     cost.kind === 'known'
       ? `${cost.total} ${cost.currency}, by the rates of the account`
       : `not known: ${cost.why}`;
-  return html`<p>It sends to <strong>${counted(recipients, 'recipient')}</strong> in ${counted(requests, 'request')}. The contact files (${files.map(({ name }) => name).join(', ')}) have ${counted(contacts.read, 'row')}${leftOut > 0 && html`; ${counted(leftOut, 'row')} ${leftOut === 1 ? 'is' : 'are'} left out`}.</p>
+  return html`<p>It sends to <strong>${count(recipients, 'recipient')}</strong> in ${count(requests, 'request')}. The contact files (${files.map(({ name }) => name).join(', ')}) have ${count(contacts.read, 'row')}${leftOut > 0 && html`; ${count(leftOut, 'row')} ${leftOut === 1 ? 'is' : 'are'} left out`}.</p>
 <p>Estimated cost: ${price}.</p>
 ${repeats !== null && html`<p class="banner"><strong>These contacts had a run before.</strong> ${repeats}</p>`}
 ${unfinished !== null && html`<p class="banner">${unfinished}</p>`}`;
@@ -114,7 +114,7 @@ ${unfinished !== null && html`<p class="banner">${unfinished}</p>`}`;
 function largeText(files: readonly ContactFileSize[]): Html {
   const items = files.map(
     ({ name, bytes, rows }) =>
-      html`<li><code dir="auto">${name}</code>: ${rows === undefined ? `${(bytes / 1e6).toFixed(1)} MB` : html`<strong>about ${counted(rows, 'row')}</strong>`}</li>`,
+      html`<li><code dir="auto">${name}</code>: ${rows === undefined ? `${(bytes / 1e6).toFixed(1)} MB` : html`<strong>about ${count(rows, 'row')}</strong>`}</li>`,
   );
   return html`<p>It sends to each row of its contact files that is valid, not suppressed and not sent to before:</p>
 <ul>${items}</ul>

@@ -5,10 +5,11 @@ import { replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox
 import { type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { countUnresolvedReports } from '../../ledger/delivery-reports/page.ts';
+import { count } from '../../platform/sentence.ts';
 import { html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
 import { requireVisibleRun, type View } from '../base/view.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 import { deliveryReportsPath } from '../paths.ts';
 
 /** Reading again applies nothing twice, and asking the service changes nothing there: the scope `run` is enough. */
@@ -42,7 +43,7 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
         }
         return {
           ...asked,
-          body: html`<p><strong>${counted(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${number(unmatched)} unmatched, ${number(unreadable)} unreadable, ${number(failed)} failed. Each concerns at most one person.</p>
+          body: html`<p><strong>${count(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${number(unmatched)} unmatched, ${number(unreadable)} unreadable, ${number(failed)} failed. Each concerns at most one person.</p>
 <p>None is applied twice. Do it after their cause is gone, such as a wrong field name in the accounts file. <code>volley delivery-reports replay --all</code> reads all delivery reports again.</p>`,
           button: 'Replay',
         };
@@ -53,7 +54,7 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
         applier.wake(view.context);
         return {
           to: '/delivery-reports',
-          notice: `${counted(replayed, 'delivery report')} will be read again.`,
+          notice: `${count(replayed, 'delivery report')} will be read again.`,
         };
       },
     },

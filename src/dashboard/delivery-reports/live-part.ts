@@ -5,13 +5,14 @@ import type {
   Arrivals,
   RunReportedUnsent,
 } from '../../ledger/operations/delivery-reports.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { counted, figures, number } from '../parts/parts.ts';
+import { figures, number } from '../parts/parts.ts';
 import { deliveryReportsPath } from '../paths.ts';
 
 /** Everything of the page that changes. */
@@ -118,7 +119,7 @@ ${
   unsent.length === 0
     ? html`<p>None in the last 30 days.</p>`
     : html`<p>${badge('warning')} The service charges for them. Another copy of the ledger may have sent them. They count as delivered in no share.</p>
-${listTable({ caption: `${counted(recipients, 'recipient')} of the last 30 days`, columns: unsentColumns, rows: unsent }, viewer)}`
+${listTable({ caption: `${count(recipients, 'recipient')} of the last 30 days`, columns: unsentColumns, rows: unsent }, viewer)}`
 }
 </section>`;
 }
@@ -156,7 +157,7 @@ ${
     ? html`<p>Every recipient of the last seven days that the service accepted has a final delivery report.</p>`
     : listTable(
         {
-          caption: `${counted(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`,
+          caption: `${count(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`,
           columns: missingColumns,
           rows: missing,
         },

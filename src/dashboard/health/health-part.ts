@@ -1,6 +1,7 @@
 import { type Check, type CheckState, checkStates } from '../../domain/doctor.ts';
 import type { DatabaseState, FleetFigures } from '../../engine/reporting/fleet-state.ts';
 import type { ListedWorker } from '../../ledger/operations/workers.ts';
+import { count } from '../../platform/sentence.ts';
 import {
   type Columns,
   cellColumn,
@@ -14,7 +15,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { runColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { counted, figures, number, withCode } from '../parts/parts.ts';
+import { figures, number, withCode } from '../parts/parts.ts';
 
 type Checked = {
   readonly at: Date;
@@ -52,7 +53,7 @@ function checkSummary(checks: readonly Check[]): Html {
   return html`<p role="status" id="check-summary">${
     wrong.length === 0
       ? 'Nothing is wrong.'
-      : html`<a href="#checks">${counted(wrong.length, 'check')} ${wrong.length === 1 ? 'needs' : 'need'} a person</a>: ${wrong.map(({ name }) => name).join(', ')}.`
+      : html`<a href="#checks">${count(wrong.length, 'check')} ${wrong.length === 1 ? 'needs' : 'need'} a person</a>: ${wrong.map(({ name }) => name).join(', ')}.`
   }</p>`;
 }
 

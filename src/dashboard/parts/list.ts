@@ -43,7 +43,7 @@ export function pagedList<Row>(
 ${pager({ first, next: last && next(last) })}`;
 }
 
-export type Pager = {
+type Pager = {
   readonly first?: PageLink | undefined;
   readonly previous?: PageLink | undefined;
   readonly next?: PageLink | undefined;
@@ -65,10 +65,12 @@ ${next && html`<a rel="next" href="${next.href}">${next.text}</a>`}
 /** A recipient by its place in a run, such as `12-3` for the third recipient of request 12. */
 export type RecipientPlace = { readonly request: number; readonly position: number };
 
+/** As an address has it. */
 export function placeText({ request, position }: RecipientPlace): string {
   return `${request}-${position}`;
 }
 
+/** @returns undefined for what is no place, which begins the list */
 export function parsePlace(text: string): RecipientPlace | undefined {
   const [, request, position] = /^(\d{1,9})-(\d{1,9})$/.exec(text) ?? [];
   return request === undefined ? undefined : { request: Number(request), position: Number(position) };

@@ -5,11 +5,6 @@ export function number(count: number): string {
   return groupThousands(count);
 }
 
-/** `1 request`, `2 requests`. */
-export function counted(count: number, word: string): string {
-  return `${groupThousands(count)} ${word}${count === 1 ? '' : 's'}`;
-}
-
 /** A sentence with what is to be typed between backticks. */
 export function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

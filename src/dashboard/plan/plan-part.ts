@@ -5,6 +5,7 @@ import type { PlannedWindow } from '../../ledger/planning/planned-totals.ts';
 import type { RejectionGroup } from '../../ledger/runs/details.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
@@ -14,7 +15,7 @@ import { costColumns } from '../../report/lists/plan-costs.ts';
 import { rejectionColumns } from '../../report/lists/rejected.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { counted, type Figure, figures, number } from '../parts/parts.ts';
+import { type Figure, figures, number } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 type ShownPlan = {
@@ -54,11 +55,11 @@ function countsOf({ run, facts }: ShownPlan): Figure[] {
     {
       name: 'Recipients',
       value: number(recipients),
-      note: `of ${counted(contactsRead, 'contact')} read`,
+      note: `of ${count(contactsRead, 'contact')} read`,
     },
     { name: 'Requests', value: number(requests) },
     { name: 'Account', value: run.account },
-    { name: 'Channel', value: run.channel, note: smsParts !== null && counted(smsParts, 'part') },
+    { name: 'Channel', value: run.channel, note: smsParts !== null && count(smsParts, 'part') },
     {
       name: 'Estimated cost',
       value: known ? `${groupThousands(known.total)} ${known.currency}` : 'not known',
@@ -110,7 +111,7 @@ function messagesPart({ run, facts, messages, from, perPage }: ShownPlan): Html 
 ${messages.length === 0 && html`<p class="empty">These requests were sent already, or are not sent because their recipients are suppressed.</p>`}
 ${messages.map(
   ({ request, recipients, message }) => html`<article class="planned" aria-label="Request ${request}">
-<h3>Request ${number(request)}${recipients > 1 && html`: the first of ${counted(recipients, 'recipient')}`}</h3>
+<h3>Request ${number(request)}${recipients > 1 && html`: the first of ${count(recipients, 'recipient')}`}</h3>
 ${{ kind: 'html', text: formatMessage(message) } as const}</article>
 `,
 )}

@@ -3,13 +3,13 @@ import { InputError } from '../../domain/problems.ts';
 import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { pager } from '../parts/list.ts';
-import { counted } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
 import { suppressionsPart } from '../suppressions/suppressions-part.ts';
 import { historyPart } from './history-part.ts';
@@ -109,6 +109,6 @@ function pagerPart({ text, country }: Search, page: number, hasMore: boolean): H
   return pager({
     previous: page > 1 ? { href: link(page - 1), text: 'Newer runs' } : undefined,
     next: hasMore ? { href: link(page + 1), text: 'Older runs' } : undefined,
-    place: `Page ${page}, ${counted(recipientsPerPage, 'recipient')} a page`,
+    place: `Page ${page}, ${count(recipientsPerPage, 'recipient')} a page`,
   });
 }

@@ -1,13 +1,13 @@
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
 import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { doubtColumns } from '../../report/lists/doubts.ts';
 import { recipientsColumn } from '../../report/lists/run-results.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable, pagedList } from '../parts/list.ts';
-import { counted } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 export const doubtsPerPage = 100;
@@ -65,7 +65,7 @@ ${viewer.mayAdmin && decisionFields(total, noLookUp)}
 ${viewer.mayAdmin && groups.length > 1 && groupTable(groups, viewer)}
 ${pagedList<Doubt>(
   {
-    caption: `${counted(total, 'request')} in doubt`,
+    caption: `${count(total, 'request')} in doubt`,
     columns: pickColumns(doubtColumns, request, 'reason', 'recipients', 'attempts', 'since', 'messageId'),
     found: doubts,
     perPage: doubtsPerPage,
@@ -92,7 +92,7 @@ function groupTable(groups: readonly FailureGroup[], viewer: Viewer): Html {
     cellColumn(
       'Decide',
       ({ group, requests }) =>
-        html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${counted(requests, 'request')}</button>`,
+        html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${count(requests, 'request')}</button>`,
     ),
   ];
   return listTable({ caption: 'By answer', columns, rows: groups }, viewer);
@@ -108,5 +108,5 @@ ${decisions.map(({ decision, name, what }) => {
 `;
 })}
 </fieldset>
-<p class="buttons"><button name="which" value="chosen">Go on with the chosen requests</button> <button name="which" value="all">Go on with ${total === 1 ? 'the only request' : `all ${counted(total, 'request')}`}</button></p>`;
+<p class="buttons"><button name="which" value="chosen">Go on with the chosen requests</button> <button name="which" value="all">Go on with ${total === 1 ? 'the only request' : `all ${count(total, 'request')}`}</button></p>`;
 }

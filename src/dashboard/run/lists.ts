@@ -13,7 +13,7 @@ import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
 import { pagedList, parsePlace, placeText, type RecipientPlace } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
 
-export const rowsPerPage = 100;
+const rowsPerPage = 100;
 
 /** What did not arrive, recipient by recipient and contact by contact. */
 export function addRunLists(server: FastifyInstance): void {

@@ -1,9 +1,9 @@
 import type { LookUpJob } from '../../engine/runs/look-up-jobs.ts';
+import { count } from '../../platform/sentence.ts';
 import { formatLookUp } from '../../report/doubts.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import type { Viewer } from '../base/view.ts';
-import { counted } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 export type LookUp = { readonly run: string; readonly job: LookUpJob | undefined };
@@ -19,7 +19,7 @@ function lookUpText(job: LookUpJob): string {
   const asked = job.found + job.notFound + job.unclear;
   switch (job.state) {
     case 'asking':
-      return `The service is being asked, one request a second: ${counted(asked, 'request')} so far, ${counted(job.found, 'request')} found.`;
+      return `The service is being asked, one request a second: ${count(asked, 'request')} so far, ${count(job.found, 'request')} found.`;
     case 'finished':
       return `The service was asked: ${formatLookUp(job)}`;
     case 'stopped':

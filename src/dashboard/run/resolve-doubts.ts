@@ -4,9 +4,9 @@ import { requireUnpurgedRun } from '../../engine/runs/find-run.ts';
 import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { digestOf } from '../../platform/digest.ts';
+import { count } from '../../platform/sentence.ts';
 import { formatResolved } from '../../report/doubts.ts';
 import { type Fields, textIn, textsIn } from '../base/fields.ts';
-import { counted } from '../parts/parts.ts';
 import type { Decision } from './doubts-part.ts';
 import { isDecision, type ResolveQuestion } from './resolve-part.ts';
 
@@ -79,7 +79,7 @@ export async function resolveChosen(
 ): Promise<string> {
   const { run, decision, requests, numbers, ...found } = await findChosen(context, choice);
   if (requests !== confirmed) {
-    const what = `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in doubt now, not ${confirmed}. Look again before you decide.`;
+    const what = `${count(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in doubt now, not ${confirmed}. Look again before you decide.`;
     throw new InputError([{ where: `run ${run}`, what }]);
   }
   if (seen !== undefined && seen !== found.seen) {
@@ -88,7 +88,7 @@ export async function resolveChosen(
   }
   if (decision === 'ask') {
     await jobs.start(context, { run, named: numbers });
-    return `The service is being asked about ${counted(requests, 'request')}, one a second.`;
+    return `The service is being asked about ${count(requests, 'request')}, one a second.`;
   }
   const by = context.actor.name;
   const resolved = await resolveDoubts(
@@ -98,6 +98,6 @@ export async function resolveChosen(
   );
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
   if (decision === 'resend')
-    return `${counted(resolved.length, 'request')} with ${counted(recipients, 'recipient')}: to be sent again. When the run is paused, resume it to send them.`;
+    return `${count(resolved.length, 'request')} with ${count(recipients, 'recipient')}: to be sent again. When the run is paused, resume it to send them.`;
   return formatResolved({ run, resolution: decision, requests: resolved.length, recipients });
 }

@@ -1,5 +1,5 @@
+import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { counted } from '../parts/parts.ts';
 import { type Decision, decisions } from './doubts-part.ts';
 
 export type ResolveQuestion = {
@@ -12,7 +12,7 @@ export type ResolveQuestion = {
 /** What a confirmation says before the decision is made. */
 export function resolveText({ run, decision, requests, recipients }: ResolveQuestion): Html {
   const chosen = decisions.find((each) => each.decision === decision);
-  return html`<p>${chosen?.name}: <strong>${counted(requests, 'request')} with ${counted(recipients, 'recipient')}</strong> of run <code>${run}</code>.</p>
+  return html`<p>${chosen?.name}: <strong>${count(requests, 'request')} with ${count(recipients, 'recipient')}</strong> of run <code>${run}</code>.</p>
 <p>${chosen?.what}</p>`;
 }
 

@@ -1,7 +1,8 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { count } from '../../platform/sentence.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 
 type Stage = {
   readonly name: string;
@@ -39,13 +40,13 @@ function stagesOf(live: LiveRun): Stage[] {
       name: 'Planned',
       part: total,
       whole: total,
-      text: html`${counted(total, 'request')}${leftOut > 0 && html`; ${counted(leftOut, 'contact')} left out`}`,
+      text: html`${count(total, 'request')}${leftOut > 0 && html`; ${count(leftOut, 'contact')} left out`}`,
     },
     {
       name: 'Sent',
       part: settled,
       whole: total,
-      text: html`${number(settled)} of ${counted(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${inDoubt > 0 && html`, ${number(inDoubt)} in doubt`}${speed(live)}`,
+      text: html`${number(settled)} of ${count(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${number(notAccepted)} not accepted`}${inDoubt > 0 && html`, ${number(inDoubt)} in doubt`}${speed(live)}`,
     },
     {
       name: 'Reported',

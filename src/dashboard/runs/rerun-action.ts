@@ -5,13 +5,14 @@ import { startOnce } from '../../engine/access/once-per-key.ts';
 import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
 import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
+import { count } from '../../platform/sentence.ts';
 import { badge, time } from '../../report/html/cells.ts';
 import { html, type Part } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import { type Fields, textsIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { keyField, openStarted, requireKey } from './new-run.ts';
 
@@ -73,7 +74,7 @@ async function ask(
   return {
     ...question,
     body: html`${keyField(view, key)}
-<p>A new run sends the same messages to <strong>${counted(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${number(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
+<p>A new run sends the same messages to <strong>${count(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${number(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
 ${states.includes('unknown') && html`<p>Recipients whose state is unknown may have the message already, and then get it <strong>twice</strong>.</p>`}
 <p>Today's rates and the budget of the campaign apply.</p>`,
     button: 'Send again',

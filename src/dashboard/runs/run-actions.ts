@@ -6,12 +6,12 @@ import { requirePossible, resumeText } from '../../engine/runs/require-possible.
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { counted } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { addRerun } from './rerun-action.ts';
 
@@ -120,7 +120,7 @@ ${await about(counts, view, run)}`,
 function unsent(counts: RunCounts | undefined): Html {
   const pending = counts?.recipients.pending ?? 0;
   const atMost = (counts?.requests.sending ?? 0) > 0 && 'at most ';
-  return html`${atMost}<strong>${counted(pending, 'recipient')}</strong> that ${pending === 1 ? 'was' : 'were'}`;
+  return html`${atMost}<strong>${count(pending, 'recipient')}</strong> that ${pending === 1 ? 'was' : 'were'}`;
 }
 
 /** Undefined if it is possible. */
@@ -137,5 +137,5 @@ async function problemsOf(check: Promise<unknown>): Promise<readonly string[] | 
 async function approvalText(counts: RunCounts | undefined, { context }: View, run: string): Promise<Html> {
   const { plannedBy, reason } = await requireApprover(context, run);
   return html`<p>It was planned by <bdi>${plannedBy}</bdi>, and waits for another person: ${formatReason(reason)}.</p>
-<p>It sends to <strong>${counted(counts?.recipients.pending ?? 0, 'recipient')}</strong>. <a href="${runPath(run, 'plan')}">Look at the plan and the messages first</a>.</p>`;
+<p>It sends to <strong>${count(counts?.recipients.pending ?? 0, 'recipient')}</strong>. <a href="${runPath(run, 'plan')}">Look at the plan and the messages first</a>.</p>`;
 }

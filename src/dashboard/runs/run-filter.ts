@@ -29,6 +29,7 @@ export function askedOfRuns(query: Fields): Asked {
   return { ...asked, ...(dayIn(from) !== '' && { from }), ...(dayIn(to) !== '' && { to }) };
 }
 
+/** @throws InputError for a day that is none */
 export function toRunFilter(
   asked: Asked,
   { session: { accounts }, zone }: Pick<View, 'session' | 'zone'>,

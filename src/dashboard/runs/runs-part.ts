@@ -2,7 +2,7 @@ import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { formatReason } from '../../platform/reason-text.ts';
-import { asSentence } from '../../platform/sentence.ts';
+import { asSentence, count } from '../../platform/sentence.ts';
 import {
   type Columns,
   cellColumn,
@@ -18,7 +18,7 @@ import { shortWait } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { type Asked, firstPage, isAsked } from '../parts/filter.ts';
 import { listTable, pager } from '../parts/list.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { pathWith, runPath } from '../paths.ts';
 import { duration } from '../run/stages-part.ts';
@@ -92,5 +92,5 @@ function progressCell({ head, progress, rate, secondsLeft }: RunLine): Html {
   const speed = rate && progress.state === 'running' ? `, ${number(Math.round(rate.requests))} a second` : '';
   const left = secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`;
   const bar = html`<progress max="${Math.max(1, total)}" value="${Math.min(settled, Math.max(1, total))}" aria-label="Sent of run ${head.run}"></progress>`;
-  return html`${!hasEnded(progress.state) && bar}<small>${number(settled)} of ${counted(total, 'request')}${speed}${left}</small>`;
+  return html`${!hasEnded(progress.state) && bar}<small>${number(settled)} of ${count(total, 'request')}${speed}${left}</small>`;
 }

@@ -1,10 +1,11 @@
 import { needsPerson, type RunWait } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
+import { count } from '../../platform/sentence.ts';
 import { badge, shortened } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
-import { counted, withCode } from '../parts/parts.ts';
+import { withCode } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 /** Runs that need a person: what for, and links to what the person may do. */
@@ -16,14 +17,14 @@ export function waitingPart({ waiting, moreWaiting }: LiveRunList, viewer: Viewe
 <ul class="waits">${waiting.map((line) => waitingItem(line, viewer))}</ul>
 ${
   moreWaiting > 0 &&
-  html`<p>${counted(moreWaiting, 'more run')} that waited longer: all that are <a href="/?state=paused">paused</a>, <a href="/?state=planned">planned</a>.</p>`
+  html`<p>${count(moreWaiting, 'more run')} that waited longer: all that are <a href="/?state=paused">paused</a>, <a href="/?state=planned">planned</a>.</p>`
 }
 </section>`;
 }
 
 function waitingText(runs: number): string {
   if (runs === 0) return 'No run waits for a person.';
-  return runs === 1 ? '1 run waits for a person.' : `${counted(runs, 'run')} wait for a person.`;
+  return runs === 1 ? '1 run waits for a person.' : `${count(runs, 'run')} wait for a person.`;
 }
 
 function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {

@@ -15,6 +15,7 @@ import {
 } from '../../engine/suppressions/suppress-addresses.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { count } from '../../platform/sentence.ts';
 import { longText } from '../../report/html/cells.ts';
 import { html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
@@ -22,7 +23,6 @@ import { addAction, type FormFields } from '../base/actions.ts';
 import { textIn, wordIn } from '../base/fields.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, notFound, type View } from '../base/view.ts';
-import { counted } from '../parts/parts.ts';
 import { recipientPath } from '../paths.ts';
 import { suppressFields } from './suppress-fields.ts';
 import { mayRemove } from './suppressions-part.ts';
@@ -60,7 +60,7 @@ function addSuppress(server: FastifyInstance, settings: Settings): void {
         const before = already > 0 ? ` ${already} of ${keys.length} channels were suppressed before.` : '';
         return {
           to: recipientPath(keys[0]?.address ?? ''),
-          notice: `The address was suppressed in ${counted(added, 'channel')}.${before}`,
+          notice: `The address was suppressed in ${count(added, 'channel')}.${before}`,
         };
       },
     },

@@ -10,12 +10,13 @@ import {
   type SuppressionKind,
   type SuppressionPlace,
 } from '../../ledger/suppressions/page.ts';
+import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, type Filter, filterForm, readAsked } from '../parts/filter.ts';
 import { pagedList } from '../parts/list.ts';
-import { counted, number } from '../parts/parts.ts';
+import { number } from '../parts/parts.ts';
 import { pathWith } from '../paths.ts';
 import { suppressionColumnsFor } from './suppressions-part.ts';
 
@@ -110,7 +111,7 @@ function placeText({ channel, address, account, subAccount }: SuppressionPlace):
 }
 
 function countsPart({ known, hashed }: SuppressionCounts): Html {
-  const words = (count: number): string =>
-    count > maxCounted ? `more than ${number(maxCounted)} suppressions` : counted(count, 'suppression');
+  const words = (found: number): string =>
+    found > maxCounted ? `more than ${number(maxCounted)} suppressions` : count(found, 'suppression');
   return html`<p class="note">${words(known)}.${hashed > 0 && html` Besides, ${words(hashed)} whose addresses are kept as hashes since a purge: search for an address to see whether it is one of them.`}</p>`;
 }

@@ -48,6 +48,7 @@ export function suppressionColumnsFor(
     'account',
     'subAccount',
     'source',
+    'by',
     'reason',
     'createdAt',
   );

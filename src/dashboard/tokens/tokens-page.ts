@@ -3,6 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import { countSessionsOf } from '../../engine/access/sessions.ts';
 import { revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { count } from '../../platform/sentence.ts';
 import { cellColumn } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -13,7 +14,6 @@ import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { counted } from '../parts/parts.ts';
 import { createdPage, createFrom, newTokenPage } from './new-token.ts';
 
 /** Tokens of the API, with which people also sign in. */
@@ -58,7 +58,7 @@ function addRevoke(server: FastifyInstance): void {
         return {
           title: `Revoke the token ${token.name}?`,
           body: html`<p>It belongs to <bdi>${token.owner}</bdi>, and ${token.lastUsedAt ? html`was last used at ${time(token.lastUsedAt, view.zone)}` : 'was never used'}. Calls with it are refused from now on. It cannot be undone.</p>
-<p><strong>${counted(sessions, 'session')}</strong> of the dashboard ${sessions === 1 ? 'is' : 'are'} open with it${sessions > 0 && html`, and ${sessions === 1 ? 'ends' : 'end'} at once`}.${own && html` <strong>This is the token with which you have signed in: you are signed out.</strong>`} Runs that were started with it go on.</p>`,
+<p><strong>${count(sessions, 'session')}</strong> of the dashboard ${sessions === 1 ? 'is' : 'are'} open with it${sessions > 0 && html`, and ${sessions === 1 ? 'ends' : 'end'} at once`}.${own && html` <strong>This is the token with which you have signed in: you are signed out.</strong>`} Runs that were started with it go on.</p>`,
           button: 'Revoke the token',
           within: { href: '/tokens', text: 'Tokens' },
         };

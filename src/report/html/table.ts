@@ -65,7 +65,7 @@ export function htmlTable<Row>(
 ): Html {
   const columns = withEvenDecimals(list, [...lines, ...totals]);
   const titles = columns.map(
-    (column) => html`<th scope="col"${attributesOf(column)}>${titleOf(column, view?.zone)}</th>`,
+    (column) => html`<th scope="col"${attributesOf(column.kind)}>${titleOf(column, view?.zone)}</th>`,
   );
   const lineOf = (row: Row): Html => {
     const cells = columns.map((column, index) =>
@@ -97,35 +97,39 @@ function manyTotals(totals: number): Html | false {
   return totals <= 3 && html` class="few"`;
 }
 
-const classes: Readonly<Partial<Record<CellKind, Html>>> = {
-  integer: html` class="n"`,
-  decimal: html` class="n"`,
+const attributes = {
+  number: html` class="n"`,
   time: html` class="t"`,
-};
+  text: html` dir="auto"`,
+  short: html` dir="auto" class="s"`,
+  long: html` dir="auto" class="l"`,
+} as const;
 
-const foreignText = html` dir="auto"`;
-
-/** @param text of a cell; undefined for a title */
-function attributesOf({ kind }: Pick<Column<never>, 'kind'>, text?: string): Html {
-  const attributes = classes[kind] ?? foreignText;
-  return html`${attributes}${text !== undefined && attributes === foreignText && widthClass(kind, text)}`;
-}
-
-/** Short texts stay on one line; long ones get a wide column, because the table scrolls. */
-function widthClass(kind: CellKind, { length }: string): Html | false {
-  if (kind === 'words' || length > 36) return html` class="l"`;
-  return kind === 'text' && length > 0 && length <= 20 && html` class="s"`;
+/** Short texts stay on one line; long ones get a wide column, because the table scrolls. @param text of a cell; undefined for a title */
+function attributesOf(kind: CellKind, text?: string): Html {
+  switch (kind) {
+    case 'integer':
+    case 'decimal':
+      return attributes.number;
+    case 'time':
+      return attributes.time;
+    case 'words':
+      return text === undefined ? attributes.text : attributes.long;
+    case 'state':
+      return attributes.text;
+    case 'text':
+      if (!text) return attributes.text;
+      return text.length > 36 ? attributes.long : text.length <= 20 ? attributes.short : attributes.text;
+  }
 }
 
 type CellPlace<Row> = Pick<TableOptions<Row>, 'view' | 'rowId'> & { readonly isFirst: boolean };
 
 function tableCell<Row>(column: Column<Row>, row: Row, { isFirst, view, rowId }: CellPlace<Row>): Html {
   const text = column.cell ? '' : shownText(column, row, view?.zone ?? 'UTC');
-  const attributes = attributesOf(column, text);
+  const asKind = attributesOf(column.kind, text);
   const content = column.cell ? column.cell(row) : withNote(column, row, text, { view, rowId });
-  return isFirst
-    ? html`<th scope="row"${attributes}>${content}</th>`
-    : html`<td${attributes}>${content}</td>`;
+  return isFirst ? html`<th scope="row"${asKind}>${content}</th>` : html`<td${asKind}>${content}</td>`;
 }
 
 function withNote<Row>(

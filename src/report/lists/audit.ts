@@ -4,6 +4,7 @@ import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, words
 import type { Sheet } from '../formats/sheet.ts';
 import { runColumn } from './usual.ts';
 
+/** What users, programs and schedules did. */
 export const auditColumns: Columns<AuditEntry> = [
   integerColumn('entry', 'Entry', { json: ({ entry }) => entry, minor: 5 }),
   timeColumn('at', 'Time'),
@@ -20,6 +21,7 @@ export const auditColumns: Columns<AuditEntry> = [
   }),
 ];
 
+/** @param subtitle what was asked */
 export function auditSheet(
   entries: AsyncIterable<readonly AuditEntry[]>,
   subtitle: readonly string[],
@@ -29,7 +31,7 @@ export function auditSheet(
 }
 
 /** `reason: lunch; requests: 3`. */
-export function formatDetails(details: AuditEntry['details']): string {
+function formatDetails(details: AuditEntry['details']): string {
   return shownDetails(details)
     .map(({ name, value }) => `${name}: ${value}`)
     .join('; ');

@@ -12,8 +12,10 @@ import {
 import type { Sheet } from '../formats/sheet.ts';
 import { accountColumn, addressColumn, messageIdColumn, runColumn } from './usual.ts';
 
+/** Not for people, who read `content`. */
 const inFull = { only: ['file', 'json'] } as const;
 
+/** A file has the fields of a report; people read its words as one column. */
 export const deliveryReportColumns: Columns<ListedDeliveryReport> = [
   integerColumn('report', 'Report', { ...inFull, json: ({ report }) => report }),
   timeColumn('receivedAt', 'Received'),

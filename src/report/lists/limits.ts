@@ -23,6 +23,7 @@ const titles = {
   recipientsPerSecond: 'recipients a second',
 } as const;
 
+/** A line for each limit of an account. */
 export function limitLines({ account, file, set, inForce }: AccountLimits): LimitLine[] {
   return (['requestsPerSecond', 'recipientsPerSecond'] as const).map((limit) => ({
     account,
@@ -33,6 +34,7 @@ export function limitLines({ account, file, set, inForce }: AccountLimits): Limi
   }));
 }
 
+/** Limits of accounts, as they are in the file, set and in force. */
 export const limitColumns: Columns<LimitLine> = [
   accountColumn,
   textColumn('limit', 'Limit'),

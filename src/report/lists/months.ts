@@ -13,6 +13,7 @@ export const monthColumns: Columns<Closing> = [
   textColumn('closedBy', 'By'),
 ];
 
+/** What closing a month has done. */
 export function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
   const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));
   return `${period} is closed: requests sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later changes go to the next month, as corrections.`;

@@ -9,7 +9,7 @@ import { shortWait } from '../wait-words.ts';
 import { accountColumn, campaignColumn, runColumn } from './usual.ts';
 
 /** With what it waits for, if that was read. */
-export type RunOfList = ListedRun & { readonly waits?: readonly RunWait[] };
+type RunOfList = ListedRun & { readonly waits?: readonly RunWait[] };
 
 const reasonOf = ({ stateReason }: ListedRun): string | null => formatReasonOrNull(stateReason);
 

@@ -10,11 +10,6 @@ const sourceWords: Readonly<Record<SuppressionSource, string>> = {
   report: 'the service, by a delivery report',
 };
 
-function personOrSource({ by, source }: Suppression): string {
-  if (!by) return sourceWords[source];
-  return source === 'import' ? `${by}, with a list` : by;
-}
-
 /** With `--csv` the list that `volley suppress import` reads, known by `suppressionListColumns`: empty means all. */
 export const suppressionColumns: Columns<Suppression> = [
   textColumn('channel', 'Channel'),
@@ -31,7 +26,7 @@ export const suppressionColumns: Columns<Suppression> = [
   }),
   textColumn('source', 'Source', ({ source }) => source, {
     values: suppressionSources,
-    shown: personOrSource,
+    shown: ({ source }) => sourceWords[source],
   }),
   timeColumn('createdAt', 'Since'),
   wordsColumn(
@@ -40,5 +35,5 @@ export const suppressionColumns: Columns<Suppression> = [
     ({ run = null, ...suppression }) => formatSuppressionReason({ ...suppression, run }),
     { target: ({ run }) => (run ? { kind: 'run', run } : null) },
   ),
-  textColumn('by', 'By', ({ by = null }) => by, { only: ['json'] }),
+  textColumn('by', 'By', ({ by = null }) => by, { only: ['screen', 'page', 'json'], minor: 1 }),
 ];

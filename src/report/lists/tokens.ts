@@ -2,8 +2,9 @@ import { tokenScopes } from '../../domain/access.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
 
-export type TokenState = 'valid' | 'expired' | 'revoked';
+type TokenState = 'valid' | 'expired' | 'revoked';
 
+/** @param now decides whether it has expired */
 export function tokenStateOf({ revokedAt, expiresAt }: Token, now: Date): TokenState {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';

@@ -1,8 +1,7 @@
 import { formatPayer } from '../billing-words.ts';
 import { type Column, textColumn } from '../column.ts';
 
-/** Columns of many lists. */
-
+/** Columns of many lists. Each is about what it names: the run, the account, the recipient. */
 export const runColumn: Column<{ readonly run: string | null }> = textColumn('run', 'Run', ({ run }) => run, {
   target: ({ run }) => (run === null ? null : { kind: 'run', run }),
 });

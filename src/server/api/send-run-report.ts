@@ -11,7 +11,7 @@ import { type HttpFormat, sendPieces, sendSheet } from './send-report.ts';
 
 /** A report with several tables has no CSV and NDJSON. */
 export const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
-export type RunFormat = (typeof runFormats)[number];
+type RunFormat = (typeof runFormats)[number];
 
 /** A report about one run. */
 export type RunReport = { readonly run: string } & (

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Columns } from '../../src/report/column.ts';
+import { auditColumns } from '../../src/report/lists/audit.ts';
+import { deliveryReportColumns, missingColumns } from '../../src/report/lists/delivery-reports.ts';
+import { doubtColumns } from '../../src/report/lists/doubts.ts';
+import { failureGroupColumns } from '../../src/report/lists/failures.ts';
+import { limitColumns } from '../../src/report/lists/limits.ts';
+import { monthColumns } from '../../src/report/lists/months.ts';
+import { failedRecipientColumns, undeliveredColumns } from '../../src/report/lists/recipients.ts';
+import { rejectedColumns, rejectionColumns } from '../../src/report/lists/rejected.ts';
+import {
+  attemptEndColumns,
+  deliveryResultColumns,
+  moneyColumns,
+} from '../../src/report/lists/run-results.ts';
+import { runColumns } from '../../src/report/lists/runs.ts';
+import { scheduleColumns, tickColumns, upcomingColumns } from '../../src/report/lists/schedules.ts';
+import { suppressionColumns } from '../../src/report/lists/suppressions.ts';
+import { tokenColumns } from '../../src/report/lists/tokens.ts';
+
+const titlesOf = <Row>(columns: Columns<Row>) => columns.map(({ key, title }) => ({ key, title }));
+
+const lists = {
+  runs: titlesOf(runColumns),
+  audit: titlesOf(auditColumns),
+  'delivery reports': titlesOf(deliveryReportColumns),
+  missing: titlesOf(missingColumns),
+  doubts: titlesOf(doubtColumns),
+  failures: titlesOf(failureGroupColumns),
+  failed: titlesOf(failedRecipientColumns),
+  undelivered: titlesOf(undeliveredColumns),
+  rejected: titlesOf(rejectedColumns([])),
+  rejections: titlesOf(rejectionColumns),
+  attempts: titlesOf(attemptEndColumns),
+  results: titlesOf(deliveryResultColumns),
+  money: titlesOf(moneyColumns),
+  limits: titlesOf(limitColumns),
+  months: titlesOf(monthColumns),
+  schedules: titlesOf(scheduleColumns),
+  ticks: titlesOf(tickColumns),
+  upcoming: titlesOf(upcomingColumns),
+  suppressions: titlesOf(suppressionColumns),
+  tokens: titlesOf(tokenColumns(new Date(0))),
+};
+
+/** Keys that name different things in different lists. */
+const different = ['at', 'createdAt', 'timeZone'];
+
+test.each(Object.entries(lists))('no two columns of the list "%s" have the same key', (_, columns) => {
+  const keys = columns.map(({ key }) => key);
+  expect(keys).toEqual([...new Set(keys)]);
+});
+
+test('what has the same name in JSON has the same title on every screen', () => {
+  const titles = Map.groupBy(Object.values(lists).flat(), ({ key }) => key);
+  const several = [...titles]
+    .filter(([key]) => !different.includes(key))
+    .map(([key, columns]) => [key, [...new Set(columns.map(({ title }) => title))]] as const)
+    .filter(([, found]) => found.length > 1);
+  expect(several).toEqual([]);
+});
+
+test('tables of a list are drawn by one file for terminals and by one for pages', () => {
+  const source = join(import.meta.dirname, '../../src');
+  const drawing = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /from 'cli-table3'|<th scope="row"/.test(readFileSync(join(source, file), 'utf8')));
+  expect(drawing.toSorted()).toEqual([
+    // The figures of a chart and the placeholders of a message are no lists.
+    'report/html/chart-figure.ts',
+    'report/html/preview-message.ts',
+    'report/html/table.ts',
+    'report/table.ts',
+  ]);
+});
