@@ -53,7 +53,7 @@ export function firstCampaignYaml(first: FirstCampaign): string {
     `  columns: { Recipient: ${scalar(recipient)} }`,
     'message:',
     ...messageLines(first),
-    '  # Who pays, for `volley report billing`: a constant, or a column in [[ ]].',
+    '  # Who pays, for `volley billing report`: a constant, or a column in [[ ]].',
     '  ChargeCode: FIRST',
   ];
   return `${lines.join('\n')}\n`;

@@ -8,44 +8,54 @@ import {
   MissingArgumentError,
   type OptionSpec,
 } from './command.ts';
+import { retiredCommands } from './retired-commands.ts';
 import type { Shell } from './shell.ts';
 import { failMissingArgument } from './usage-errors.ts';
 
-/**
- * Makes commander parse a command by its definition, and of its subcommands the called one, or all for the help.
- *
- * @param words the whole command line
- */
-export async function buildCommand(
-  command: Command,
-  definition: Definition,
-  shell: Shell,
-  words: readonly string[],
-): Promise<void> {
+export type Call = {
+  readonly shell: Shell;
+  /** The whole command line. */
+  readonly words: readonly string[];
+  /** What to use instead of a retired command. */
+  readonly instead?: string;
+};
+
+/** Makes commander parse a command by its definition, and of its subcommands the called one, or all for the help. */
+export async function buildCommand(command: Command, definition: Definition, call: Call): Promise<void> {
   command.description(definition.description);
   if (definition.kind === 'command') {
-    await buildAction(command, definition, shell, words);
+    await buildAction(command, definition, call);
+    return;
+  }
+  const { words } = call;
+  const next = words[words.indexOf(command.name()) + 1] ?? '';
+  const retired = retiredCommands[`${command.name()} ${next}`];
+  if (retired !== undefined) {
+    const { command: former } = await retired.load();
+    await buildCommand(command.command(next, { hidden: true }), former, { ...call, ...retired });
     return;
   }
   const subcommands = Object.entries(definition.commands);
-  const next = words[words.indexOf(command.name()) + 1];
   const called = subcommands.filter(([name]) => name === next);
   for (const [name, listed] of called.length > 0 ? called : subcommands)
-    await buildCommand(command.command(name), await loadSubcommand(listed), shell, words);
+    await buildCommand(command.command(name), await loadSubcommand(listed), call);
 }
 
 async function buildAction(
   command: Command,
   definition: CommandDefinition,
-  shell: Shell,
-  words: readonly string[],
+  { shell, words, instead }: Call,
 ): Promise<void> {
   const { details, exits, examples, internal } = definition;
   for (const spec of definition.arguments) command.addArgument(commanderArgument(spec));
+  const shown = definition.arguments.filter(({ reading }) => reading.retired === undefined);
+  command.usage(['[options]', ...shown.map(({ flags }) => flags)].join(' '));
   for (const spec of definition.options) command.addOption(await commanderOption(spec, words));
   for (const text of [details, exitsText(exits), examplesText(examples)])
     if (text !== undefined) command.addHelpText('after', `\n${text}`);
   command.action(async () => {
+    if (instead !== undefined) shell.note(retiredText(`volley ${fullName(command)}`, instead));
+    for (const text of retiredWays(command, definition)) shell.note(text);
     await definition.run(shell, command.processedArgs, command.opts()).catch((error: unknown) => {
       if (error instanceof MissingArgumentError) failMissingArgument(command, error.message);
       throw error;
@@ -58,6 +68,27 @@ async function buildAction(
       .action((_, { args }: Command) => run(shell, args));
 }
 
+/** A line for each retired argument and option of the command line. */
+function retiredWays(command: Command, { arguments: args, options }: CommandDefinition): string[] {
+  const isGiven = (flags: string): boolean =>
+    command.options.some(
+      (option) => option.flags === flags && command.getOptionValueSource(option.attributeName()) === 'cli',
+    );
+  const given = [
+    ...args.filter((_, index) => command.processedArgs[index] !== undefined),
+    ...options.filter(({ flags }) => isGiven(flags)),
+  ];
+  return given.flatMap(({ flags, reading: { retired } }) =>
+    retired === undefined ? [] : retiredText(flags, retired),
+  );
+}
+
+const retiredText = (way: string, instead: string): string =>
+  `${way} works for one more version. Use ${instead}.`;
+
+const fullName = (command: Command): string =>
+  command.parent?.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+
 function commanderArgument({ flags, summary, reading: { choices, read } }: ArgumentSpec): Argument {
   const argument = new Argument(flags, summary);
   if (choices) argument.choices(choices);
@@ -69,8 +100,8 @@ export async function commanderOption(
   { flags, summary, reading }: OptionSpec,
   words: readonly string[],
 ): Promise<Option> {
-  const { choices, read, late, otherwise, shown, required, conflicts } = reading;
-  const option = new Option(flags, summary);
+  const { choices, read, late, otherwise, shown, required, conflicts, retired } = reading;
+  const option = new Option(flags, summary).hideHelp(retired !== undefined);
   if (choices) option.choices(choices);
   if (read) option.argParser(read);
   const { long } = option;

@@ -80,6 +80,8 @@ type Reading = {
   readonly required?: true;
   /** The names of options that exclude this one. */
   readonly conflicts?: readonly string[];
+  /** What to use instead. It works for one more version, and says so; help, reference and completion do not show it. */
+  readonly retired?: string;
 };
 
 type ValueOf<Flags extends string, How extends Reading> = How extends {
@@ -110,7 +112,7 @@ export function option<const Flags extends `${string}<${string}`, const How exte
 export function flag<const Flags extends string>(
   flags: Flags,
   summary: string,
-  reading: Pick<Reading, 'conflicts'> = {},
+  reading: Pick<Reading, 'conflicts' | 'retired'> = {},
 ): OptionSpec<Flags, Flags extends `--no-${string}` ? boolean : true | undefined> {
   return { flags, summary, reading };
 }

@@ -16,7 +16,7 @@ import { formatRunSummary } from '../report/run-summary.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { startReceiver } from '../server/receiver.ts';
 import { accountLoader } from './account-loader.ts';
-import { writeBilling } from './commands/report-billing.ts';
+import { writeBilling } from './commands/billing-report.ts';
 import { dispatchWithProgress } from './dispatch-and-print.ts';
 import { showOwnDashboard } from './own-dashboard.ts';
 import { openPlanner } from './planner/planner.ts';
@@ -65,7 +65,7 @@ function nextCommands(
   const volley = `${unset}VOLLEY_HOME=${path} ${commandToType}`;
   return [
     "The report by ChargeCode too, and all runs of the demo's ledger:",
-    `  ${volley} report billing --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
+    `  ${volley} billing report --by SubAccount,ChargeCode --run ${runs.join(' ')}`,
     `  ${volley} runs`,
   ].join('\n');
 }

@@ -6,13 +6,14 @@ import { requireLogLevel } from '../platform/log-level.ts';
 import { readVersion } from '../platform/package-folder.ts';
 import { printable } from '../report/printable.ts';
 import { buildCommand, commanderOption } from './build-command.ts';
-import { commandList } from './command-list.ts';
+import { commandList, commandSections } from './command-list.ts';
 import { withEnvFiles } from './env-file-settings.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { explainInput } from './explain-input.ts';
 import { globalOptions, type ScreenSetters } from './global-options.ts';
 import { helpText, purpose } from './help-text.ts';
 import { OutputError } from './output-error.ts';
+import { retiredCommands } from './retired-commands.ts';
 import { processShell, type Shell } from './shell.ts';
 import { refuseEmpty, withUsageErrors } from './usage-errors.ts';
 
@@ -70,24 +71,31 @@ export async function buildProgram(
     });
   for (const spec of globalOptions(setters)) program.addOption(await commanderOption(spec, words));
   const called = calledCommand(program, words);
-  for (const [name, { summary, alias, load }] of Object.entries(commandList)) {
-    const command = program.command(name).summary(summary).description(summary);
-    if (alias !== undefined) command.alias(alias);
-    if (name === called) await buildCommand(command, (await load()).command, shell, words);
+  for (const [section, commands] of Object.entries(commandSections)) {
+    program.commandsGroup(`${section}:`);
+    for (const [name, { summary, load }] of Object.entries(commands)) {
+      const command = program.command(name).summary(summary).description(summary);
+      if (name === called) await buildCommand(command, (await load()).command, { shell, words });
+    }
   }
+  const retired = retiredCommands[called];
+  if (retired !== undefined)
+    await buildCommand(program.command(called, { hidden: true }), (await retired.load()).command, {
+      shell,
+      words,
+      ...retired,
+    });
   return program;
 }
 
-function calledCommand(program: Command, words: readonly string[]): string | undefined {
+/** @returns '' without a command */
+function calledCommand(program: Command, words: readonly string[]): string {
   const takeValue = new Set(program.options.filter(({ required }) => required).map(({ long }) => long));
-  const firstWord = words.find((word, index) => isCommand(word) && !takeValue.has(words[index - 1]));
-  return Object.entries(commandList).find(
-    ([name, { alias }]) => firstWord !== undefined && (name === firstWord || alias === firstWord),
-  )?.[0];
+  return words.find((word, index) => isCommand(word) && !takeValue.has(words[index - 1])) ?? '';
 }
 
 const isCommand = (word: string): boolean =>
-  Object.entries(commandList).some(([name, { alias }]) => word === name || word === alias);
+  Object.hasOwn(commandList, word) || Object.hasOwn(retiredCommands, word);
 
 /** The one place where a failure becomes an exit code. */
 function explain(error: unknown, shell: Shell): ExitCode {

@@ -61,11 +61,10 @@ export const testOption = option(
   { conflicts: ['of', 'only', 'again'] },
 );
 
-export const originOption = (also = '') =>
-  option(
-    '--of <run>',
-    `the run that fixed contacts come from, by its id, the beginning of it, or \`latest\` (the newest run of the campaign); recipients that it, or another run of its contacts, reached or may reach are excluded. A result file names its run itself${also}`,
-  );
+export const originOption = option(
+  '--of <run>',
+  'only recipients that this run, or another run of its contacts, neither reached nor may reach: the rest after --limit, or fixed contacts. Its id, the beginning of it, or `latest` (the newest run of the campaign). A result file of --contacts names its run itself',
+);
 
 /** Of commands that send a run until it is over. */
 export const sendingExits = {
@@ -74,12 +73,12 @@ export const sendingExits = {
   130: 'interrupted; `volley resume` continues the run',
 };
 
-export const reasonOption = option('--reason <text>', 'the reason, for the audit trail');
+export const reasonOption = option('--reason <words>', 'the reason, for the audit trail');
 
 /** What pause and cancel take. @param byDefault the reason */
 export const stopOptions = (byDefault: string) =>
   [
-    option('--reason <text>', 'the reason, for the audit trail', { otherwise: byDefault }),
+    option('--reason <words>', 'the reason, for the audit trail', { otherwise: byDefault }),
     flag('--json', "print the run's summary as JSON"),
   ] as const;
 
@@ -160,8 +159,8 @@ export function parseCampaignName(text: string): string {
   throw new InvalidArgumentError('expected a name of at most 60 letters, digits, "-" and "_".');
 }
 
-/** A reader of words that are separated by commas, of an option that can be repeated. */
-export function wordsReader<Word extends string>(
+/** A reader of states that are separated by commas, of an option that can be repeated. */
+export function statesReader<Word extends string>(
   known: readonly Word[],
 ): (text: string, before?: readonly Word[]) => readonly Word[] {
   return (text, before = []) => {

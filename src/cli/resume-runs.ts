@@ -48,7 +48,9 @@ async function resume(
 
 /** Any process may have sent or stopped the run. */
 function printOver(shell: Shell, { run, state }: Run, end: KnownEnd, json: boolean): ExitCode {
-  shell.note(`run ${run}: ${nothingLeftText(state)}`);
+  shell.note(
+    `run ${run}: ${nothingLeftText(state)} \`volley status ${run} --exit-status\` shows it; resume does so for one more version.`,
+  );
   printEnd(shell, run, end, json);
   return exitCodeOf(end);
 }

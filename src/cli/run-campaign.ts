@@ -10,33 +10,36 @@ import { chooseOrigin } from './choose-origin.ts';
 import { MissingArgumentError } from './command.ts';
 import { dispatchAndPrint } from './dispatch-and-print.ts';
 import { type OpenedPlan, openPlan } from './plan-files.ts';
-import { type RerunOptions, rerun } from './rerun.ts';
 import type { Shell } from './shell.ts';
 import { startWithProgress } from './start-with-progress.ts';
 import { type Surroundings, withSurroundings } from './surroundings.ts';
 
-export type RunOptions = RerunOptions & {
+type RunOptions = {
+  readonly json?: true;
+  readonly contacts?: readonly string[];
+  readonly again?: boolean;
+  readonly of?: string;
+  readonly limit?: number;
   readonly testTo?: readonly string[];
   readonly plan?: string;
+  readonly sandbox?: true;
 };
 
 type CampaignOptions = {
   readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
 };
 
-/** `volley run`: a campaign, a plan file, or again for recipients of an earlier run. */
+/** `volley run`: a campaign, or a plan file. */
 export async function runCommand(
   shell: Shell,
   written: string | undefined,
   options: RunOptions,
 ): Promise<void> {
-  const { only, of: origin, plan, sandbox } = options;
+  const { plan, sandbox } = options;
   if (plan !== undefined) await runPlan(shell, written, plan, options);
-  else if (only !== undefined || (origin !== undefined && written === undefined))
-    await rerun(shell, written, options);
   else if (written === undefined)
     throw new MissingArgumentError(
-      '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
+      '<campaign> is missing: the campaign file (YAML). A plan file is named with --plan, and `volley rerun <run>` sends again to recipients of a run.',
     );
   else {
     const path = await findCampaign(written, shell.settings);

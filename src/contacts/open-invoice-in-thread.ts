@@ -65,6 +65,6 @@ export async function openInvoiceInThread(
 
 function needsTooMuch(name: string): InputError {
   const what =
-    'It needs more memory than a page may use. `volley report reconcile --invoice <file>` compares an invoice of any size.';
+    'It needs more memory than a page may use. `volley billing reconcile --invoice <file>` compares an invoice of any size.';
   return new InputError([{ where: name, what }]);
 }

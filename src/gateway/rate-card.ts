@@ -82,7 +82,7 @@ export const rates = z
   })
   .default([])
   .describe(
-    'The rate card: the prices of the service. `plan` estimates the cost of a run from it, budgets need it, and `report billing` compares it with the charges.',
+    'The rate card: the prices of the service. `plan` estimates the cost of a run from it, budgets need it, and `billing report` compares it with the charges.',
   );
 
 export const ratesTimeZone = timeZone

@@ -10,14 +10,15 @@ export const command = defineCommand({
   options: [
     ...reportOptions('table'),
     option('--run <run>', 'only entries of this run: its id, the beginning of it, or `latest`'),
-    option('--who <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"'),
+    option('--by <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"'),
+    option('--who <name>', 'only entries by this person', { retired: '`--by <name>`' }),
     option('--action <action>', 'only entries of this action', { choices: auditActions }),
     option('--since <time>', 'only entries from this time on, such as 2026-11-21 or 2026-11-21T08:00:00Z', {
       read: parseTime,
     }),
   ],
   examples: [['volley audit --since 2026-11-01', 'see who did what since 1 November']],
-  run: async (shell, _, { run: name, who, action, since, ...options }) => {
+  run: async (shell, _, { run: name, who: former, by: who = former, action, since, ...options }) => {
     const { readAudit } = await import('../../engine/audit.ts');
     const { auditSheet } = await import('../../report/lists/audit.ts');
     const { chooseRun } = await import('../choose-run.ts');

@@ -43,8 +43,13 @@ const list = defineCommand({
 });
 
 export const command = defineGroup(
-  'Closes months of billing, and lists closed months. `volley report billing` prints the reports.',
-  { close, list },
+  'Reports requests, units and money by payer, compares invoices of the service with the ledger, and closes months.',
+  {
+    report: () => import('./billing-report.ts'),
+    reconcile: () => import('./billing-reconcile.ts'),
+    close,
+    list,
+  },
 );
 
 function parseMonth(text: string): string {

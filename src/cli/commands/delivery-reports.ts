@@ -3,7 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { PollEnd } from '../../engine/delivery-reports/poll.ts';
 import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { listOptions, loadDurationReader, parseTime, runArgument } from '../options.ts';
+import { listOptions, loadDurationReader, parseTime, runArgument, statesReader } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const runOption = option('--run <run>', 'only of this run: its id, the beginning of it, or `latest`');
@@ -16,6 +16,7 @@ const list = defineCommand({
     ...listOptions,
     option('--state <state...>', 'delivery reports in these states instead', {
       choices: deliveryReportStates,
+      read: statesReader(deliveryReportStates),
     }),
     option('--account <name>', 'only of this account'),
     option('--address <address>', 'only of this address, as the service writes it'),

@@ -1,3 +1,4 @@
+import { InputError } from '../../domain/problems.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { campaignArgument, contactsOption, limitOption, originOption, testOption } from '../options.ts';
 import { readWantedRows } from '../wanted-rows.ts';
@@ -8,9 +9,15 @@ export const command = defineCommand({
   arguments: [argument('<campaign>', campaignArgument)],
   options: [
     contactsOption,
-    originOption(),
+    originOption,
     limitOption,
     testOption,
+    flag(
+      '--check',
+      'only check the campaign with its account, placeholders and files, and the header of its contact file, and ask the service whether it takes the credential; needs no ledger, and reads no contacts',
+      { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows'] },
+    ),
+    flag('--strict', 'with --check, refuse what is only warned of, with exit code 2'),
     flag('--json', 'print the plan as JSON'),
     option(
       '--out <file>',
@@ -25,11 +32,19 @@ export const command = defineCommand({
   ],
   examples: [
     ['volley plan campaigns/first.yaml', 'look before you send'],
+    ['volley plan campaigns/first.yaml --check', 'find mistakes, without a ledger'],
     ['volley plan campaigns/first.yaml --preview first.html', 'see messages as their readers see them'],
     ['volley plan campaigns/first.yaml --out first.plan', 'save the plan, to send exactly it'],
     ['zcat export.csv.gz | volley plan campaigns/first.yaml --contacts -', 'read contacts from a pipe'],
   ],
-  run: async (shell, [campaign], options) => {
+  run: async (shell, [campaign], { check, strict, ...options }) => {
+    if (check) {
+      const { checkCampaign } = await import('../check-campaign.ts');
+      const { json, contacts } = options;
+      await checkCampaign(shell, campaign, { json, strict, contacts });
+      return;
+    }
+    if (strict) throw new InputError([{ where: '--strict', what: 'It needs --check.' }]);
     const { planCampaign } = await import('../plan-campaign.ts');
     await planCampaign(shell, campaign, options);
   },

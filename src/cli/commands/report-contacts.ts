@@ -4,25 +4,25 @@ import { type Encoding, encodings } from '../../platform/encodings.ts';
 import { countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import type { CsvForm } from '../../report/formats/sheet.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { runArgument, wordsReader } from '../options.ts';
+import { runArgument, statesReader } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --rejected, prints the rejected contacts, so you can fix them and run `volley run <campaign> --contacts <file> --of <run>`.',
+    'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --state invalid,suppressed, prints the rows that you can fix and send with `volley run <campaign> --contacts <file> --of <run>`.',
   arguments: [argument('<run>', runArgument)],
   options: [
     ...reportOptions('csv'),
-    flag('--rejected', 'only contacts that were rejected as invalid or suppressed'),
     option(
-      '--reasons <reasons>',
-      `only contacts that were rejected for these reasons (${rejectionReasons.join(',')}); the recipient of a duplicate is in the run`,
-      { read: wordsReader(rejectionReasons) },
+      '--state <state...>',
+      'only rows in these states; the recipient of a duplicate is in another row of the run',
+      { choices: reportedStates, read: statesReader(reportedStates), conflicts: ['rejected', 'reasons'] },
     ),
-    option('--state <state...>', 'only rows in these states', {
-      choices: reportedStates,
-      conflicts: ['rejected', 'reasons'],
+    flag('--rejected', 'only rows that can be fixed', { retired: '`--state invalid,suppressed`' }),
+    option('--reasons <reasons>', 'only rows that were rejected for these reasons', {
+      read: statesReader(rejectionReasons),
+      retired: '`--state <reasons>`',
     }),
     option('--delimiter <delimiter>', 'of the CSV: , ; | or tab (default: as in the contact file)', {
       read: parseDelimiter,
@@ -31,7 +31,7 @@ export const command = defineCommand({
   ],
   examples: [
     ['volley report contacts latest --out result.csv', 'write every row with its result'],
-    ['volley report contacts latest --rejected --out rejected.csv', 'write the rows to fix'],
+    ['volley report contacts latest --state invalid,suppressed --out rejected.csv', 'write the rows to fix'],
   ],
   run: async (shell, [name], { rejected, reasons, state, delimiter, encoding, ...options }) => {
     const reports = await import('../../engine/reporting/contact-report.ts');
@@ -39,8 +39,8 @@ export const command = defineCommand({
     const { chooseRun } = await import('../choose-run.ts');
     const { sheetWriter } = await import('../write-report.ts');
     const write = sheetWriter(shell, options, 'csv');
-    const exported = reasons ?? (rejected ? fixableReasons : undefined);
-    const states = new Set<ReportedState>(exported ?? state ?? reportedStates);
+    const states = new Set<ReportedState>(reasons ?? (rejected ? fixableReasons : (state ?? reportedStates)));
+    const exported = rejectionReasons.filter((reason) => states.has(reason));
     const tally = countStates();
     await withLedgerToRead(shell, async (context) => {
       // A test keeps no contact files.
@@ -52,7 +52,7 @@ export const command = defineCommand({
         return write(contactSheet(run, { ...report, rows, csv }, states, shell.now()));
       });
     });
-    if (exported) shell.note(exportText(exported, tally.counts));
+    if (exported.length === states.size) shell.note(exportText(exported, tally.counts));
   },
 });
 
@@ -81,7 +81,7 @@ function exportText(
   const listed = (reasons: readonly RejectionReason[]): string =>
     reasons.map((reason) => `${counts.get(reason) ?? 0} ${reason}`).join(', ');
   const others = rejectionReasons.filter((reason) => !exported.includes(reason) && counts.has(reason));
-  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--reasons selects reasons).` : '';
+  const not = others.length > 0 ? ` Not exported: ${listed(others)} (--state selects them).` : '';
   return `Rejected contacts: ${listed(exported)}.${not}`;
 }
 

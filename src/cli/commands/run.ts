@@ -1,3 +1,4 @@
+import { InputError } from '../../domain/problems.ts';
 import { rerunStates } from '../../domain/runs.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import {
@@ -6,24 +7,23 @@ import {
   limitOption,
   originOption,
   sendingExits,
+  statesReader,
   testOption,
-  wordsReader,
 } from '../options.ts';
 
 export const command = defineCommand({
   description:
     'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
-  arguments: [argument('[campaign]', `${campaignArgument}; omit it with --only`)],
+  arguments: [argument('[campaign]', `${campaignArgument}; omit it with --plan`)],
   options: [
     contactsOption,
-    originOption('; with --only, the run to rerun'),
+    originOption,
     limitOption,
     testOption,
-    option(
-      '--only <states>',
-      `with --of and no campaign: send again, with new MessageIDs, to the recipients of a run in these states (${rerunStates.join(',')})`,
-      { read: wordsReader(rerunStates) },
-    ),
+    option('--only <states>', 'the states of recipients to send to again', {
+      read: statesReader(rerunStates),
+      retired: '`volley rerun <run> --only <states>`',
+    }),
     flag(
       '--again',
       'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
@@ -45,10 +45,20 @@ export const command = defineCommand({
     ['volley run campaigns/first.yaml --sandbox', 'try it, without a service'],
     ['volley run campaigns/first.yaml --test-to +61412345678', 'send the first row to yourself'],
     ['volley run --plan first.plan', 'send exactly a saved plan'],
-    ['volley run --only failed,unknown --of latest', 'send again to recipients that were not reached'],
+    ['volley run campaigns/first.yaml --of latest', 'send to those that the newest run did not reach'],
   ],
-  run: async (shell, [campaign], options) => {
-    const { runCommand } = await import('../run-campaign.ts');
-    await runCommand(shell, campaign, options);
+  run: async (shell, [campaign], { only, ...options }) => {
+    if (only === undefined) {
+      const { runCommand } = await import('../run-campaign.ts');
+      await runCommand(shell, campaign, options);
+      return;
+    }
+    const { of: run, contacts, again, limit, json, sandbox } = options;
+    if (run === undefined || campaign !== undefined || contacts || again || limit !== undefined) {
+      const what = 'It needs --of, and takes no campaign, --contacts, --limit or --again.';
+      throw new InputError([{ where: '--only', what }]);
+    }
+    const { command: rerun } = await import('./rerun.ts');
+    await rerun.run(shell, [run], { only, json, sandbox });
   },
 });

@@ -2,17 +2,18 @@ import { join, resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import type { ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
-import { campaignsFolder, parseWholeNumber } from '../options.ts';
+import { campaignsFolder, campaignsOption, parseWholeNumber } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
-const folderArgument = argument('[folder]', "folder of the campaigns (default: the project's campaigns)");
+const formerFolder = argument('[folder]', '', { retired: '`--campaigns <folder>`' });
 
 const sync = defineCommand({
   description:
     'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
-  arguments: [folderArgument],
+  arguments: [formerFolder],
+  options: [campaignsOption],
   examples: [['volley schedule sync', 'read the schedules of the project again']],
-  run: async (shell, [folder = campaignsFolder(shell)]) => {
+  run: async (shell, [former = campaignsFolder(shell)], { campaigns: folder = former }) => {
     const { pastTimesWarning } = await import('../../campaign/schedule.ts');
     const { recordSchedules } = await import('../../engine/schedule/record-schedules.ts');
     const read = await readFolder(shell, folder);
@@ -57,13 +58,14 @@ const list = defineCommand({
 
 const next = defineCommand({
   description: 'Lists the next ticks of campaigns, by their files only; the ledger is not read.',
-  arguments: [folderArgument],
+  arguments: [formerFolder],
   options: [
+    campaignsOption,
     option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, otherwise: 10 }),
     flag('--json', 'print one JSON object a line'),
   ],
   examples: [['volley schedule next --limit 5', 'see the next five starts']],
-  run: async (shell, [folder = campaignsFolder(shell)], { limit, json }) => {
+  run: async (shell, [former = campaignsFolder(shell)], { campaigns: folder = former, limit, json }) => {
     const { upcomingColumns } = await import('../../report/lists/schedules.ts');
     const { printRows } = await import('../print-list.ts');
     const read = await readFolder(shell, folder);

@@ -21,7 +21,7 @@ const create = defineCommand({
       '--account <name...>',
       'only runs and campaigns of these accounts, without the audit trail and the list of tokens (default: all accounts)',
     ),
-    option('--expires <time>', 'time until the token expires, or "never"', {
+    option('--expires <duration>', 'time until the token expires, or "never"', {
       late: async () => (await import('../scalar-options.ts')).parseExpiry,
       otherwise: 90 * 86_400_000,
       shown: '90d',

@@ -33,7 +33,6 @@ export type OptionNode = {
 /** A command as help, reference, man page and completion show it. */
 export type CommandNode = {
   readonly name: string;
-  readonly alias?: string;
   /** One line, for a list of commands. */
   readonly summary: string;
   readonly description: string;
@@ -59,13 +58,15 @@ export async function describeCommand(
     name,
     summary: summary ?? description,
     description,
-    arguments: isGroup ? [] : definition.arguments.map(describeArgument),
-    options: isGroup ? [] : definition.options.map(describeOption),
+    arguments: isGroup ? [] : definition.arguments.filter(isShown).map(describeArgument),
+    options: isGroup ? [] : definition.options.filter(isShown).map(describeOption),
     exits: isGroup ? {} : definition.exits,
     examples: isGroup ? [] : definition.examples,
     commands: await Promise.all(subcommands),
   };
 }
+
+const isShown = ({ reading }: ArgumentSpec | OptionSpec): boolean => reading.retired === undefined;
 
 function describeArgument({ flags, summary, reading: { choices } }: ArgumentSpec): ValueSlot {
   const { name, isRepeatable } = valueIn(flags) ?? { name: flags, isRepeatable: false };

@@ -52,7 +52,7 @@ function readWords(root: CommandNode, words: readonly string[]): Read {
       given.add(option);
       if (option.value !== undefined && !word.includes('=')) waiting = option;
     } else {
-      const next = command.commands.find(({ name, alias }) => name === word || alias === word);
+      const next = command.commands.find(({ name }) => name === word);
       if (next === undefined) position += 1;
       else [command, options] = [next, [...next.options, ...root.options]];
     }

@@ -19,14 +19,12 @@ function section(command: CommandNode, parents: readonly string[]): string[] {
   const path = [...parents, command.name];
   if (command.commands.length > 0) return command.commands.flatMap((each) => section(each, path));
   const usage = [...path, ...command.arguments.map(argumentText)].join(' ');
-  const alias = command.alias === undefined ? [] : [`Also \`volley ${command.alias}\`.`, ''];
   return [
     '',
     `## volley ${path.join(' ')}`,
     '',
     command.description,
     '',
-    ...alias,
     '```',
     `volley ${usage}`,
     '```',

@@ -5,10 +5,9 @@ import { purpose } from '../help-text.ts';
 
 /** The program with every command loaded; a call loads only its own. */
 export async function everyCommand(): Promise<CommandNode> {
-  const commands = Object.entries(commandList).map(async ([name, { summary, alias, load }]) => ({
-    ...(await describeCommand(name, (await load()).command, summary)),
-    ...(alias === undefined ? {} : { alias }),
-  }));
+  const commands = Object.entries(commandList).map(async ([name, { summary, load }]) =>
+    describeCommand(name, (await load()).command, summary),
+  );
   const version = { flags: ['-V', '--version'], summary: 'output the version number' };
   const shared = globalOptions({ setColour: () => undefined, setZone: () => undefined });
   return {

@@ -91,5 +91,5 @@ async function keepFile(
   const kept = await invoices.keep(session.owner, part.filename.slice(-200), part.file);
   if (!part.file.truncated) return kept;
   await invoices.drop(kept.id);
-  return `The file is larger than ${maxMegabytes} MB. Pack it with gzip, or use \`volley report reconcile --invoice <file>\`.`;
+  return `The file is larger than ${maxMegabytes} MB. Pack it with gzip, or use \`volley billing reconcile --invoice <file>\`.`;
 }

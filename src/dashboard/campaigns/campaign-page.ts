@@ -87,7 +87,7 @@ function headPart(
     problems.length > 0 &&
     html`<section class="problems" aria-labelledby="faulty"><h2 id="faulty">No run of it can start now</h2>
 ${problemItems(problems)}
-<p>Correct them, and open this page again. <code>volley check</code> says the same.</p></section>`
+<p>Correct them, and open this page again. <code>volley plan --check</code> says the same.</p></section>`
   }
 ${facts && figures(facts)}
 <ul class="links">

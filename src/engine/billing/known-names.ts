@@ -41,6 +41,6 @@ const maxListed = 10;
 
 function listed(dimension: NamedDimension, known: readonly string[]): string {
   if (known.length === 0) return `The ledger has no ${dimension}.`;
-  if (known.length > maxListed) return `\`volley report billing --by ${dimension}\` lists all.`;
+  if (known.length > maxListed) return `\`volley billing report --by ${dimension}\` lists all.`;
   return `There ${known.length === 1 ? 'is' : 'are'} ${known.toSorted().join(', ')}.`;
 }

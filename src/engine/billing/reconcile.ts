@@ -101,7 +101,7 @@ async function* readable(
 }
 
 function tooManyLines(name: string, maxLines: number): InputError {
-  const what = `It has more than ${maxLines} lines. \`volley report reconcile --invoice <file>\` compares an invoice of any size.`;
+  const what = `It has more than ${maxLines} lines. \`volley billing reconcile --invoice <file>\` compares an invoice of any size.`;
   return new InputError([{ where: name, what }]);
 }
 

@@ -36,7 +36,7 @@ export function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
   const recipients = runs.reduce((sum, each) => sum + each.recipients, 0);
   return warning(
     `The service reported on ${count(recipients, 'recipient')} of requests that were never sent, and charges for them (run ${listFirst(runs.map(({ run }) => run))}).`,
-    'Another copy of the ledger may have sent them: see docs/how-to/backup.md. `volley report billing --by run` has them as "Reported, not sent".',
+    'Another copy of the ledger may have sent them: see docs/how-to/backup.md. `volley billing report --by run` has them as "Reported, not sent".',
   );
 }
 

@@ -79,7 +79,7 @@ export function checkSchedules(
   if (invalid !== undefined)
     return problem(
       `${invalid.schedule} has a schedule, and cannot be read: ${invalid.what.replaceAll('\n', ' ')}`,
-      `Correct it until \`volley check\` accepts it.`,
+      `Correct it until \`volley plan --check\` accepts it.`,
     );
   if (active.length === 0) return ok('No campaign has a schedule.');
   const next = earliest(active.flatMap(({ times }) => nextTick(storedSchedule.parse(times), now) ?? []));

@@ -136,9 +136,7 @@ function waysOn(run: string, requests: RequestCounts | undefined): string {
         ]
       : []),
     ...(unreached.length > 0
-      ? [
-          `\`volley run --only ${unreached.join(',')} --of ${run}\` sends to recipients that it did not reach.`,
-        ]
+      ? [`\`volley rerun ${run} --only ${unreached.join(',')}\` sends to recipients that it did not reach.`]
       : []),
   ].join(' ');
 }

@@ -44,7 +44,7 @@ export async function requireRun({ ledger }: EngineContext, run: string): Promis
 export async function requireUnpurgedRun(context: EngineContext, run: string): Promise<Run> {
   const found = await requireRun(context, run);
   if (found.purgedAt === null) return found;
-  const what = `It was purged at ${found.purgedAt.toISOString()}: its contacts and messages are erased. \`volley report run ${run}\` has its counts, and \`volley report billing\` its costs.`;
+  const what = `It was purged at ${found.purgedAt.toISOString()}: its contacts and messages are erased. \`volley report run ${run}\` has its counts, and \`volley billing report\` its costs.`;
   throw new InputError([{ where: `run ${run}`, what }]);
 }
 

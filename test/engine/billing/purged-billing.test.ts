@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeBilling } from '../../../src/cli/commands/report-billing.ts';
+import { writeBilling } from '../../../src/cli/commands/billing-report.ts';
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { billingDimensions } from '../../../src/ledger/billing/report.ts';
 import { reportFormats, type Sheet } from '../../../src/report/formats/sheet.ts';

@@ -47,7 +47,7 @@ export const command = defineCommand({
   ],
   exits: { 3: 'the invoice and the ledger differ' },
   examples: [
-    ['volley report reconcile --invoice november.csv --from 2026-11 --to 2026-12', 'check an invoice'],
+    ['volley billing reconcile --invoice november.csv --from 2026-11 --to 2026-12', 'check an invoice'],
   ],
   run: async (shell, _, { from, to, timeZone, account, subAccount, channel, ...options }) => {
     const { openInvoice } = await import('../../contacts/open-invoice.ts');

@@ -38,8 +38,8 @@ export const command = defineCommand({
     ...reportOptions('table'),
   ],
   examples: [
-    ['volley report billing --from 2026-11', 'bill November by SubAccount and ChargeCode'],
-    ['volley report billing --by campaign,month --out billing.xlsx', 'write a workbook'],
+    ['volley billing report --from 2026-11', 'bill November by SubAccount and ChargeCode'],
+    ['volley billing report --by campaign,month --out billing.xlsx', 'write a workbook'],
   ],
   run: async (shell, _, { from, to, timeZone, by = usualDimensions, ...options }) => {
     const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
