@@ -52,7 +52,7 @@ async function sendAgain(
   const { dispatchAndPrint } = await import('../dispatch-and-print.ts');
   const account = await loadAccount(name, shell.settings);
   await requireReachable(account);
-  const run = await planRerun(context, source, only, account);
+  const run = await planRerun(context, { of: source, states: only, account });
   shell.note(`  planned  run ${run}: ${only.join(', ')} of run ${source}`);
   if (only.includes('unknown')) {
     shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
