@@ -77,7 +77,7 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
     table.push([name, median(times).toFixed(0), ratio.toFixed(1), aim]);
   };
   row('GROUP BY over plain tables', groupBy, '');
-  row('volley report billing', booked, '36');
+  row('volley billing report', booked, '36');
   row(`  with ${(rounds + 1) * 1_000} reports and a run that are not booked yet`, unbooked, '');
   const lines = (await billing(context, untilEnd)).lines.length;
   console.log(

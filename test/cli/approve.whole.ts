@@ -122,7 +122,7 @@ test.each([
 
 test.each(['sometimes', '{}', '{ aboveRecipients: -1 }'])('approval: %s is refused', async (approval) => {
   await write(approval);
-  expect(await volley('check', 'campaign.yaml')).toMatchObject({ code: 2, stdout: '' });
+  expect(await volley('plan', '--check', 'campaign.yaml')).toMatchObject({ code: 2, stdout: '' });
 });
 
 test('a run without required approval cannot be approved', async () => {
@@ -141,7 +141,7 @@ test('a rerun for recipients that were not reached needs approval too', async ()
   await volley('resume', run);
   await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
-  const again = await volley('run', '--only', 'failed', '--of', run, '--json');
+  const again = await volley('rerun', run, '--only', 'failed', '--json');
   expect(again).toMatchObject({ code: 4 });
   expect(await sent()).toBe(4);
   expect(await as('bob@desk', 'approve', JSON.parse(again.stdout).run)).toMatchObject({ code: 0 });

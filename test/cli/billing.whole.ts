@@ -25,10 +25,10 @@ function run(...words: string[]): Promise<Ended> {
   return volley(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
 }
 
-const billing = (...words: string[]): Promise<Ended> => run('report', 'billing', ...words);
+const billing = (...words: string[]): Promise<Ended> => run('billing', 'report', ...words);
 
-describe('volley report billing', () => {
-  test('volley report billing has lines by SubAccount and ChargeCode, with unknown recipients in their own column', async () => {
+describe('volley billing report', () => {
+  test('volley billing report has lines by SubAccount and ChargeCode, with unknown recipients in their own column', async () => {
     const { rows, totals } = JSON.parse((await billing('--json')).stdout);
     expect(rows).toMatchObject([
       { SubAccount: 'North', ChargeCode: '=A1', accepted: 2, unknown: 0, estimated: '0.32', currency: 'NZD' },
@@ -44,7 +44,7 @@ describe('volley report billing', () => {
     expect(totals).toMatchObject([{ SubAccount: 'Total', accepted: 2, unknown: 1, difference: '-0.32' }]);
   });
 
-  test('volley report billing counts recipients whose price is not known yet in their own column', async () => {
+  test('volley billing report counts recipients whose price is not known yet in their own column', async () => {
     const { rows, totals } = JSON.parse((await billing('--json')).stdout);
     expect(rows).toMatchObject([
       { SubAccount: 'North', accepted: 2, delivered: 0, notYetReported: 2, price: '0' },
@@ -54,7 +54,7 @@ describe('volley report billing', () => {
     expect((await billing()).stdout).toContain('Not yet reported');
   });
 
-  test('volley report billing is refused for a file name of another format, before the report is made', async () => {
+  test('volley billing report is refused for a file name of another format, before the report is made', async () => {
     const out = (name: string, ...words: string[]) => billing('--out', name, ...words);
     const refused = await Promise.all([
       out('x.pdf'),
@@ -80,7 +80,7 @@ describe('volley report billing', () => {
     expect(await workspace.read('bill.txt')).toMatch(/^Billing\n/);
   });
 
-  test('volley report billing uses dates of the chosen zone', async () => {
+  test('volley billing report uses dates of the chosen zone', async () => {
     const auckland = ['--time-zone', 'Pacific/Auckland', '--by', 'day', '--format', 'ndjson'];
     expect(JSON.parse((await billing(...auckland)).stdout)).toMatchObject({ day: '2026-09-27', requests: 2 });
     expect((await billing(...auckland, '--to', '2026-09-27')).stdout).toBe('');
@@ -88,7 +88,7 @@ describe('volley report billing', () => {
     expect(JSON.parse((await billing(...auckland, ...of)).stdout)).toMatchObject({ requests: 2 });
   });
 
-  test('volley report billing filters lines, also lines without a value', async () => {
+  test('volley billing report filters lines, also lines without a value', async () => {
     const { stdout } = await billing('--sub-account', '(none)', '--by', 'ChargeCode', '--format', 'csv');
     expect(stdout.split('\n').map((line) => line.split(',')[0])).toEqual(['ChargeCode', 'B-2', '']);
   });
@@ -99,7 +99,7 @@ describe('volley report billing', () => {
     expect(stdout).toBe((await billing('--by', 'channel,ChargeCode', '--format', 'csv')).stdout);
   });
 
-  test('volley report billing contains no ChargeCode that a spreadsheet would compute', async () => {
+  test('volley billing report contains no ChargeCode that a spreadsheet would compute', async () => {
     const { stdout } = await billing('--format', 'csv');
     expect(stdout).toContain(`North,'=A1,`);
   });
@@ -121,7 +121,7 @@ describe('volley report billing', () => {
     [['--sub-account', 'Nroth', '(none)'], /SubAccount Nroth: .*Did you mean "North"\? There is North\./],
     [['--charge-code', 'B-3'], /ChargeCode B-3: .*Did you mean "B-2"\? There are =A1, B-2\./],
     [['--department', 'Ops'], /Department Ops: .*The ledger has no Department\./],
-  ])('volley report billing refuses %j with the reason', async (words, why) => {
+  ])('volley billing report refuses %j with the reason', async (words, why) => {
     const { code, stdout, stderr } = await billing(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(why);

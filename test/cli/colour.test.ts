@@ -12,11 +12,11 @@ test('a terminal gets colours, unless NO_COLOR is set or it has none; a pipe get
 });
 
 test.each([
-  [['check', 'none.yaml'], plainScreen, false],
-  [['check', 'none.yaml'], { width: 80, colour: true }, true],
-  [['check', 'none.yaml', '--color', 'always'], plainScreen, true],
-  [['--color', 'never', 'check', 'none.yaml'], { width: 80, colour: true }, false],
-  [['--color', 'auto', 'check', 'none.yaml'], { width: 80, colour: true }, true],
+  [['plan', '--check', 'none.yaml'], plainScreen, false],
+  [['plan', '--check', 'none.yaml'], { width: 80, colour: true }, true],
+  [['plan', '--check', 'none.yaml', '--color', 'always'], plainScreen, true],
+  [['--color', 'never', 'plan', '--check', 'none.yaml'], { width: 80, colour: true }, false],
+  [['--color', 'auto', 'plan', '--check', 'none.yaml'], { width: 80, colour: true }, true],
 ])('%j on a terminal or not has the colours that --color asks for', async (words, screen, coloured) => {
   const { code, stderr } = await volleyInProcess(words, { screen });
   expect(code).toBe(2);

@@ -49,8 +49,8 @@ test.each(Object.entries(await commandFiles()))(
 describe('suggestions', () => {
   test('complete commands and subcommands by their prefix', async () => {
     expect(await suggest('res')).toEqual(['resume', 'resolve']);
-    expect(await suggest('report re')).toEqual(['recipient', 'reconcile']);
-    expect(await suggest('reports mi')).toEqual(['missing']);
+    expect(await suggest('billing re')).toEqual(['report', 'reconcile']);
+    expect(await suggest('delivery-reports mi')).toEqual(['missing']);
   });
 
   test('complete options that are not given yet, and those that can be repeated', async () => {
@@ -71,7 +71,7 @@ describe('suggestions', () => {
 
   test('leave files to the shell', async () => {
     expect(await suggest('run camp')).toEqual([':files']);
-    expect(await suggest('report billing --out x')).toEqual([':files']);
+    expect(await suggest('billing report --out x')).toEqual([':files']);
   });
 });
 

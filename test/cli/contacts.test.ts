@@ -53,17 +53,17 @@ describe('contacts from standard input', () => {
     }
   });
 
-  test('volley check reads the header of contacts from standard input', async () => {
-    expect(await command(['check', 'piped.yaml'], contactsCsv(3))).toMatchObject({ code: 0 });
-    expect(await command(['check', 'piped.yaml'], 'a,b\n')).toMatchObject({
+  test('volley plan --check reads the header of contacts from standard input', async () => {
+    expect(await command(['plan', '--check', 'piped.yaml'], contactsCsv(3))).toMatchObject({ code: 0 });
+    expect(await command(['plan', '--check', 'piped.yaml'], 'a,b\n')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('standard input has no column "mobile"'),
     });
   });
 
   test('empty standard input is refused', async () => {
-    for (const name of ['check', 'plan', 'run']) {
-      expect(await command([name, 'piped.yaml'])).toEqual({
+    for (const words of [['plan', '--check'], ['plan'], ['run']]) {
+      expect(await command([...words, 'piped.yaml'])).toEqual({
         code: 2,
         stdout: '',
         stderr: 'standard input: The file is empty; expected a header line.\n',
@@ -71,7 +71,7 @@ describe('contacts from standard input', () => {
     }
   });
 
-  test('volley check stops waiting for a pipe that stays open without data', async () => {
+  test('volley plan --check stops waiting for a pipe that stays open without data', async () => {
     let destroyed = false;
     const silent = Object.assign(
       (async function* (): AsyncGenerator<Buffer> {
@@ -112,7 +112,7 @@ describe('--contacts', () => {
   });
 
   test('a wrong --contacts is refused with the name of the option', async () => {
-    expect(await command(['check', 'campaign.yaml', '--contacts', 'none.csv'])).toMatchObject({
+    expect(await command(['plan', '--check', 'campaign.yaml', '--contacts', 'none.csv'])).toMatchObject({
       code: 2,
       stderr: '--contacts: The contact file none.csv cannot be read (it does not exist).\n',
     });

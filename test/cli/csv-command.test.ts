@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { csvCommand } from '../../src/cli/csv-command.ts';
 
 test.each([
-  ['report billing --by run --out bill.html', 'bill.html', 'report billing --by run --out bill.csv'],
-  ['report billing --format=html --by run', undefined, 'report billing --by run --out report.csv'],
+  ['billing report --by run --out bill.html', 'bill.html', 'billing report --by run --out bill.csv'],
+  ['billing report --format=html --by run', undefined, 'billing report --by run --out report.csv'],
   ['--format html report failures latest', undefined, 'report failures latest --out report.csv'],
   ['audit --format html --out=a.b/trail', 'a.b/trail', 'audit --out a.b/trail.csv'],
 ])('`volley %s` writes CSV as another command', (words, out, command) => {
@@ -11,7 +11,7 @@ test.each([
 });
 
 test('words that a shell would change are quoted', () => {
-  expect(csvCommand(['report', 'billing', '--sub-account', "O'Neil & Co", '(none)'], undefined)).toBe(
-    "volley report billing --sub-account 'O'\\''Neil & Co' '(none)' --out report.csv",
+  expect(csvCommand(['billing', 'report', '--sub-account', "O'Neil & Co", '(none)'], undefined)).toBe(
+    "volley billing report --sub-account 'O'\\''Neil & Co' '(none)' --out report.csv",
   );
 });

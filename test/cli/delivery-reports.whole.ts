@@ -85,11 +85,6 @@ test('a replay reads delivery reports by the names and words of their account', 
   );
 });
 
-test('volley reports is an alias of volley delivery-reports', async () => {
-  const [byAlias, byName] = [await call('reports', 'list'), await call('delivery-reports', 'list')];
-  expect(byAlias).toMatchObject({ code: 0, stdout: byName.stdout });
-});
-
 describe('delivery reports of a run', () => {
   test('missing delivery reports are listed oldest first, with the last status of each recipient', async () => {
     await receive({ ...success, MessageID: messageId, Destination: '+64211230002', Status: 'Pending' });

@@ -95,7 +95,7 @@ test('the demo sends to all recipients by SMS, email and fax, and its ledger agr
   expect(stdout).toContain('│ SubAccount │ Recipients │ Accepted │ Unknown │ Delivered │');
   expect(stdout).toMatch(/│ Total +│ +1350 │ +1350 │ +0 │/);
   expect(stdout).toMatch(
-    /^ {2}DATABASE_URL= VOLLEY_HOME=\.volley\/demo npx --no-install volley report billing --by SubAccount,ChargeCode --run \S+ \S+ \S+$/m,
+    /^ {2}DATABASE_URL= VOLLEY_HOME=\.volley\/demo npx --no-install volley billing report --by SubAccount,ChargeCode --run \S+ \S+ \S+$/m,
   );
   expect(linesOfReadme().filter((line) => !shapesOf(`${stderr}${stdout}`).has(shapeOf(line)))).toEqual([]);
   expect(code).toBe(0);

@@ -146,7 +146,7 @@ describe('fixed contacts with a key', () => {
       await scene.write('contacts.csv', broken);
       const first = await run(keys);
       expect(first).toMatchObject({ contacts: { invalid: 2, duplicate: merged } });
-      const { stdout } = await call(`report contacts ${first.run} --rejected`, keys);
+      const { stdout } = await call(`report contacts ${first.run} --state invalid,suppressed`, keys);
       const fixed = stdout.replace('ann@example,', 'Ann@example.org,').replace('cidexample', 'cid@example');
       await scene.write('contacts.csv', fixed);
       const before = await sent();

@@ -210,7 +210,7 @@ test('a name in .env that begins with VOLLEY_ and that nothing reads is refused 
 });
 
 test('advice about a variable that is not set does not name /dev/null as a file to set it in', async () => {
-  const { stderr } = await at(['check', 'campaigns/first.yaml', '--env-file', '/dev/null']);
+  const { stderr } = await at(['plan', '--check', 'campaigns/first.yaml', '--env-file', '/dev/null']);
   expect(stderr).toContain('is not set');
   expect(stderr).not.toContain('/dev/null');
 });

@@ -50,7 +50,7 @@ const keptRows = () =>
     return found;
   });
 const bill = async () => {
-  const { rows, totals } = JSON.parse((await volley('report', 'billing', '--json')).stdout);
+  const { rows, totals } = JSON.parse((await volley('billing', 'report', '--json')).stdout);
   return { rows, totals };
 };
 

@@ -41,7 +41,7 @@ const onceEach = (...last: number[]) =>
   Object.fromEntries(last.map((digit) => [`+6141200000${digit}`, 1] as const));
 
 async function exportFixedContacts(of = run, ...options: string[]): Promise<string> {
-  const { stdout } = await call('report', 'contacts', of, '--rejected', ...options);
+  const { stdout } = await call('report', 'contacts', of, '--state', 'invalid,suppressed', ...options);
   const text = stdout.replace('eve,', '0412000005,').replace('04120000O6,', '0412000006,');
   await scene.write('left-out.csv', text);
   return text;
@@ -51,23 +51,23 @@ const runFixedContacts = (...options: string[]) =>
   call('run', 'campaign.yaml', '--contacts', 'left-out.csv', '--json', ...options);
 
 test('rejected contacts are exported by reason, and duplicates only on request', async () => {
-  const { stdout, stderr } = await call('report', 'contacts', run, '--rejected');
+  const { stdout, stderr } = await call('report', 'contacts', run, '--state', 'invalid,suppressed');
   expect(stdout).toMatch(/eve.*invalid.*\n04120000O6.*invalid/);
   expect(stdout).not.toContain('duplicate');
   expect(stderr).toBe(
-    'Rejected contacts: 2 invalid, 0 suppressed. Not exported: 2 duplicate (--reasons selects reasons).\n',
+    'Rejected contacts: 2 invalid, 0 suppressed. Not exported: 2 duplicate (--state selects them).\n',
   );
-  const all = await call('report', 'contacts', run, '--reasons', 'invalid,duplicate');
+  const all = await call('report', 'contacts', run, '--state', 'invalid,duplicate');
   expect(all.stdout.match(/duplicate/g)).toHaveLength(2);
   expect(all.stderr).toBe('Rejected contacts: 2 invalid, 2 duplicate.\n');
-  const repeated = await call('report', 'contacts', run, '--reasons', 'invalid', '--reasons', 'duplicate');
+  const repeated = await call('report', 'contacts', run, '--state', 'invalid', '--state', 'duplicate');
   expect(repeated.stdout).toBe(all.stdout);
-  expect(await call('report', 'contacts', run, '--reasons', 'none')).toMatchObject({ code: 2 });
+  expect(await call('report', 'contacts', run, '--state', 'none')).toMatchObject({ code: 2 });
 });
 
 describe('a run of fixed contacts', () => {
   test('a run of fixed contacts reaches only these, as its plan shows, and is refused when it is repeated', async () => {
-    await exportFixedContacts(run, '--reasons', 'invalid,duplicate');
+    await exportFixedContacts(run, '--state', 'invalid,duplicate');
     const words = `fixed       contacts of run ${run}; excluded: 2 reached by run ${run}`;
     const planned = await call('plan', 'campaign.yaml', '--contacts', 'left-out.csv');
     expect(planned.stdout).toContain('4 read: 2 to send to, 0 invalid, 2 duplicate');
@@ -119,7 +119,7 @@ describe('a run of fixed contacts', () => {
     await scene.write('left-out.csv', 'mobile,name,code\n0412000001,Ann,A\n0412000002,Bob,A\n');
     const { stdout } = await runFixedContacts('--of', run);
     const next = JSON.parse(stdout).run;
-    expect((await call('report', 'contacts', next, '--reasons', 'duplicate')).stdout).toContain(
+    expect((await call('report', 'contacts', next, '--state', 'duplicate')).stdout).toContain(
       `may have been reached by run ${run}`,
     );
     expect(await messagesByNumber()).toEqual({ ...onceEach(1, 3), '+61412000002': 2 });
@@ -133,7 +133,7 @@ test('a rerun excludes recipients that a run of fixed contacts has reached', asy
   ]);
   await scene.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
   await runFixedContacts('--of', run);
-  const { code, stderr } = await call('run', '--only', 'failed', '--of', run);
+  const { code, stderr } = await call('rerun', run, '--only', 'failed');
   expect([code, stderr]).toEqual([2, expect.stringContaining('No recipient is failed')]);
   expect((await messagesByNumber())['+61412000002']).toBe(2);
 });
@@ -184,7 +184,16 @@ test('the result file has the delimiter and the encoding of the contact file, un
     smsCampaignYaml.replace('  country: AU', '  country: AU\n  encoding: windows-1252'),
   );
   const written = async (file: string, ...options: string[]) => {
-    const { code } = await call('report', 'contacts', 'latest', '--rejected', '--out', file, ...options);
+    const { code } = await call(
+      'report',
+      'contacts',
+      'latest',
+      '--state',
+      'invalid,suppressed',
+      '--out',
+      file,
+      ...options,
+    );
     expect(code).toBe(0);
     return readFile(join(scene.folder, file));
   };

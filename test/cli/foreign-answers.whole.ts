@@ -18,14 +18,14 @@ async function webServer() {
 test('an operator sees why a run with a wrong address is in doubt, and decides about all of it by its answer', async () => {
   await using server = await webServer();
   const command = (...words: string[]) => scene.command(words, { env: { VOLLEY_SANDBOX_URL: server.url } });
-  const checked = await command('check', 'campaign.yaml');
+  const checked = await command('plan', '--check', 'campaign.yaml');
   expect([checked.code, checked.stderr]).toEqual([
     0,
     expect.stringMatching(
       /Warning: account sandbox: What answers at \S+ is not the interface .*HTTP 404, text\/html/,
     ),
   ]);
-  expect((await command('check', '--strict', 'campaign.yaml')).code).toBe(2);
+  expect((await command('plan', '--check', '--strict', 'campaign.yaml')).code).toBe(2);
 
   const ran = await command('run', 'campaign.yaml');
   expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining(`${server.url}/api/v2.02/send/sms`)]);
@@ -50,8 +50,8 @@ test('an operator sees why a run with a wrong address is in doubt, and decides a
 test('check says that the service cannot be reached, and refuses that only with --strict', async () => {
   const command = (...words: string[]) =>
     scene.command(words, { env: { VOLLEY_SANDBOX_URL: 'https://volley.invalid' } });
-  const { code, stdout, stderr } = await command('check', 'campaign.yaml');
+  const { code, stdout, stderr } = await command('plan', '--check', 'campaign.yaml');
   expect([code, stdout]).toEqual([0, expect.stringContaining('is valid')]);
   expect(stderr).toContain('Warning: account sandbox: It cannot be reached');
-  expect((await command('check', '--strict', 'campaign.yaml')).code).toBe(2);
+  expect((await command('plan', '--check', '--strict', 'campaign.yaml')).code).toBe(2);
 });

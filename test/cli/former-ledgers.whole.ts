@@ -80,7 +80,7 @@ describe.each(releases)('a ledger of %s', (release) => {
   });
 
   test('has the bill of its closed month, of a run that was purged', async () => {
-    const words = ['report', 'billing', '--from', '2026-10-01', '--to', '2026-10-31', '--json'];
+    const words = ['billing', 'report', '--from', '2026-10-01', '--to', '2026-10-31', '--json'];
     const { rows, totals } = JSON.parse(await expectEnd(0, ...words));
     const expected: { rows: object[]; totals: object[] } = JSON.parse(JSON.stringify(bill));
     expect({ rows, totals }).toMatchObject({ rows: expected.rows, totals: expected.totals });

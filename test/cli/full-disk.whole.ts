@@ -46,7 +46,7 @@ async function volleyAfter(
 }
 
 test('a report that exceeds the size limit of files is not reported as a lost database, and leaves no file', async () => {
-  const billing = ['report', 'billing', '--out', 'bill.csv'];
+  const billing = ['billing', 'report', '--out', 'bill.csv'];
   expect(await volleyAfter('ulimit -f 0; exec "$0" "$@"', billing)).toEqual({
     code: 1,
     stderr: 'bill.csv cannot be written: the file would exceed the size limit (EFBIG).\n',
@@ -54,7 +54,7 @@ test('a report that exceeds the size limit of files is not reported as a lost da
   expect(await readdir(workspace.folder)).toEqual([]);
 });
 
-test.each([[['report', 'billing']], [['schema', 'campaign']], [['report', '--help']]])(
+test.each([[['billing', 'report']], [['schema', 'campaign']], [['report', '--help']]])(
   'a full disk behind standard output is reported, with exit code 1: %o',
   async (words) => {
     expect(await volleyAfter('exec "$0" "$@" > /dev/full', words)).toEqual({

@@ -125,7 +125,7 @@ describe('with a database', () => {
   }
 
   const check = (cwd: string, campaign: string) =>
-    volleyInProcess(['check', `campaigns/${campaign}.yaml`, '--json'], { cwd });
+    volleyInProcess(['plan', '--check', `campaigns/${campaign}.yaml`, '--json'], { cwd });
 
   test('the first campaign is for the contact file that is named, which stays where it is', async () => {
     const { folder, read } = await workspaceFor({

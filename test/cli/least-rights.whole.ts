@@ -90,7 +90,7 @@ test('the database rights in docs/how-to/deployment.md are enough to work, and d
   const commands = [
     ['status', run],
     ['report', 'run', run],
-    ['report', 'billing'],
+    ['billing', 'report'],
     ['report', 'contacts', run],
     ['suppress', 'add', '+61412000001', '--channel', 'sms'],
     ['account', 'limits', 'sandbox', '--requests-per-second', '500'],

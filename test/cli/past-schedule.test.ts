@@ -11,10 +11,10 @@ const past =
   'all 2 times are past, the last one is 2020-12-24 09:00 Pacific/Auckland, so the schedule starts no run';
 
 test('check warns of a schedule whose times are all past, and refuses it with --strict', async () => {
-  const checked = await scene.command(['check', 'campaigns/night.yaml']);
+  const checked = await scene.command(['plan', '--check', 'campaigns/night.yaml']);
   expect(checked.code).toBe(0);
   expect(checked.stderr).toMatch(new RegExp(`^Warning: campaigns/night\\.yaml:\\d+:7: ${past}$`, 'm'));
-  const { code, stderr } = await scene.command(['check', '--strict', 'campaigns/night.yaml']);
+  const { code, stderr } = await scene.command(['plan', '--check', '--strict', 'campaigns/night.yaml']);
   expect([code, stderr]).toEqual([2, expect.stringContaining(past)]);
 });
 
@@ -24,6 +24,6 @@ test('plan warns of a schedule whose times are all past', async () => {
 });
 
 test('schedule sync warns of a schedule whose times are all past', async () => {
-  const { code, stderr } = await scene.command(['schedule', 'sync', 'campaigns']);
+  const { code, stderr } = await scene.command(['schedule', 'sync', '--campaigns', 'campaigns']);
   expect([code, stderr]).toEqual([0, expect.stringContaining(`Warning: campaigns/night.yaml: ${past}`)]);
 });

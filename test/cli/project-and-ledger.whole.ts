@@ -55,8 +55,8 @@ test('a campaign of another project is refused, because the ledger here does not
     'shop/.volley-project': '',
     'shop/campaigns/night.yaml': smsCampaignYaml,
   });
-  for (const command of ['check', 'plan', 'run']) {
-    const { code, stderr } = await volleyInProcess([command, 'shop/campaigns/night.yaml'], { cwd: folder });
+  for (const words of [['plan', '--check'], ['plan'], ['run']]) {
+    const { code, stderr } = await volleyInProcess([...words, 'shop/campaigns/night.yaml'], { cwd: folder });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`belongs to the project ${folder}/shop`)]);
     expect(stderr).toContain(`Go to ${folder}/shop`);
   }
@@ -69,9 +69,12 @@ test('a campaign of this project that is named through a link is not one of anot
     'shop/campaigns/night.yaml': smsCampaignYaml,
   });
   await symlink(join(folder, 'shop'), join(folder, 'current'));
-  const { stderr } = await volleyInProcess(['check', join(folder, 'current/campaigns/night.yaml')], {
-    cwd: join(folder, 'shop'),
-  });
+  const { stderr } = await volleyInProcess(
+    ['plan', '--check', join(folder, 'current/campaigns/night.yaml')],
+    {
+      cwd: join(folder, 'shop'),
+    },
+  );
   expect(stderr).not.toContain('belongs to the project');
 });
 
@@ -192,9 +195,9 @@ const looking: readonly (readonly string[])[] = [
   ['suppress', 'list'],
   ['delivery-reports', 'list'],
   ['delivery-reports', 'missing'],
-  ['report', 'billing'],
+  ['billing', 'report'],
   ['report', 'campaigns'],
-  ['report', 'reconcile', '--invoice', 'invoice.csv', '--from', '2026-11'],
+  ['billing', 'reconcile', '--invoice', 'invoice.csv', '--from', '2026-11'],
   ['account', 'limits'],
   ['purge', '--older-than', '400d', '--dry-run'],
 ];

@@ -21,19 +21,19 @@ afterAll(async () => {
 async function reconcile(rows: readonly string[], ...words: string[]): Promise<Ended> {
   await writeFile(`${workspace.folder}/invoice.csv`, [invoiceHeader, ...rows].join('\n'));
   const period = ['--from', '2026-11', '--to', '2026-12', '--time-zone', 'Pacific/Auckland'];
-  return volley(['report', 'reconcile', '--invoice', 'invoice.csv', ...period, ...words], {
+  return volley(['billing', 'reconcile', '--invoice', 'invoice.csv', ...period, ...words], {
     cwd: workspace.folder,
     env: { DATABASE_URL: opened.url },
   });
 }
 
-test('volley report reconcile ends with exit code 0 when everything agrees', async () => {
+test('volley billing reconcile ends with exit code 0 when everything agrees', async () => {
   const { code, stdout } = await reconcile(sent.map((one) => invoiceRow(one)));
   expect(stdout).toMatch(/Agrees +│ 2 lines .* 0\.10 │ +0\.10 │ +0\.00/);
   expect(code).toBe(0);
 });
 
-test('volley report reconcile prints a difference in the chosen format and ends with exit code 3', async () => {
+test('volley billing reconcile prints a difference in the chosen format and ends with exit code 3', async () => {
   const { code, stdout } = await reconcile(
     sent.slice(1).map((one) => invoiceRow(one)),
     '--json',
@@ -43,13 +43,13 @@ test('volley report reconcile prints a difference in the chosen format and ends 
   expect(code).toBe(3);
 });
 
-test('volley report reconcile prints nothing and ends with exit code 2 when a line cannot be read', async () => {
+test('volley billing reconcile prints nothing and ends with exit code 2 when a line cannot be read', async () => {
   const { code, stdout, stderr } = await reconcile(['Abc,+6421,free,1']);
   expect(stderr).toContain('invoice.csv:2:3: "free" is no price');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
-test('volley report reconcile accepts names for any number of columns, and refuses unknown columns', async () => {
+test('volley billing reconcile accepts names for any number of columns, and refuses unknown columns', async () => {
   const named = ['--column', 'MessageID=MessageID', 'price=Price', '--column', 'Units=Units'];
   expect(
     await reconcile(

@@ -186,7 +186,7 @@ test('delivery reports of requests that a restored ledger never sent pause their
   await restoredNow();
   expect((await scene.runHere(['resume', run])).code).toBe(3);
   expect((await accepted(run)).most).toBe(1);
-  const { stdout } = await scene.runHere(['report', 'billing', '--format', 'ndjson', '--by', 'Campaign']);
+  const { stdout } = await scene.runHere(['billing', 'report', '--format', 'ndjson', '--by', 'Campaign']);
   expect(stdout).not.toBe('');
 });
 

@@ -103,7 +103,7 @@ const naming: readonly (readonly string[])[] = [
   ['delivery-reports', 'missing', '--run', '261121'],
   ['delivery-reports', 'poll', '261121'],
   ['audit', '--run', '261121'],
-  ['run', '--only', 'failed', '--of', '261121'],
+  ['rerun', '261121', '--only', 'failed'],
   ['plan', 'campaign.yaml', '--of', '261121'],
   ['run', 'campaign.yaml', '--of', '261121'],
   ['cancel', '261121'],
@@ -149,12 +149,12 @@ test('the runs that begin so are found by an index, in any language of the datab
   ]);
 });
 
-test('report billing takes latest and the beginning of a run id, and prints which run that is', async () => {
+test('billing report takes latest and the beginning of a run id, and prints which run that is', async () => {
   for (const name of ['latest', '261122-a']) {
-    const { code, stderr } = await command('report', 'billing', '--run', name, '--by', 'run');
+    const { code, stderr } = await command('billing', 'report', '--run', name, '--by', 'run');
     expect([code, stderr]).toEqual([0, expect.stringContaining('run      261122-aaaaa (welcome, planned)')]);
   }
-  const unknown = await command('report', 'billing', '--run', '261199');
+  const unknown = await command('billing', 'report', '--run', '261199');
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no such run')]);
 });
 
@@ -163,7 +163,7 @@ test('a campaign is named by its name in the folder campaigns', async () => {
   await copyFile(join(workspace.folder, 'campaign.yaml'), join(workspace.folder, 'campaigns/first.yaml'));
   await copyFile(join(workspace.folder, 'contacts.csv'), join(workspace.folder, 'campaigns/contacts.csv'));
   for (const name of ['first', 'first.yaml']) {
-    const { code, stdout } = await command('check', name);
+    const { code, stdout } = await command('plan', '--check', name);
     expect([code, stdout]).toEqual([
       0,
       expect.stringContaining('campaigns/first.yaml: campaign test is valid'),
@@ -174,13 +174,10 @@ test('a campaign is named by its name in the folder campaigns', async () => {
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('campaigns/second.yaml')]);
 });
 
-test.each(['check', 'plan', 'run'])(
-  'volley %s says of a contact file that it is no campaign',
-  async (name) => {
-    const { code, stderr } = await command(name, 'contacts.csv');
-    expect([code, stderr]).toEqual([
-      2,
-      'contacts.csv: This is the name of a contact file, and a campaign is expected (YAML). To send a campaign to these contacts, add --contacts contacts.csv to it.\n',
-    ]);
-  },
-);
+test.each(['plan', 'run'])('volley %s says of a contact file that it is no campaign', async (name) => {
+  const { code, stderr } = await command(name, 'contacts.csv');
+  expect([code, stderr]).toEqual([
+    2,
+    'contacts.csv: This is the name of a contact file, and a campaign is expected (YAML). To send a campaign to these contacts, add --contacts contacts.csv to it.\n',
+  ]);
+});

@@ -128,7 +128,7 @@ test('run --only --of --sandbox sends again to a sandbox of its own', async () =
   });
   expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining('5 rejected')]);
   refusing.close();
-  const { code, stdout, stderr } = await volley('run', '--only', 'rejected', '--of', 'latest', '--sandbox');
+  const { code, stdout, stderr } = await volley('rerun', 'latest', '--only', 'rejected', '--sandbox');
   expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
   expect(stderr).toContain('Sandbox on http://127.0.0.1:');
 });

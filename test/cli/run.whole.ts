@@ -107,7 +107,7 @@ test('plan and check send nothing and need no database', async () => {
   const where = await surroundings();
   const withoutDatabase = { ...where, env: { ...where.env, DATABASE_URL: 'postgres://127.0.0.1:1/none' } };
   expect((await volley(['plan', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
-  expect((await volley(['check', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
+  expect((await volley(['plan', '--check', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
   expect(await journal()).toEqual([]);
 });
 
@@ -127,7 +127,7 @@ test('status, runs and both reports print JSON: one object, or one object a line
   expect(await json('report', 'run', run)).toMatchObject([
     { summary: { run }, failures: [], rejectedContacts: [] },
   ]);
-  const billing = JSON.parse((await volley(['report', 'billing', '--run', run, '--json'], where)).stdout);
+  const billing = JSON.parse((await volley(['billing', 'report', '--run', run, '--json'], where)).stdout);
   expect(billing.rows).toHaveLength(6);
   expect(billing.totals).toMatchObject([{ requests: 60, recipients: 60, accepted: 60 }]);
 });
@@ -236,14 +236,15 @@ test('--only and --of send to the failed recipients of a run again, and no other
 
   const again = await surroundings();
   const misused = [
-    ['--only', 'unknown'],
-    ['--of', first.run],
-    ['campaign.yaml', '--only', 'unknown', '--of', first.run],
-    ['--only', 'accepted', '--of', first.run],
+    ['run', '--only', 'unknown'],
+    ['run', '--of', first.run],
+    ['run', 'campaign.yaml', '--only', 'unknown', '--of', first.run],
+    ['rerun', first.run],
+    ['rerun', first.run, '--only', 'accepted'],
   ];
-  for (const words of misused) expect((await volley(['run', ...words], again)).code).toBe(2);
+  for (const words of misused) expect((await volley(words, again)).code).toBe(2);
 
-  const words = ['run', '--only', 'failed,unknown', '--of', first.run, '--json'];
+  const words = ['rerun', first.run, '--only', 'failed,unknown', '--json'];
   const { code, stdout, stderr } = await volley(words, again);
   const second = summaryOf(stdout);
   expect(code).toBe(0);
@@ -269,7 +270,7 @@ test('the result file goes to standard output, or to a new file that only its us
       'result.csv: The file cannot be written (it exists already; remove it or choose another name).',
     ),
   });
-  const rejected = await volley(['report', 'contacts', run, '--rejected'], where);
+  const rejected = await volley(['report', 'contacts', run, '--state', 'invalid,suppressed'], where);
   expect(rejected.stdout.split('\n').length).toBe(2);
 });
 

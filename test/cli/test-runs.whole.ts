@@ -240,7 +240,7 @@ describe('a test is no run of the campaign', () => {
     expect(await testRun(mine)).not.toBe(tested);
     for (const words of [
       ['run', 'campaign.yaml', '--of', tested],
-      ['run', '--only', 'failed', '--of', tested],
+      ['rerun', tested, '--only', 'failed'],
       ['report', 'contacts', tested],
     ])
       expect(await call(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining('test') });
@@ -285,7 +285,7 @@ test('billing adds up tests apart, and an invoice that charges them agrees and n
   await call('run', 'campaign.yaml');
   const run = await testRun(mine, '--limit', '2');
   const { rows: lines, totals } = JSON.parse(
-    (await call('report', 'billing', '--by', 'ChargeCode', '--json')).stdout,
+    (await call('billing', 'report', '--by', 'ChargeCode', '--json')).stdout,
   );
   const figuresOf = (line: Record<string, unknown>) => {
     const { ChargeCode, kind, accepted, estimated } = line;
@@ -308,7 +308,7 @@ test('billing adds up tests apart, and an invoice that charges them agrees and n
   );
   const invoice = sent.map(({ id, address }, index) => `${id},${address},${index === 0 ? '0' : '0.10'},1`);
   await scene.write('invoice.csv', ['MessageID,Destination,Price,Units', ...invoice].join('\n'));
-  const { stdout } = await call('report', 'reconcile', '--invoice', 'invoice.csv', '--json');
+  const { stdout } = await call('billing', 'reconcile', '--invoice', 'invoice.csv', '--json');
   const reconciled = JSON.parse(stdout);
   const ofTest = reconciled.rows.filter((row: { run: string }) => row.run === run);
   expect(ofTest).toMatchObject([{ kind: 'other price', detail: 'a test; no price was reported' }]);

@@ -9,7 +9,7 @@ async function usageError(...words: string[]): Promise<string[]> {
 
 test('a missing argument is reported with its description and the usage of the command', async () => {
   expect(await usageError('run')).toEqual([
-    '<campaign> is missing: the campaign file (YAML), or --only with --of <run>.',
+    '<campaign> is missing: the campaign file (YAML). A plan file is named with --plan, and `volley rerun <run>` sends again to recipients of a run.',
     'Usage: volley run [options] [campaign]',
     '(see volley run --help)',
   ]);
@@ -46,7 +46,7 @@ test.each([
   [['run', 'a.yaml', '--contacts', 'b.csv', '--contacts', ''], '--contacts <file>'],
   [['run', '--plan='], '--plan <file>'],
   [['suppress', 'add', '--channel', 'sms', '--reason', 'opted out', '+64211234567', ''], '<address>'],
-  [['report', 'billing', '--account', ''], '--account <name...>'],
+  [['billing', 'report', '--account', ''], '--account <name...>'],
 ])('volley %j is refused, because a variable of a script may not be set', async (words, name) => {
   expect((await usageError(...words))[0]).toBe(`${name} is empty. Is a variable of the shell not set?`);
 });
@@ -65,19 +65,19 @@ test.each([
     ['run', 'a.yaml', '--dry-run'],
     'There is no option --dry-run. `volley plan` shows what a run would send, and sends nothing.',
   ],
-  [['report', 'biling'], 'There is no command "biling". Did you mean "billing"?'],
+  [['billing', 'reprot'], 'There is no command "reprot". Did you mean "report"?'],
   [['run', 'a.yaml', '--jsn'], 'There is no option --jsn. Did you mean "--json"?'],
   [['runs', '--colour', 'never'], 'There is no option --colour. Did you mean "--color"?'],
   [
     ['runs', '--color', 'alway'],
     '--color <when>: expected auto, always or never, got "alway". Did you mean "always"?',
   ],
-  [['report', 'billing', '--format', 'cvs'], '--format <format>: expected table, csv, '],
+  [['billing', 'report', '--format', 'cvs'], '--format <format>: expected table, csv, '],
   [
     ['schema', 'campain'],
     'kind: expected campaign, accounts or api, got "campain". Did you mean "campaign"?',
   ],
-  [['run', 'a.yaml', '--only', 'faild'], '--only <states>: expected '],
+  [['rerun', 'latest', '--only', 'faild'], '--only <states>: expected '],
   [['sandbox', '--port', '99999'], '--port <number>: expected a port from 0 to 65535, got "99999".'],
   [
     ['sandbox', '--latency', '5x'],
@@ -92,7 +92,7 @@ test.each([
     '--country <country>: expected a country with phone numbers, such as NZ, got "Australa". Did you mean "AU" (Australia)?',
   ],
   [
-    ['report', 'billing', '--json', '--format', 'csv'],
+    ['billing', 'report', '--json', '--format', 'csv'],
     '--json and --format <format> exclude each other. Use one of them.',
   ],
   [['runs', '--limit'], 'a value is missing.'],

@@ -4,7 +4,6 @@ import { makeWorkspace } from '../support/workspace.ts';
 
 const commands = [
   'init',
-  'check',
   'plan',
   'run',
   'resume',
@@ -24,6 +23,14 @@ test('volley --help lists every command, and every command has its own help', as
   const { code, stdout } = await volley(['--help']);
   expect(code).toBe(0);
   for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  const [, everyDay = ''] = /\nEvery day:\n(.*?)\n\n/s.exec(stdout) ?? [];
+  expect([...everyDay.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)).toEqual([
+    'plan',
+    'run',
+    'status',
+    'resume',
+    'report',
+  ]);
   const helps = await Promise.all(commands.map((command) => volleyInProcess([command, '--help'])));
   for (const [index, help] of helps.entries()) {
     expect(help.code).toBe(0);
@@ -33,14 +40,13 @@ test('volley --help lists every command, and every command has its own help', as
 
 test('every command that prints a result has --json', async () => {
   const withResults = [
-    ['check'],
     ['plan'],
     ['run'],
     ['resume'],
     ['runs'],
     ['status'],
     ['report', 'run'],
-    ['report', 'billing'],
+    ['billing', 'report'],
     ['report', 'campaigns'],
   ];
   const helps = await Promise.all(withResults.map((words) => volleyInProcess([...words, '--help'])));

@@ -109,7 +109,7 @@ test('times in errors are in that zone too, except in quotations', async () => {
     expect.stringContaining('It was purged at 2026-02-02 09:15:00 Pacific/Auckland:'),
   ]);
   const quoted = '2026-02-01T20:15:00.000Z x';
-  expect((await volley(['report', 'billing', '--from', quoted])).stderr).toContain(`got "${quoted}"`);
+  expect((await volley(['billing', 'report', '--from', quoted])).stderr).toContain(`got "${quoted}"`);
 });
 
 test('an unknown time zone is refused', async () => {

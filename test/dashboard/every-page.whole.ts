@@ -80,7 +80,7 @@ dispatch: { chunkSize: 1 }
     },
   });
   await scene.command(['run', 'campaigns/test.yaml']);
-  await scene.command(['schedule', 'sync', 'campaigns']);
+  await scene.command(['schedule', 'sync', '--campaigns', 'campaigns']);
   run = (await listRuns(scene.opened.ledger.knex, 1))[0]?.run ?? '';
   await scene.command(['run', 'campaigns/letter.yaml']);
   waiting = (await listRuns(scene.opened.ledger.knex, 1))[0]?.run ?? '';

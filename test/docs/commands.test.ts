@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/main.ts';
+import { retiredCommands } from '../../src/cli/retired-commands.ts';
 import {
   blocksOf,
   documentPaths,
@@ -60,6 +61,21 @@ async function refusal(words: readonly string[]): Promise<CommanderError | undef
   }
 }
 
+/** Retired commands and options of a command line. */
+async function retiredWays(words: readonly string[]): Promise<readonly string[]> {
+  const program = await buildProgram(words, silentShell, unchanged);
+  const optionsOf = (command: Command): Command['options'][number][] => [
+    ...command.options,
+    ...command.commands.flatMap(optionsOf),
+  ];
+  const options = optionsOf(program).filter(({ hidden }) => hidden);
+  const names = [words.slice(0, 1).join(' '), words.slice(0, 2).join(' ')];
+  return [
+    ...names.filter((name) => Object.hasOwn(retiredCommands, name)),
+    ...options.flatMap(({ long }) => (long && words.includes(long) ? [long] : [])),
+  ];
+}
+
 const plainProgram = await buildProgram([], silentShell, unchanged);
 const commandNames = plainProgram.commands.map((each) => each.name());
 const everyCommand = await Promise.all(
@@ -83,6 +99,9 @@ const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] =
       const refused = own?.length && (await refusal(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
       if (refused && ![...prints, ...allowed].includes(refused.code))
         problems.push(`${where}: ${text}: ${refused.message}`);
+      // Former versions had them.
+      if (!own || where.startsWith('docs/CHANGELOG.md')) continue;
+      for (const retired of await retiredWays(own)) problems.push(`${where}: ${text}: ${retired} is retired`);
     }
   return problems;
 };

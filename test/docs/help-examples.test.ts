@@ -29,11 +29,11 @@ const notRun: readonly (readonly [example: RegExp, reason: string])[] = [
 const endsOtherwise: readonly (readonly [example: RegExp, code: number, reason: string])[] = [
   [/^volley run campaigns\/first\.yaml --sandbox/, 2, 'the example before it has sent the same'],
   [/^volley run --plan/, 2, 'the first example has sent the same'],
-  [/--only failed,unknown/, 2, 'every recipient was reached'],
+  [/^volley rerun|--of latest/, 2, 'every recipient was reached'],
   [/^volley approve/, 2, 'the run waits for no approval'],
   [/^volley (pause|cancel)/, 2, 'the run is over'],
   [/--look-up|delivery-reports poll/, 2, 'the account has no status look-up'],
-  [/^volley report reconcile/, 3, 'the invoice has nothing of the run'],
+  [/^volley billing reconcile/, 3, 'the invoice has nothing of the run'],
 ];
 
 /** These run until they are stopped. */

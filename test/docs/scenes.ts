@@ -75,7 +75,12 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   'docs/how-to/doubts.md': { before: runWithDoubts },
   'docs/how-to/fix-rejected.md': {
-    after: [[/--rejected --out left-out\.xlsx/, ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx'))]],
+    after: [
+      [
+        /--state invalid,suppressed --out left-out\.xlsx/,
+        ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx')),
+      ],
+    ],
   },
   'docs/how-to/monitoring.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
   'docs/how-to/reconcile.md': {

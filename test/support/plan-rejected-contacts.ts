@@ -61,7 +61,7 @@ message: { Message: "Hi [[name]]" }
     const run = await expectInLedger(opened, written);
     const report = Math.max(
       await writeReport(
-        ['contacts', run, '--reasons', 'invalid,duplicate,suppressed', '--out', 'rejected.csv'],
+        ['contacts', run, '--state', 'invalid,duplicate,suppressed', '--out', 'rejected.csv'],
         surroundings,
       ),
       await writeReport(['contacts', run, '--out', 'all.csv'], surroundings),

@@ -247,7 +247,7 @@ const byChargeCode = (one: { ChargeCode: string }, other: { ChargeCode: string }
   one.ChargeCode < other.ChargeCode ? -1 : 1;
 
 async function readBilling({ surroundings }: Scene) {
-  const args = ['report', 'billing', '--by', 'ChargeCode', '--json'];
+  const args = ['billing', 'report', '--by', 'ChargeCode', '--json'];
   const { rows } = billing.parse(JSON.parse((await volleyInProcess(args, surroundings)).stdout));
   return rows
     .map(({ ChargeCode, accepted, delivered, undelivered, price }) => {

@@ -60,7 +60,7 @@ async function beginProject(folder: string, volley: readonly [string, ...string[
     requests: { total: 1, accepted: 1 },
     recipients: { total: 11, delivered: 11 },
   });
-  const bill = await run(shop, program, ...first, 'report', 'billing', '--by', 'ChargeCode', '--json');
+  const bill = await run(shop, program, ...first, 'billing', 'report', '--by', 'ChargeCode', '--json');
   expect(bill).toContain('"FIRST"');
 }
 

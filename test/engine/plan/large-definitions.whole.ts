@@ -16,7 +16,7 @@ const check = async (file = 'campaign.yaml') => {
     VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
     VOLLEY_SANDBOX_TOKEN: 'any',
   };
-  const { code, stderr } = await volleyInProcess(['check', file], { cwd: workspace.folder, env });
+  const { code, stderr } = await volleyInProcess(['plan', '--check', file], { cwd: workspace.folder, env });
   return { code, lines: stderr.trimEnd().split('\n') };
 };
 

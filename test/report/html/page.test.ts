@@ -77,11 +77,11 @@ describe('a long table', () => {
   });
 
   test('of more lines says how many it leaves out, and the command that writes them all', async () => {
-    const page = await longPage(3_000, 'volley report billing --out <b>.csv');
+    const page = await longPage(3_000, 'volley billing report --out <b>.csv');
     expect(namesIn(page)).toHaveLength(2_000);
     expect(page).toContain('<summary>Lines 201 to 2,000 of 3,000</summary>');
     expect(page).toContain(
-      'Lines 2,001 to 3,000 are not in this page; totals are of all lines. Every line, as CSV: <code>volley report billing --out &lt;b&gt;.csv</code>',
+      'Lines 2,001 to 3,000 are not in this page; totals are of all lines. Every line, as CSV: <code>volley billing report --out &lt;b&gt;.csv</code>',
     );
     expect(page).toContain('All 3000');
     expect(await longPage(2_001)).toContain('Line 2,001 is not in this page');
