@@ -134,18 +134,19 @@ type ArgumentValues<Specs extends readonly ArgumentSpec[]> = {
 };
 
 /** The options that `run` gets, by their names: `--older-than <duration>` is `olderThan`. */
-export type OptionValues<Specs extends readonly OptionSpec[]> = Flat<
-  {
-    readonly [Spec in Specs[number] as undefined extends TypeOf<Spec>
-      ? never
-      : NameOf<Spec['flags']>]: TypeOf<Spec>;
-  } & {
-    readonly [Spec in Specs[number] as undefined extends TypeOf<Spec>
-      ? NameOf<Spec['flags']>
-      : never]?: Exclude<TypeOf<Spec>, undefined>;
+export type OptionValues<Specs extends readonly OptionSpec[]> = WithOptional<{
+  [Spec in Specs[number] as NameOf<Spec['flags']>]: TypeOf<Spec>;
+}>;
+
+/** A value that can be undefined can be missing. */
+type WithOptional<Values> = Flat<
+  { readonly [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name] } & {
+    readonly [Name in keyof Values as undefined extends Values[Name] ? Name : never]?: Exclude<
+      Values[Name],
+      undefined
+    >;
   }
 >;
-
 type Flat<Values> = { [Name in keyof Values]: Values[Name] };
 type TypeOf<Spec> = Spec extends OptionSpec<string, infer Value> ? Value : never;
 type NameOf<Flags extends string> = Flags extends `${string}--no-${infer Rest}`

@@ -3,6 +3,7 @@ import { personPattern } from '../domain/access.ts';
 import { InputError } from '../domain/problems.ts';
 import { inProject } from '../engine/definition-files.ts';
 import { flag, type OptionValues, option } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Shell } from './shell.ts';
 import { notInListError } from './usage-errors.ts';
 
@@ -68,7 +69,7 @@ export const originOption = option(
 
 /** Of commands that send a run until it is over. */
 export const sendingExits = {
-  3: 'finished, with requests rejected, failed or unknown',
+  3: exitCodes[3],
   4: 'the run is paused, was cancelled, or waits for approval',
   130: 'interrupted; `volley resume` continues the run',
 };

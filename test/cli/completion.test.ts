@@ -54,7 +54,7 @@ describe('suggestions', () => {
   });
 
   test('complete options that are not given yet, and those that can be repeated', async () => {
-    expect(await suggest('plan --json --c')).toEqual(['--contacts', '--color']);
+    expect(await suggest('plan --json --c')).toEqual(['--contacts', '--check', '--color']);
     expect(await suggest('plan --json --j')).toEqual([]);
     expect(await suggest('report contacts --state pending --st')).toEqual(['--state']);
   });

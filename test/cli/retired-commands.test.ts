@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { retiredCommands } from '../../src/cli/retired-commands.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -65,10 +65,13 @@ const scene = useSandboxScene({
   'invoice.csv': 'MessageID,Recipient,Price\n',
 });
 
+beforeAll(async () => {
+  await scene.command(['run', 'campaign.yaml']);
+});
+
 test.each(ways)(
   'volley %s works as before, and says what to use now in one line of standard error',
   async (former, says, now) => {
-    await scene.command(['run', 'campaign.yaml']);
     const [before, after] = [await scene.command(former.split(' ')), await scene.command(now.split(' '))];
     expect({ code: before.code, stdout: before.stdout }).toEqual({ code: after.code, stdout: after.stdout });
     expect(before.stderr).toBe(`${says}\n${after.stderr}`);
@@ -96,7 +99,6 @@ test.each([
 });
 
 test('volley resume of a run that is over says that volley status shows it, and ends with the same exit code', async () => {
-  await scene.command(['run', 'campaign.yaml']);
   const resumed = await scene.command(['resume', 'latest', '--json']);
   expect(resumed.stderr).toMatch(
     /nothing left to send\. `volley status \S+ --exit-status` shows it; resume does so for one more version\.\n/,

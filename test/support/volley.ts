@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Shell } from '../../src/cli/shell.ts';
 import { plainScreen, type Screen } from '../../src/report/screen.ts';
 import { uncleanLine } from './clean-log.ts';
+import { declaredExits } from './declared-exits.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
@@ -120,7 +121,8 @@ export type StartedInProcess = Pick<Started, 'waitForText' | 'stderrSoFar' | 'en
 };
 
 /**
- * Runs the command line in this process, half a second faster. Its log goes to this process's standard error.
+ * Runs the command line in this process, half a second faster. Its log goes to this process's standard error. Fails if it
+ * ends with an exit code that its definition does not have.
  */
 export function startInProcess(
   words: readonly string[],
@@ -186,7 +188,11 @@ export function startInProcess(
     .finally(() => {
       isOver = true;
     })
-    .then(() => ({ code, stdout: Buffer.concat(pieces).toString(), stderr }));
+    .then(async () => {
+      if (!(await declaredExits(words)).includes(code ?? 0))
+        throw new Error(`volley ${words.join(' ')} ended with ${code}, which its definition does not have`);
+      return { code, stdout: Buffer.concat(pieces).toString(), stderr };
+    });
   const waitForText = async (text: string): Promise<void> => {
     while (!stderr.includes(text)) {
       if (isOver) throw new Error(`ended before it said "${text}": ${stderr}`);
