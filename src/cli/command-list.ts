@@ -67,7 +67,7 @@ export const commandSections: Readonly<Record<string, Section>> = {
       load: () => import('./commands/erase.ts'),
     },
   },
-  Operation: {
+  'Set up and operate': {
     init: { summary: 'make a folder a project, with a new ledger', load: () => import('./commands/init.ts') },
     doctor: {
       summary: 'check the installation, and say what to do about what it finds',
@@ -96,7 +96,7 @@ export const commandSections: Readonly<Record<string, Section>> = {
     },
     db: { summary: 'migrate, show or stop the database', load: () => import('./commands/db.ts') },
   },
-  'Try and set up': {
+  Tools: {
     demo: {
       summary: 'show an import, a dispatch and billing on this machine',
       load: () => import('./commands/demo.ts'),

@@ -78,6 +78,8 @@ export async function buildProgram(
       if (name === called) await buildCommand(command, (await load()).command, { shell, words });
     }
   }
+  // Into the last section.
+  program.helpCommand(true);
   const retired = retiredCommands[called];
   if (retired !== undefined)
     await buildCommand(program.command(called, { hidden: true }), (await retired.load()).command, {

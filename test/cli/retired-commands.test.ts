@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { retiredCommands } from '../../src/cli/retired-commands.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
@@ -65,8 +65,12 @@ const scene = useSandboxScene({
   'invoice.csv': 'MessageID,Recipient,Price\n',
 });
 
-beforeAll(async () => {
-  await scene.command(['run', 'campaign.yaml']);
+let isSent = false;
+
+/** One run for all tests, in the ledger that they share. */
+beforeEach(async () => {
+  if (!isSent) await scene.command(['run', 'campaign.yaml']);
+  isSent = true;
 });
 
 test.each(ways)(
