@@ -203,7 +203,7 @@ describe('volley resolve with a mistake', () => {
   test('volley resolve --resend refuses a cancelled run', async () => {
     const run = await planRunInDoubt(scene.ledger, { runState: 'cancelled' });
     const { code, stderr } = await command('resolve', run, '--resend', ...why);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`volley run --only unknown --of ${run}`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`volley rerun ${run} --only unknown`)]);
     expect(await command('resolve', run, '--abandon', ...why)).toMatchObject({ code: 0 });
   });
 

@@ -114,7 +114,7 @@ test('run --plan --sandbox sends exactly the plan to a sandbox of its own', asyn
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('This plan was run')]);
 });
 
-test('run --only --of --sandbox sends again to a sandbox of its own', async () => {
+test('rerun --sandbox sends again to a sandbox of its own', async () => {
   const refusing = createServer((request, response) => {
     request.resume();
     response.writeHead(400, { 'content-type': 'application/json' });

@@ -227,7 +227,7 @@ test('a run whose database connections all break continues, and sends nothing tw
   await own.close();
 });
 
-test('--only and --of send to the failed recipients of a run again, and no other option does', async () => {
+test('volley rerun sends to the failed recipients of a run again, and takes no campaign', async () => {
   const where = await surroundings({ failRate: 0.3, seed: 7 });
   const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
   const { unknown } = first.recipients;
