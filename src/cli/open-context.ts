@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import pg from 'pg';
 import type { EngineContext } from '../engine/context.ts';
 import { findLostRuns } from '../engine/dispatch/begun-runs.ts';
 import type { Settings } from '../engine/settings.ts';
@@ -6,6 +7,7 @@ import { openLedger } from '../ledger/connection.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
 import { type DatabaseLease, leaseDatabase } from '../platform/database.ts';
+import { leaseDisposableServer } from '../platform/disposable-postgres.ts';
 import { findHome } from '../platform/project.ts';
 import { hashKeyFinder } from './find-hash-key.ts';
 import { lostRunsText } from './lost-runs-text.ts';
@@ -88,5 +90,18 @@ export async function openContextAt(
     randomBytes,
     random: Math.random,
     randomUuid: randomUUID,
+  };
+}
+
+/** Opens a database of this command alone, for the temporary tables of a plan. */
+export async function openScratch(): Promise<Pick<OpenedContext, 'close'> & { readonly scratch: pg.Pool }> {
+  const { address, release } = await leaseDisposableServer('volley-plan');
+  const scratch = new pg.Pool({ ...address, max: 1 });
+  return {
+    scratch,
+    close: async () => {
+      await scratch.end();
+      await release();
+    },
   };
 }

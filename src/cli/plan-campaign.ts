@@ -17,7 +17,7 @@ import { chooseOrigin } from './choose-origin.ts';
 import { newPlanId, planPlace, requirePlanPlace, writePlan } from './plan-files.ts';
 import { type PageRequest, planWithPage } from './preview-page.ts';
 import { previewText } from './preview-text.ts';
-import { type Shell, withLedger, withLedgerIfAny } from './shell.ts';
+import { type Shell, withLedger, withLedgerToPlan } from './shell.ts';
 
 type PlanOptions = {
   readonly json?: true;
@@ -69,9 +69,7 @@ async function previewHere(
     keepsRows: page === undefined ? 'costly' : 'all',
   });
   return planWithPage(shell, prepared, page, (rows) =>
-    withLedgerIfAny(shell, (context) =>
-      previewCampaign(prepared, { ...(context ?? { now: shell.now }), onLarge: largeNote(shell), rows }),
-    ),
+    withLedgerToPlan(shell, (context) => previewCampaign(prepared, context, { rows })),
   );
 }
 
@@ -104,7 +102,7 @@ async function planInto(
       facts = found;
     };
     const preview = await planWithPage(shell, prepared, page, (rows) =>
-      previewCampaign(prepared, { ...context, onLarge: largeNote(shell), onFacts, rows }),
+      previewCampaign(prepared, context, { onFacts, rows }),
     );
     if (!facts) throw new Error('A preview has facts.');
     const head = { id: newPlanId(), volley: readVersion(), madeAt: context.now() };
@@ -112,15 +110,3 @@ async function planInto(
     return { preview, write: () => writePlan(shell, place, plan) };
   });
 }
-
-function largeNote(shell: Shell): (bytesPerAddress: number) => void {
-  return (bytesPerAddress) => {
-    const millions = Math.ceil((memoryOfPlan + bytesPerAddress * 5_000_000) / 1024 / 1024 / 10) * 10;
-    shell.note(
-      `  memory   the plan is large: each further recipient takes about ${bytesPerAddress} bytes, so 5,000,000 of them about ${millions} MiB in all`,
-    );
-  };
-}
-
-/** Bytes for a few recipients (measured). */
-const memoryOfPlan = 200 * 1024 * 1024;

@@ -26,7 +26,7 @@ export async function planWithPage(
   const choice = createRowChoice(prepared, wanted);
   const preview = await plan(choice);
   const chosen = choice.chosen();
-  if (wanted) requireFound(prepared, wanted, chosen, choice.rows());
+  if (wanted) requireFound(wanted, chosen, choice.rows());
   const asOf = shell.now();
   const rows = await renderRows(prepared, chosen, asOf);
   await writeResult(shell, formatPreviewPage({ ...preview, asOf, rows }), out);
@@ -35,17 +35,10 @@ export async function planWithPage(
   return preview;
 }
 
-function requireFound(
-  { contactFiles }: PreparedCampaign,
-  wanted: readonly WantedRow[],
-  chosen: readonly ChosenRow[],
-  rows: number,
-): void {
+function requireFound(wanted: readonly WantedRow[], chosen: readonly ChosenRow[], rows: number): void {
   const numbers = new Set(chosen.map(({ row }) => row));
   const isShown = (file: string, line: number): boolean =>
-    chosen.some(({ contact }) => {
-      return contact.line === line && isSameFile(contactFiles[contact.file]?.name ?? '', file);
-    });
+    chosen.some(({ place }) => place.line === line && isSameFile(place.file, file));
   const missing = wanted.flatMap((each) => {
     if (each.kind === 'number')
       return numbers.has(each.row) ? [] : [`row ${each.row}, but there are only ${rows} contacts`];

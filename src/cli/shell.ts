@@ -1,5 +1,6 @@
 import { InputError } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
+import type { PreviewContext } from '../engine/plan/preview-campaign.ts';
 import type { Settings } from '../engine/settings.ts';
 import type { SchemaAccess } from '../ledger/schema.ts';
 import { findHome } from '../platform/project.ts';
@@ -171,6 +172,27 @@ export async function withLedgerIfAny<Result>(
   } finally {
     await opened.close();
   }
+}
+
+/**
+ * For a plan, which reads the ledger if there is one. Else its contacts are staged in a server that ends with the command.
+ *
+ * @throws InputError when there is neither a ledger nor the embedded server
+ */
+export async function withLedgerToPlan<Result>(
+  shell: Shell,
+  work: (context: PreviewContext) => Promise<Result>,
+): Promise<Result> {
+  return withLedgerIfAny(shell, async (context) => {
+    if (context) return work(context);
+    const { openScratch } = await import('./open-context.ts');
+    const { scratch, close } = await openScratch();
+    try {
+      return await work({ scratch, now: shell.now });
+    } finally {
+      await close();
+    }
+  });
 }
 
 /** The modules of Postgres are a third of what a command loads. */

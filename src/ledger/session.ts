@@ -26,6 +26,19 @@ export async function inSession<Result>(
   }
 }
 
+/** Like `inSession`, in a session that is closed afterwards, with its temporary tables. */
+export async function inOwnSession<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release(true);
+  }
+}
+
 /** Work in the same transaction. */
 export type Alongside = (client: Transaction) => Promise<void>;
 

@@ -27,8 +27,8 @@ import {
 import { chooseServerUser, makeDataFolder, postgresPrograms } from './server-user.ts';
 
 export type EmbeddedServerOptions = {
-  /** Further options of the server, such as `-c`, `fsync=off` for disposable data. */
-  readonly postgresOptions?: readonly string[];
+  /** Faster, for data that is deleted soon: a power failure may lose it. */
+  readonly disposable?: boolean;
   /** Where root keeps data and programs if the server's user cannot reach the home or the clone. */
   readonly systemFolder?: string;
 };
@@ -91,7 +91,7 @@ const defaultSystemFolder = '/var/lib/volley-postgres';
  */
 export async function leaseEmbeddedServer(
   home: string,
-  { postgresOptions = [], systemFolder = defaultSystemFolder }: EmbeddedServerOptions = {},
+  { disposable = false, systemFolder = defaultSystemFolder }: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServerLease> {
   const files = createHome(home);
   try {
@@ -106,7 +106,7 @@ export async function leaseEmbeddedServer(
       const data = makeDataFolder(files, systemFolder);
       const host = shortSocketFolder(data);
       const ensure = (): Promise<void> =>
-        ensureServer(files, users, { data, host, postgresOptions, systemFolder });
+        ensureServer(files, users, { data, host, disposable, systemFolder });
       await ensure();
       appendFileSync(users, `${ownProcessToken()}\n`);
       const restartIfEnded = async (onEnded: () => void): Promise<void> => {
@@ -185,7 +185,7 @@ type Server = Required<EmbeddedServerOptions> & { readonly data: string; readonl
 async function ensureServer(
   files: ServerFiles,
   users: LockFile,
-  { data, host, postgresOptions, systemFolder }: Server,
+  { data, host, disposable, systemFolder }: Server,
 ): Promise<void> {
   const paths = [files.start, join(data, 'lock'), files.users, join(data, 'lock')];
   const opened = paths.map(openLock);
@@ -201,7 +201,7 @@ async function ensureServer(
     }
     const user = chooseServerUser(data);
     const programs = await postgresPrograms(user, systemFolder);
-    await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], postgresOptions });
+    await startServer(data, { log: files.log, user, programs, locks: [lock, ...views], disposable });
   } finally {
     for (const file of opened) closeSync(file);
   }

@@ -29,6 +29,10 @@ const settings = [
   'log_min_error_statement=panic',
 ].flatMap((setting) => ['-c', setting]);
 
+const disposableSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'].flatMap(
+  (setting) => ['-c', setting],
+);
+
 /** Replaying 1 GB of write-ahead log takes about 20 s on a slow disk (seconds). */
 export const maxStartSeconds = 120;
 /** The server first writes its memory to disk, at most some hundred megabytes (seconds). */
@@ -68,18 +72,18 @@ done`;
  */
 const startScript = `
 set -e
-postgres=$1 initdb=$2
-shift 2
+postgres=$1 initdb=$2 sync=$3
+shift 3
 if [ ! -d "$0/pg" ]; then
   rm -rf "$0/new"
   "$initdb" --username=postgres --auth-local=trust --auth-host=reject --encoding=UTF8 \\
-    --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --pgdata="$0/new"
+    --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8 --pgdata="$0/new" $sync
   "$postgres" --single -D "$0/new" -c exit_on_error=on postgres <<'SQL'
 CREATE ROLE ${volleyRole} LOGIN
 CREATE DATABASE ${volleyRole} OWNER ${volleyRole}
 SQL
   mv "$0/new" "$0/pg"
-  sync "$0"
+  [ "$sync" ] || sync "$0"
 fi
 ( ( exec 3<&-; set +e; lock 999999999 x <&4 || exit 1; ${stopScript}
 ) >/dev/null 2>&1 & )
@@ -111,7 +115,7 @@ type ServerStart = {
   readonly user: ServerUser;
   readonly programs: PostgresPrograms;
   readonly locks: readonly LockFile[];
-  readonly postgresOptions: readonly string[];
+  readonly disposable: boolean;
 };
 
 /**
@@ -122,7 +126,7 @@ type ServerStart = {
  */
 export async function startServer(
   data: string,
-  { log, user, programs, locks, postgresOptions }: ServerStart,
+  { log, user, programs, locks, disposable }: ServerStart,
 ): Promise<void> {
   // Left by an ended server, as the free lock proves. Postgres could mistake another process for it.
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
@@ -132,7 +136,15 @@ export async function startServer(
   const begin = fstatSync(logged).size;
   const child = spawn(
     '/bin/sh',
-    scriptArguments(startScript, data, programs.postgres, programs.initdb, ...settings, ...postgresOptions),
+    scriptArguments(
+      startScript,
+      data,
+      programs.postgres,
+      programs.initdb,
+      disposable ? '--no-sync' : '',
+      ...settings,
+      ...(disposable ? disposableSettings : []),
+    ),
     { ...user, cwd: '/', env, detached: true, stdio: ['ignore', 'ignore', logged, ...locks] },
   );
   closeSync(logged);

@@ -169,14 +169,10 @@ async function planInChild(
 ): Promise<Planned> {
   const script = fileURLToPath(new URL('./plan-once.ts', import.meta.url));
   const before = postgresSeconds(postmaster);
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [script, kind, campaign, kind === 'ledger' ? url : ''],
-    {
-      cwd: folder,
-      env: { ...process.env, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: 'token-of-the-bench' },
-      maxBuffer: 1024 * 1024,
-    },
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, [script, kind, campaign, url], {
+    cwd: folder,
+    env: { ...process.env, VOLLEY_ACCOUNTS: 'accounts.yaml', BENCH_TOKEN: 'token-of-the-bench' },
+    maxBuffer: 1024 * 1024,
+  });
   return { ...planned.parse(JSON.parse(stdout)), postgresSeconds: postgresSeconds(postmaster) - before };
 }

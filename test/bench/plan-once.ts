@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../src/engine/plan/preview-campaign.ts';
@@ -6,8 +7,8 @@ import { openLedger } from '../../src/ledger/connection.ts';
 import { keepHeapSmall } from '../../src/platform/heap.ts';
 
 /**
- * Plans a run (`ledger`) or a preview (`preview`) in this process, and prints the run, seconds in all and for
- * reading, processor time and peak memory.
+ * Plans a run (`ledger`), or a preview in a database without one (`preview`), in this process. Prints the run, seconds in
+ * all and for reading, processor time and peak memory.
  */
 const [kind, campaign = '', url = ''] = process.argv.slice(2);
 keepHeapSmall();
@@ -21,8 +22,11 @@ const prepared = await prepareCampaign(
   kind === 'preview' ? {} : { keeps: 'files', keepsRows: 'none' },
 );
 let run: string | undefined;
-if (kind === 'preview') await previewCampaign(prepared, { now: () => new Date() });
-else {
+if (kind === 'preview') {
+  const scratch = new pg.Pool({ connectionString: url });
+  await previewCampaign(prepared, { scratch, now: () => new Date() });
+  await scratch.end();
+} else {
   const ledger = await openLedger({ connectionString: url }, 'bench');
   run = await planRun(
     {

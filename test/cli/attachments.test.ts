@@ -1,13 +1,16 @@
 import { link, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
+let database: TestDatabase;
 let workspace: Workspace;
 const at = (name: string): string => join(workspace.folder, 'night', name);
 
 beforeAll(async () => {
+  database = await createTestDatabase();
   workspace = await makeWorkspace({
     'night/accounts.yaml': accountsYaml,
     'night/.env': 'SECRET=1',
@@ -27,7 +30,10 @@ beforeAll(async () => {
   await link(at('contacts.csv'), at('statements/list.pdf'));
   await link(at('stop.csv'), at('statements/stop.pdf'));
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
+afterAll(async () => {
+  await database.drop();
+  await workspace[Symbol.asyncDispose]();
+});
 
 const campaign = (file: string): string => `campaign: statements
 account: sandbox
@@ -45,7 +51,7 @@ async function plan(file: string, ...rows: readonly string[]): Promise<Ended> {
   return volleyInProcess(['plan', 'night/campaign.yaml', '--json'], {
     cwd: workspace.folder,
     env: {
-      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+      DATABASE_URL: database.url,
       VOLLEY_ACCOUNTS: 'night/accounts.yaml',
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
       VOLLEY_SANDBOX_TOKEN: 'any',
@@ -110,6 +116,7 @@ test('a folder of attachments that rows name contains no file of the campaign it
   const { code, stderr } = await volleyInProcess(['plan', 'night/campaign.yaml'], {
     cwd: workspace.folder,
     env: {
+      DATABASE_URL: database.url,
       VOLLEY_ACCOUNTS: 'night/accounts.yaml',
       VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
       VOLLEY_SANDBOX_TOKEN: 'x',

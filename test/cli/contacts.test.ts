@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { endAfterSilence } from '../../src/cli/silent-input.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
 import { type Ended, volley, volleyInProcess } from '../support/volley.ts';
 import {
@@ -13,6 +14,18 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
+let database: TestDatabase;
+let env: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  env = {
+    DATABASE_URL: database.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+});
+afterAll(() => database.drop());
 let workspace: Workspace;
 beforeEach(async () => {
   workspace = await makeWorkspace({
@@ -24,12 +37,6 @@ beforeEach(async () => {
   });
 });
 afterEach(() => workspace[Symbol.asyncDispose]());
-
-const env = {
-  VOLLEY_ACCOUNTS: 'accounts.yaml',
-  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-  VOLLEY_SANDBOX_TOKEN: 'any',
-};
 
 function command(words: readonly string[], input: string | Uint8Array = ''): Promise<Ended> {
   return volleyInProcess(words, { cwd: workspace.folder, env, input });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -12,11 +13,16 @@ const accounts = `accounts:
       - { channel: sms, unit: part, price: "0.1234", currency: AUD }
 `;
 
+let database: TestDatabase;
 let workspace: Workspace;
 beforeAll(async () => {
+  database = await createTestDatabase();
   workspace = await makeWorkspace({ 'accounts.yaml': accounts });
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
+afterAll(async () => {
+  await database.drop();
+  await workspace[Symbol.asyncDispose]();
+});
 
 /** Contacts in Australia, the last in New Zealand. */
 async function plan(message: string, names: readonly string[], ...options: string[]): Promise<string> {
@@ -30,7 +36,7 @@ async function plan(message: string, names: readonly string[], ...options: strin
   );
   const { code, stdout, stderr } = await volleyInProcess(['plan', 'campaign.yaml', ...options], {
     cwd: workspace.folder,
-    env: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
+    env: { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
   });
   expect(stderr).toBe('');
   expect(code).toBe(0);

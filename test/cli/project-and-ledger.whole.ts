@@ -200,6 +200,7 @@ const looking: readonly (readonly string[])[] = [
   ['billing', 'reconcile', '--invoice', 'invoice.csv', '--from', '2026-11'],
   ['account', 'limits'],
   ['purge', '--older-than', '400d', '--dry-run'],
+  ['plan', 'night.yaml'],
 ];
 
 test('commands that only read work in a database that refuses every change', async () => {
@@ -210,13 +211,20 @@ test('commands that only read work in a database that refuses every change', asy
   const { folder } = await workspaceFor({
     'accounts.yaml': accountsYaml,
     'invoice.csv': 'MessageID,Recipient,Price\n',
+    'night.yaml': smsCampaignYaml,
+    'contacts.csv': 'mobile,name,code\n0412000001,Ann,A\n',
   });
-  const env = { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
+  const env = {
+    DATABASE_URL: database.url,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'x',
+  };
   for (const words of looking) {
     const { code, stderr } = await volleyInProcess(words, { cwd: folder, env });
     expect([words, code, stderr]).toEqual([words, 0, '']);
   }
-  expect(readdirSync(folder).toSorted()).toEqual(['accounts.yaml', 'invoice.csv']);
+  expect(readdirSync(folder)).toHaveLength(4);
 });
 
 test('volley schedule next reads the campaign files without a ledger', async () => {

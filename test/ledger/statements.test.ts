@@ -68,7 +68,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'planning/remove-reached.ts findAncestors': ['run_origins, runs', lineage],
   'planning/remove-reached.ts findRelatives': ['run_origins, runs', lineage],
   'planning/restage-recipients.ts restageRecipients': ['contents, runs', lineage],
-  'planning/remove-suppressed.ts streamSuppressedAddresses': [
+  'planning/remove-suppressed.ts removeFound': [
     'recipient_outcomes, recipients_between, requests_between, runs',
     'a frequency cap: addresses that any run has sent to recently',
   ],
@@ -141,18 +141,15 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
   'temporary table': [
     'billing/compare-invoice.ts compareInvoice',
     'billing/stage-invoice.ts stageInvoice',
-    'planning/expand.ts expand',
-    'planning/expand.ts sizeEnvelopes',
     'planning/restage-recipients.ts stageTariffs',
     'planning/staging-tables.ts createStagingTables',
-    'planning/windows.ts numberWindows',
     'suppressions/import.ts importSuppressions',
   ],
   'physical row address': [
     'billing/book.ts book',
     'planning/remove-duplicates.ts removeDuplicates',
     'planning/remove-reached.ts removeReached',
-    'planning/remove-suppressed.ts removeSuppressed',
+    'planning/remove-suppressed.ts removeFound',
     'purge/erase-run.ts deleteAll',
   ],
   'row transaction': [

@@ -16,15 +16,25 @@ const maxExamples = 3;
  * Bidi controls can disguise text: `moc.elpmaxe` may read as another address. Languages written from right to left
  * need them, so no run is refused.
  */
-export function countBidiControls() {
+export function createBidiReader(): (envelope: Envelope, destination: MessageFields) => readonly string[] {
   const sharedBy = memoizeByEnvelope(({ fields }) => Object.values(fields).flatMap(bidiControls));
+  return (envelope, destination) => {
+    const found = sharedBy(envelope);
+    for (const field in destination) {
+      const own = bidiControls(destination[field] ?? '');
+      if (own.length > 0)
+        return [...new Set([...found, ...Object.values(destination).flatMap(bidiControls)])];
+    }
+    return found;
+  };
+}
+
+export function countBidiControls() {
   const characters = new Set<string>();
   const examples: string[] = [];
   let recipients = 0;
   return {
-    add: (envelope: Envelope, destination: MessageFields, fileAndLine: () => string): void => {
-      const found = [...sharedBy(envelope), ...Object.values(destination).flatMap(bidiControls)];
-      if (found.length === 0) return;
+    add: (found: readonly string[], fileAndLine: () => string): void => {
       recipients++;
       for (const character of found) characters.add(characterName(character));
       if (examples.length < maxExamples) examples.push(fileAndLine());

@@ -8,10 +8,10 @@ import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
+import type { Ledger } from '../../ledger/connection.ts';
 import { readRateLimits } from '../../ledger/limits/rates.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
-import type { EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 
@@ -46,7 +46,7 @@ const maxLateExamples = 3;
 
 /** Limits set by an operator override the account's. */
 export async function readLimitsInForce(
-  { ledger }: Partial<Pick<EngineContext, 'ledger'>>,
+  ledger: Pick<Ledger, 'pool'> | null,
   account: Account,
 ): Promise<RateLimits> {
   const { requestsPerSecond, recipientsPerSecond } = account;

@@ -11,27 +11,27 @@ export function countLinesBefore(files: readonly ContactFile[]): (file: number) 
   };
 }
 
-/** `file` is null when there is only one file. */
-type LineInFile = { readonly file: string | null; readonly line: number };
+/** `file`: its name, and its index. */
+export type ContactPlace = { readonly file: string; readonly index: number; readonly line: number };
 
 /** Finds the file of a line counted over all files. */
-export function createLineFinder(
+export function createPlaceFinder(
   files: readonly Pick<ContactFile, 'name'>[],
   linesBefore: (file: number) => number,
-): (lineOfAll: number) => LineInFile {
+): (lineOfAll: number) => ContactPlace {
   return (lineOfAll) => {
-    const file = files.findLastIndex((_, index) => linesBefore(index) < lineOfAll);
-    return { file: files.length > 1 ? (files[file]?.name ?? '') : null, line: lineOfAll - linesBefore(file) };
+    const index = files.findLastIndex((_, file) => linesBefore(file) < lineOfAll);
+    return { file: files[index]?.name ?? '', index, line: lineOfAll - linesBefore(index) };
   };
 }
 
-/** `line 12`, or `b.csv:12`. */
+/** `line 12`, or `b.csv:12` when there are several files. */
 export function createFileAndLineFormatter(
-  ...where: Parameters<typeof createLineFinder>
+  files: readonly Pick<ContactFile, 'name'>[],
+  placeOf: (lineOfAll: number) => ContactPlace,
 ): (lineOfAll: number) => string {
-  const find = createLineFinder(...where);
   return (lineOfAll) => {
-    const { file, line } = find(lineOfAll);
-    return file === null ? `line ${line}` : `${file}:${line}`;
+    const { file, line } = placeOf(lineOfAll);
+    return files.length > 1 ? `${file}:${line}` : `line ${line}`;
   };
 }

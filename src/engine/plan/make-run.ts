@@ -6,7 +6,7 @@ import type { Account } from '../../gateway/account.ts';
 import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
 import type { AuditEvent } from '../../ledger/audit/audit.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
-import type { BillingTotal, LeftOutCounts, PlannedRun } from '../../ledger/planning/planned-run.ts';
+import type { Decided, PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { inSession, type Session, type Transaction } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
@@ -36,8 +36,8 @@ export type StagedRun = Omit<PlannedRun, keyof Made> & {
   readonly details?: AuditEvent['details'];
   /** Records the targets that are notified about the run. */
   readonly recordTargets?: (session: Transaction) => Promise<unknown>;
-  /** Checks totals, counts and cost; by throwing it prevents the run. */
-  readonly check: (totals: readonly BillingTotal[], leftOut: LeftOutCounts, cost: CostEstimate) => void;
+  /** By throwing it prevents the run. */
+  readonly check: (decided: Decided, cost: CostEstimate) => void;
 };
 
 type Made = Pick<
@@ -87,11 +87,10 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       rates,
       canary: failFast?.first ?? null,
       priority: slices.priority,
-      checkPlan: (totals, leftOut) => {
-        const cost = estimateCost(totals, channel, rates, now);
-        check(totals, leftOut, cost);
-        const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-        waitsBecause = approvalReason(approval?.rule, recipients, cost);
+      checkPlan: (decided) => {
+        const cost = estimateCost(decided.totals, channel, rates, now);
+        check(decided, cost);
+        waitsBecause = approvalReason(approval?.rule, decided.recipients, cost);
       },
       enqueue: async (session) => {
         await alongside?.(session, run);

@@ -1,25 +1,29 @@
 import type { Destination } from '../../domain/message.ts';
+import type { SentContact } from '../../ledger/planning/read-decided.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
+import type { ContactPlace } from './line-numbers.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { PreviewedMessage } from './preview.ts';
-import type { ValidContact } from './preview-rejections.ts';
-import type { SmsText } from './sms-text.ts';
+import { createSmsReader } from './sms-text.ts';
 
 /** Reads a contact's message with the fields that a window adds. */
 export function createMessageReader(
-  { campaign, account, contactFiles }: Pick<PreparedCampaign, 'campaign' | 'account' | 'contactFiles'>,
+  { campaign, account }: Pick<PreparedCampaign, 'campaign' | 'account'>,
   now: Date,
-): (contact: ValidContact, destination: Destination, sms: SmsText | undefined) => PreviewedMessage {
-  const planWindow = windowPlanner(campaign.value.window, account.interface, now);
-  return ({ file, line, envelope, zones }, destination, sms) => {
-    const handover = zones === undefined ? undefined : planWindow?.(zones.split(','))?.handover;
+): (contact: SentContact, place: ContactPlace) => PreviewedMessage {
+  const { channel, window } = campaign.value;
+  const planWindow = windowPlanner(window, account.interface, now);
+  const readSms = channel === 'sms' ? createSmsReader() : undefined;
+  return ({ address, envelope, zones, ...contact }, { file, line }) => {
+    const destination: Destination = { Recipient: address, ...contact.destination };
+    const handover = zones === null ? undefined : planWindow?.(zones.split(','))?.handover;
     return {
       ...envelope,
-      file: contactFiles[file]?.name ?? '',
+      file,
       line,
       destination,
       fields: { ...envelope.fields, ...handover?.fields },
-      text: sms?.text ?? null,
+      text: readSms?.(envelope, destination).text ?? null,
     };
   };
 }

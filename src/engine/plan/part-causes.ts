@@ -1,17 +1,7 @@
-import type { Composition } from '../../campaign/composition.ts';
 import { type CostEstimate, type CostTotal, estimateCost } from '../../campaign/cost.ts';
-import type { Tariffs } from '../../campaign/tariffs.ts';
+import type { CostlyCharacters } from '../../domain/contact-notes.ts';
+import type { RunRates } from '../../domain/rates.ts';
 import type { PartCauses, PartCosts } from '../../domain/sms.ts';
-import type { ValidContact } from './preview-rejections.ts';
-import type { ReadRowValues } from './row-values.ts';
-import { type CostlyCharacters, createCauseReader } from './sms-causes.ts';
-import type { SmsText } from './sms-text.ts';
-
-export type PartCauseCounter = {
-  readonly add: (contact: ValidContact, sms: SmsText) => void;
-  /** @param at whose rates apply */
-  readonly found: (at: Date) => PartCauses;
-};
 
 const maxShown = 20;
 /** Names in many languages have many combinations of letters. Further ones are added up. */
@@ -21,15 +11,11 @@ const maxGroups = 1_000;
 type Totals = Map<number, { recipients: number; parts: number }>;
 type Group = Pick<CostlyCharacters, 'encoding' | 'causes'> & { readonly totals: Totals };
 
-export function createPartCauseCounter(
-  composition: Pick<Composition, 'serviceText' | 'derived'>,
-  readValues: ReadRowValues,
-  tariffs: Tariffs,
-): PartCauseCounter {
-  const readCauses = createCauseReader(composition);
+export function countPartCauses() {
   const groups = new Map<string, Group>();
   const overflow: Totals = new Map();
-  const totalsOf = ({ encoding, causes, key }: CostlyCharacters): Totals => {
+  const totalsOf = ({ encoding, causes }: CostlyCharacters): Totals => {
+    const key = JSON.stringify([encoding, causes]);
     const found = groups.get(key);
     if (found) return found.totals;
     if (groups.size === maxGroups) return overflow;
@@ -38,22 +24,20 @@ export function createPartCauseCounter(
     return totals;
   };
   return {
-    add(contact, sms) {
-      if (sms.parts === 1) return;
-      const { envelope, address } = contact;
-      const converts = envelope.fields['CharacterConversion'] === 'true';
-      for (const found of readCauses(contact.values && readValues(contact), sms, converts)) {
+    /** @param costly of one recipient */
+    add: (costly: readonly CostlyCharacters[], tariffIndex: number): void => {
+      for (const found of costly) {
         const totals = totalsOf(found);
-        const tariffIndex = tariffs.tariffIndexOf?.(address) ?? 0;
         const total = totals.get(tariffIndex) ?? { recipients: 0, parts: 0 };
         totals.set(tariffIndex, total);
         total.recipients++;
         total.parts += found.partsMore;
       }
     },
-    found: (at) =>
+    /** @param at whose rates apply */
+    found: (rates: RunRates | null, at: Date): PartCauses =>
       summarise([...groups.values()], overflow, (totals) =>
-        estimateCost(totals.flatMap(toCostTotals), 'sms', tariffs.rates(), at),
+        estimateCost(totals.flatMap(toCostTotals), 'sms', rates, at),
       ),
   };
 }

@@ -1,5 +1,4 @@
 import { isSendTimePast } from '../../campaign/send-times.ts';
-import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
@@ -11,35 +10,31 @@ export type PastSendTimes = {
 
 const maxExamples = 3;
 
-export type PastSendTimesCounter = ReturnType<typeof countPastSendTimes>;
-
-/** Past or empty SendTimes, which the service sends at once. */
-export function countPastSendTimes(fields: object, now: Date) {
-  const isExpected = Object.hasOwn(fields, 'SendTime');
+/**
+ * Finds past or empty SendTimes, which the service sends at once.
+ *
+ * @param message of the campaign
+ * @returns reads the SendTime; '' when it is empty, undefined when it is to come
+ */
+export function createPastSendTimeReader(
+  message: object,
+  now: Date,
+): (envelope: Envelope) => string | undefined {
+  if (!Object.hasOwn(message, 'SendTime')) return () => undefined;
   const isOverIn = memoizeByEnvelope(
-    ({ fields: values }) => values['SendTime'] === undefined || isSendTimePast(values, now),
+    ({ fields }) => fields['SendTime'] === undefined || isSendTimePast(fields, now),
   );
+  return (envelope) => (isOverIn(envelope) ? (envelope.fields['SendTime'] ?? '') : undefined);
+}
+
+export function countPastSendTimes() {
   const examples: { readonly fileAndLine: string; readonly sendTime: string }[] = [];
   let recipients = 0;
   return {
-    add: (envelope: Envelope, fileAndLine: () => string): void => {
-      if (!isExpected) return;
-      const { SendTime: sendTime = '' } = envelope.fields;
-      if (!isOverIn(envelope)) return;
+    add: (sendTime: string, fileAndLine: () => string): void => {
       recipients++;
       if (examples.length < maxExamples) examples.push({ fileAndLine: fileAndLine(), sendTime });
     },
     found: (): PastSendTimes => ({ recipients, examples }),
   };
-}
-
-/** Counts valid rows, also those that are left out later. */
-export async function* watchPastSendTimes(
-  contacts: AsyncIterable<readonly Contact[]>,
-  counter: PastSendTimesCounter,
-): AsyncGenerator<readonly Contact[], void, undefined> {
-  for await (const batch of contacts) {
-    for (const contact of batch) if (contact.kind === 'contact') counter.add(contact.envelope, () => '');
-    yield batch;
-  }
 }

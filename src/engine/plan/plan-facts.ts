@@ -1,13 +1,13 @@
-import type { CostEstimate, CostTotal } from '../../campaign/cost.ts';
+import type { CostEstimate } from '../../campaign/cost.ts';
 import type { LeftOutDigest } from '../../domain/rejected-contacts.ts';
+import { digestLeftOut } from '../../ledger/planning/digest-left-out.ts';
+import type { Decided } from '../../ledger/planning/planned-run.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
-import type { Fingerprint } from './fingerprint.ts';
-import type { PastSendTimesCounter } from './past-send-times.ts';
+import type { Transaction } from '../../ledger/session.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
+import type { StagedCampaign } from './stage-campaign.ts';
 
-/**
- * What a plan sends, in counts and digests. A preview and a run that send the same have the same facts.
- */
+/** What a plan sends, in counts and digests. A plan and a run that send the same have the same facts. */
 export type PlanFacts = {
   /** Rows read, by contact file. */
   readonly rows: readonly number[];
@@ -32,39 +32,37 @@ export type PlanFacts = {
 type PlannedWindow = { readonly zones: string; readonly requests: number; readonly recipients: number };
 
 export type FactSources = {
-  readonly found: PreparedCampaign['found'];
-  readonly fingerprint: Fingerprint;
-  readonly pastSendTimes: PastSendTimesCounter;
-  readonly attachments: PlanFacts['attachments'];
-  readonly leftOut: LeftOutDigest;
-  readonly beyondLimit: number | null;
-  readonly totals: readonly CostTotal[];
+  readonly prepared: Pick<PreparedCampaign, 'found'>;
+  /** Its fingerprint has read the files that are sent, and no others. */
+  readonly staged: Pick<StagedCampaign, 'fingerprint' | 'pastSendTimes'>;
+  readonly decided: Decided;
   readonly cost: CostEstimate;
   readonly windowTotals: readonly WindowTotals[];
 };
 
-export function toPlanFacts(sources: FactSources): PlanFacts {
-  const { found, fingerprint, leftOut, beyondLimit, totals, cost, windowTotals } = sources;
-  const { filtered, invalid } = found();
-  const windows = windowTotals
-    .map(({ zones, requests, recipients }) => ({ zones: zones.join(','), requests, recipients }))
-    .toSorted((one, other) => (one.zones < other.zones ? -1 : 1));
-  const sum = (count: (window: PlannedWindow) => number): number =>
-    windows.reduce((all, window) => all + count(window), 0);
+/** In the transaction that decided. */
+export async function readPlanFacts(
+  client: Transaction,
+  { prepared, staged, decided, cost, windowTotals }: FactSources,
+): Promise<PlanFacts> {
+  const { fingerprint, pastSendTimes } = staged;
+  const { contacts, beyondLimit, recipients, requests, totals } = decided;
   const parts = totals.map((total) => total.parts);
   return {
     rows: fingerprint.rows(),
-    filtered,
-    invalid,
-    leftOut,
-    beyondLimit,
-    recipients: sum(({ recipients }) => recipients),
-    requests: sum(({ requests }) => requests),
-    windows,
+    filtered: prepared.found().filtered,
+    invalid: contacts.invalid,
+    leftOut: await digestLeftOut(client),
+    beyondLimit: beyondLimit?.contacts ?? null,
+    recipients,
+    requests,
+    windows: windowTotals
+      .map((each) => ({ zones: each.zones.join(','), requests: each.requests, recipients: each.recipients }))
+      .toSorted((one, other) => (one.zones < other.zones ? -1 : 1)),
     smsParts: parts.includes(null) ? null : parts.reduce((all: number, each) => all + (each ?? 0), 0),
-    pastSendTimes: sources.pastSendTimes.found().recipients,
+    pastSendTimes,
     cost: cost.kind === 'known' ? `${cost.total} ${cost.currency}` : `not known (${cost.why})`,
     contents: fingerprint.contents(),
-    attachments: sources.attachments,
+    attachments: new Map(fingerprint.files()),
   };
 }

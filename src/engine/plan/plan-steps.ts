@@ -3,20 +3,20 @@ import { freezeTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
-import { digestLeftOut } from '../../ledger/planning/digest-left-out.ts';
-import type { PlannedRun } from '../../ledger/planning/planned-run.ts';
+import type { Decided, PlannedRun } from '../../ledger/planning/planned-run.ts';
+import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { serviceOf } from '../dispatch/begun-runs.ts';
-import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';
+import { readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, type RunForecast, type readLimitsInForce, requireDeadlineMet } from './forecast.ts';
 import type { AlongsideRun, Making, StagedRun } from './make-run.ts';
 import type { Origins } from './origins.ts';
-import type { PastSendTimesCounter } from './past-send-times.ts';
-import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
+import { type FactSources, type PlanFacts, readPlanFacts } from './plan-facts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { findUnfinishedRuns, refuseRepeat } from './repeat-check.ts';
+import type { StagedCampaign } from './stage-campaign.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
 
 export type StepOptions = {
@@ -46,62 +46,58 @@ export type PlanProgress = {
 export type Planning = Omit<Making, 'tariffs'> & {
   readonly context: EngineContext;
   readonly prepared: PreparedCampaign;
+  readonly staged: StagedCampaign;
   readonly progress: PlanProgress;
-  readonly fileAndLine: (line: number) => string;
   readonly limits: Awaited<ReturnType<typeof readLimitsInForce>>;
-  readonly fingerprint: Fingerprint;
-  readonly pastSendTimes: PastSendTimesCounter;
 };
 
 type PlanStep = 'checkForecast' | 'check' | 'details' | 'recordTargets' | 'complete';
 
 /** The checks and records of a new run, in its transaction. */
 export function planSteps(
-  { context, prepared, progress, now, run, fileAndLine, limits, fingerprint, pastSendTimes }: Planning,
-  origins: Origins,
+  { context, prepared, staged, progress, now, run, limits }: Planning,
   { again = false, onFacts }: Omit<StepOptions, 'alongside'>,
 ): Pick<StagedRun, PlanStep> {
   const { campaign, account } = prepared;
   const definition = campaign.value;
+  const { origins, fingerprint, fileAndLine } = staged;
   const test = prepared.test ? { test: prepared.test.rows } : {};
   const of = origins.runs.length > 0 ? { of: origins.runs } : {};
-  const noted = noteFacts();
-  let filesBeyondLimit: readonly string[] = [];
-  const checkForecast: PlannedRun['checkForecast'] = (windowTotals) => {
-    const forecast = forecastRun(definition, account, { limits, from: now, windowTotals, fileAndLine });
-    noted.windowTotals = windowTotals;
+  let known: Pick<FactSources, 'decided' | 'cost'> | undefined;
+  let windowTotals: readonly WindowTotals[] = [];
+  const checkForecast: PlannedRun['checkForecast'] = (totals) => {
+    windowTotals = totals;
+    const forecast = forecastRun(definition, account, {
+      limits,
+      from: now,
+      windowTotals,
+      fileAndLine,
+    });
     requireDeadlineMet(campaign, forecast);
     progress.onForecast?.(forecast);
   };
   return {
     checkForecast: definition.deadline === undefined && !onFacts ? undefined : checkForecast,
-    check: (totals, rejected, cost) => {
-      if (prepared.test) refuseSuppressedTest(rejected.suppressedBecause.map(formatReason));
-      const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
-      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, rejected.reached);
-      // The rules are about the files, of which a limit is only the first part.
-      const inFiles = { ...rejected, recipients: recipients + (rejected.beyondLimit?.contacts ?? 0) };
-      checkRecipients(campaign, prepared.found(), inFiles, fileAndLine);
-      progress.onRepeated?.(rejected.repeated, fileAndLine);
-      if (rejected.beyondLimit !== null) progress.onBeyondLimit?.(rejected.beyondLimit.contacts);
-      filesBeyondLimit = rejected.beyondLimit?.files ?? [];
-      Object.assign(noted, { totals, cost, beyondLimit: rejected.beyondLimit?.contacts ?? null });
+    check: (decided, cost) => {
+      known = { decided, cost };
+      const { reached, repeated, beyondLimit } = decided;
+      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, reached);
+      checkDecided(prepared, decided, fileAndLine);
+      progress.onRepeated?.(repeated, fileAndLine);
+      if (beyondLimit !== null) progress.onBeyondLimit?.(beyondLimit.contacts);
       checkBudget(campaign, cost);
     },
     details: { campaign: definition.campaign, file: prepared.path, ...of, ...test },
     recordTargets: (session) =>
       insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath),
     complete: async (session) => {
-      if (onFacts) {
-        const leftOut = await digestLeftOut(session);
-        const { found } = prepared;
-        const attachments = new Map(fingerprint.files());
-        onFacts(toPlanFacts({ ...noted, pastSendTimes, leftOut, fingerprint, found, attachments }));
-      }
+      if (!known) throw new Error('A run is checked before it is complete.');
+      if (onFacts) onFacts(await readPlanFacts(session, { prepared, staged, windowTotals, ...known }));
       // Its own addresses have no part in what recipients got.
       if (prepared.test) return;
       // A later run without the limit is a repetition, so its files count too.
-      await readUnreadFiles(fingerprint, filesBeyondLimit, prepared.files.readUnstored);
+      const beyondLimit = known.decided.beyondLimit?.files ?? [];
+      await readUnreadFiles(fingerprint, beyondLimit, prepared.files.readUnstored);
       const relatives = origins.relatives.map((each) => each.run);
       const { marks } = context.ledger;
       const sent = fingerprint.digest();
@@ -114,14 +110,19 @@ export function planSteps(
   };
 }
 
-type NotedFacts = {
-  -readonly [Key in keyof Omit<
-    FactSources,
-    'leftOut' | 'fingerprint' | 'pastSendTimes' | 'attachments' | 'found'
-  >]: FactSources[Key];
-};
-
-/** What the steps before the last one learn. */
-function noteFacts(): NotedFacts {
-  return { beyondLimit: null, totals: [], cost: { kind: 'unknown', why: '' }, windowTotals: [] };
+/**
+ * The rules about contacts, of a plan and of a run.
+ *
+ * @throws RefusedRunError when the contacts break a rule of the campaign
+ * @throws InputError when an address of a test is suppressed
+ */
+export function checkDecided(
+  { campaign, test, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'found'>,
+  { contacts, recipients, beyondLimit, suppressedBecause, reached, repeated }: Decided,
+  fileAndLine: (line: number) => string,
+): void {
+  if (test) refuseSuppressedTest(suppressedBecause.map(formatReason));
+  // The rules are about the files, of which a limit is only the first part.
+  const inFiles = recipients + (beyondLimit?.contacts ?? 0);
+  checkRecipients(campaign, found(), { ...contacts, recipients: inFiles, reached, repeated }, fileAndLine);
 }

@@ -1,129 +1,191 @@
+import type pg from 'pg';
 import { checkBudget } from '../../campaign/budget.ts';
 import { campaignWarnings } from '../../campaign/campaign.ts';
 import { type CostTotal, estimateCost } from '../../campaign/cost.ts';
-import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
+import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
-import { concatenateFirstBatches } from '../../contacts/concatenate-first-batches.ts';
-import { originColumn } from '../../contacts/result-file.ts';
-import { comparedAddress } from '../../domain/compared-address.ts';
-import type { Contact, RejectedContact } from '../../domain/contacts.ts';
-import type { LeftOutDigest, ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { Ledger } from '../../ledger/connection.ts';
+import { decideContacts } from '../../ledger/planning/decide.ts';
+import type { Decided, PlanRules } from '../../ledger/planning/planned-run.ts';
+import { listRejected, listSentFiles, streamSentRows } from '../../ledger/planning/read-decided.ts';
+import { readWindowTotals } from '../../ledger/planning/windows.ts';
+import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
-import { createFilePaths } from './file-paths.ts';
-import { createFingerprint, type Fingerprint, readUnreadFiles } from './fingerprint.ts';
+import { createNoteReader } from './contact-note-reader.ts';
+import { readUnreadFiles } from './fingerprint.ts';
 import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
-import { createLeftOutDigest } from './left-out-digest.ts';
-import { countLinesBefore, createFileAndLineFormatter } from './line-numbers.ts';
 import type { Origins } from './origins.ts';
-import { countPastSendTimes, watchPastSendTimes } from './past-send-times.ts';
-import { type FactSources, type PlanFacts, toPlanFacts } from './plan-facts.ts';
+import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
+import { checkDecided } from './plan-steps.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
-import { createMessageCollector, type MessageCollector } from './preview-messages.ts';
-import { createRejectionFinder, type Rejection, type RejectionFinder } from './preview-rejections.ts';
-import { originRows } from './reached-finder.ts';
+import { readPreviewedContacts } from './previewed-contacts.ts';
 import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
-import { refuseSuppressedTest } from './test-recipients.ts';
+import { collectFields } from './sent-fields.ts';
+import { type StagedCampaign, stageCampaign } from './stage-campaign.ts';
 
 /** All are counted, only the first shown. */
 const maxRejected = 20;
 
+/** `scratch`: a database for temporary tables, where there is no ledger. */
 export type PreviewContext = Pick<EngineContext, 'now'> &
-  Partial<Pick<EngineContext, 'ledger'>> & {
-    /** Called once, when the counts need more than 32 MiB. */
-    readonly onLarge?: (bytesPerAddress: number) => void;
-    /** Called with what a run would send. */
-    readonly onFacts?: (facts: PlanFacts) => void;
-    /** Sees every contact. */
-    readonly rows?: RowChoice | undefined;
-  };
+  (Pick<EngineContext, 'ledger'> | { readonly scratch: pg.Pool });
 
-const largeBytes = 32 * 1024 * 1024;
+export type PreviewOptions = {
+  /** Called with what a run would send. */
+  readonly onFacts?: (facts: PlanFacts) => void;
+  /** Of a page. */
+  readonly rows?: RowChoice | undefined;
+};
 
 /**
- * Memory grows with the number of addresses: about 25 bytes each, 50 with an envelope of its own, and more when
- * suppressed.
+ * Decides what a run would send, as a run does, in temporary tables of a session that ends with it. Postgres refuses any
+ * other change.
  *
  * @param context without a ledger, only the campaign's own suppression lists are read
  * @throws RefusedRunError when the contacts break a rule of the campaign
  * @throws InputError when the run would exceed its budget, has a budget and an unknown cost, or would miss a deadline
  */
-export async function previewCampaign(prepared: PreparedCampaign, context: PreviewContext): Promise<Preview> {
-  const { campaign, account, composition, contactFiles, found, files } = prepared;
-  const { channel, dispatch } = campaign.value;
+export async function previewCampaign(
+  prepared: PreparedCampaign,
+  context: PreviewContext,
+  options: PreviewOptions = {},
+): Promise<Preview> {
+  const { campaign, account } = prepared;
+  const { channel } = campaign.value;
   const now = context.now();
-  const linesBefore = countLinesBefore(contactFiles);
-  const fileAndLine = createFileAndLineFormatter(contactFiles, linesBefore);
+  const [ledger, pool] =
+    'ledger' in context ? [context.ledger, context.ledger.pool] : [null, context.scratch];
   const tariffs = createTariffs(channel, account);
-  const messages = createMessageCollector(prepared, tariffs, fileAndLine, now, context.rows);
-  const rejections = await createRejectionFinder(prepared, context, linesBefore);
-  const fingerprint = createFingerprint(campaign.value);
-  const pastSendTimes = countPastSendTimes(campaign.value.message, now);
-  const contacts = context.onFacts ? watchPastSendTimes(prepared.contacts, pastSendTimes) : prepared.contacts;
-  const read = await readAll({ ...prepared, contacts }, context, {
-    fingerprint,
-    rejections,
-    messages,
-    linesBefore,
+  const fields = collectFields();
+  const readNote = createNoteReader(prepared, now, options.rows);
+  return inOwnSession(pool, async (session) => {
+    const staged = await stageCampaign(session, prepared, {
+      now,
+      readsLedger: ledger !== null,
+      tariffOf: tariffs.tariffIndexOf,
+      takePieces: async () => [],
+      noteOf: (contact, parts) => {
+        if (contact.kind === 'contact') fields.add(contact.envelope, contact.destination);
+        return readNote(contact, parts);
+      },
+    });
+    const rules = {
+      ...staged.rules,
+      account: account.name,
+      suppressionAccount: account.suppressionsOf,
+      channel,
+      rates: tariffs.rates(),
+    };
+    const read = (client: Transaction): Promise<Preview> =>
+      decide(client, { prepared, ledger, now, staged, rules, fields: fields.found(), ...options });
+    return inTransactionOf(session, read, 'BEGIN READ ONLY');
   });
+}
 
-  const { counts } = messages;
-  const { leftOut, sentFiles, filesBeyondLimit, ...shown } = read;
-  const repeated = rejections.duplicates.repeated();
-  const reached = rejections.reached.counts();
-  const recipients = counts.recipients();
-  const inFiles = { ...read.contacts, recipients: recipients + (read.contacts.beyondLimit ?? 0) };
-  checkRecipients(campaign, found(), { ...inFiles, reached, repeated }, fileAndLine);
-  const totals = counts.totals();
-  const cost = estimateCost(totals, channel, tariffs.rates(), now);
+export type Previewing = PreviewOptions & {
+  readonly prepared: PreparedCampaign;
+  readonly ledger: Ledger | null;
+  readonly now: Date;
+  readonly staged: StagedCampaign;
+  readonly rules: PlanRules;
+  /** Fields that contacts have, also contacts that are left out. */
+  readonly fields: ReturnType<ReturnType<typeof collectFields>['found']>;
+};
+
+async function decide(client: Transaction, previewing: Previewing): Promise<Preview> {
+  const { prepared, ledger, now, staged, rules, onFacts } = previewing;
+  const { campaign, account, composition, contactFiles, found } = prepared;
+  const { fileAndLine } = staged;
+  const definition = campaign.value;
+  const decided = await decideContacts(client, rules, ledger);
+  checkDecided(prepared, decided, fileAndLine);
+  const cost = estimateCost(decided.totals, rules.channel, rules.rates, now);
   checkBudget(campaign, cost);
-  const windowTotals = counts.windowTotals(dispatch.chunkSize);
-  const rates = { limits: await readLimitsInForce(context, account), from: now };
-  const forecast = forecastRun(campaign.value, account, { ...rates, windowTotals, fileAndLine });
+  const windowTotals = await readWindowTotals(client, rules.window !== undefined);
+  const limits = await readLimitsInForce(ledger, account);
+  const forecast = forecastRun(definition, account, { limits, from: now, windowTotals, fileAndLine });
   requireDeadlineMet(campaign, forecast);
-  const origins = rejections.reached.origins();
-  const relatives = origins.relatives.map(({ run }) => run);
-  const previewed = { fingerprint, files, sentFiles, filesBeyondLimit, now, relatives, account };
-  const repeats =
-    context.ledger &&
-    !prepared.test &&
-    (await findRepeatInPreview(context.ledger, campaign.value, previewed));
-  const unfinished =
-    context.ledger && !prepared.test && !repeats
-      ? await findUnfinishedRuns(context.ledger.pool, campaign.value.campaign, relatives)
-      : null;
-  const { beyondLimit = null } = read.contacts;
-  const sources = { found, fingerprint, pastSendTimes, leftOut, beyondLimit, totals, cost, windowTotals };
-  await reportFacts(context, sources, sentFiles, files);
+  if (onFacts) {
+    await readUnreadFiles(staged.fingerprint, await listSentFiles(client), prepared.files.read);
+    onFacts(await readPlanFacts(client, { prepared, staged, decided, cost, windowTotals }));
+  }
+  await chooseRows(client, previewing);
+  const { contacts, recipients, requests, envelopes, totals, repeated, reached } = decided;
   return {
-    campaign: campaign.value.campaign,
-    account: campaign.value.account,
-    channel,
+    campaign: definition.campaign,
+    account: definition.account,
+    channel: rules.channel,
     files: contactFiles.map(({ name, format }) => ({ name, ...format() })),
-    ...shown,
+    contacts,
+    rejected: await listFirstRejected(client, previewing),
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
     recipients,
     differing: formatDiffering(repeated, fileAndLine) ?? null,
-    repeats: repeats || null,
-    unfinished,
-    requests: counts.requests(dispatch.chunkSize),
-    envelopes: counts.envelopes(),
+    ...(await findEarlierRuns(client, previewing, decided)),
+    requests,
+    envelopes,
     merge: composition.merge,
-    smsParts: channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
+    smsParts: rules.channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
     cost,
     forecast,
-    ...messages.found(windowTotals),
+    ...(await readPreviewedContacts(client, previewing, windowTotals)),
     invalidBecause: found().causes,
     warnings: listWarnings(prepared, totals, now),
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
-    origins: formatOrigins(origins, reached),
+    origins: formatOrigins(staged.origins, reached),
     test: prepared.test ?? null,
-    ledger: context.ledger ? 'read' : 'not read',
+    ledger: ledger ? 'read' : 'not read',
   };
+}
+
+/** Earlier runs that this one would repeat, or that can still send. */
+async function findEarlierRuns(
+  client: Transaction,
+  { prepared, ledger, now, staged }: Previewing,
+  { beyondLimit }: Decided,
+): Promise<Pick<Preview, 'repeats' | 'unfinished'>> {
+  if (!ledger || prepared.test) return { repeats: null, unfinished: null };
+  const definition = prepared.campaign.value;
+  const relatives = staged.origins.relatives.map(({ run }) => run);
+  const repeats = await findRepeatInPreview(client, definition, {
+    fingerprint: staged.fingerprint,
+    marks: ledger.marks,
+    account: prepared.account,
+    files: prepared.files,
+    sentFiles: await listSentFiles(client),
+    filesBeyondLimit: beyondLimit?.files ?? [],
+    now,
+    relatives,
+  });
+  return {
+    repeats: repeats ?? null,
+    unfinished: repeats ? null : await findUnfinishedRuns(client, definition.campaign, relatives),
+  };
+}
+
+async function listFirstRejected(
+  client: Transaction,
+  { rules, staged }: Previewing,
+): Promise<Preview['rejected']> {
+  const rejected = await listRejected(client, rules, { limit: maxRejected, noted: false });
+  return rejected.map(({ line: lineOfAll, column, reason, detail }) => {
+    const { file, line } = staged.placeOf(lineOfAll);
+    return { file, line, column, reason, detail: formatReason(detail) };
+  });
+}
+
+async function chooseRows(client: Transaction, { rows, rules, staged }: Previewing): Promise<void> {
+  if (!rows) return;
+  for await (const batch of streamSentRows(client))
+    for (const contact of batch) rows.add(contact, staged.placeOf(contact.line));
+  for (const rejected of await listRejected(client, rules, { limit: null, noted: true }))
+    rows.reject(rejected, staged.placeOf(rejected.line));
 }
 
 function listWarnings(
@@ -136,96 +198,6 @@ function listWarnings(
     ...similarPayerWarnings(totals),
     ...campaignWarnings(campaign, now).map(({ where, what }) => `${where}: ${what}`),
   ];
-}
-
-async function reportFacts(
-  { onFacts }: Pick<PreviewContext, 'onFacts'>,
-  sources: Omit<FactSources, 'attachments'>,
-  sentFiles: ReadonlySet<string>,
-  { read }: Pick<PreparedCampaign['files'], 'read'>,
-): Promise<void> {
-  if (!onFacts) return;
-  const { fingerprint } = sources;
-  await readUnreadFiles(fingerprint, sentFiles, read);
-  const attachments = new Map([...fingerprint.files()].filter(([path]) => sentFiles.has(path)));
-  onFacts(toPlanFacts({ ...sources, attachments }));
-}
-
-type ReadFacts = {
-  readonly leftOut: LeftOutDigest;
-  readonly sentFiles: ReadonlySet<string>;
-  readonly filesBeyondLimit: ReadonlySet<string>;
-};
-
-async function readAll(
-  { contacts, contactFiles, found, limit, test }: PreparedCampaign,
-  context: PreviewContext,
-  {
-    fingerprint,
-    rejections,
-    messages,
-    linesBefore,
-  }: {
-    readonly fingerprint: Fingerprint;
-    readonly rejections: RejectionFinder;
-    readonly messages: MessageCollector;
-    readonly linesBefore: (file: number) => number;
-  },
-): Promise<Pick<Preview, 'contacts' | 'rejected'> & ReadFacts> {
-  const counts = { read: 0, invalid: 0, duplicate: 0, suppressed: 0 };
-  const leftOut = createLeftOutDigest();
-  const [sent, beyondFiles] = [createFilePaths(), createFilePaths()];
-  let accepted = 0;
-  const rejected: RejectedContact[] = [];
-  const reject = (contact: Contact, rejection: Rejection): void => {
-    const { file, line } = contact;
-    const { column, reason, detail } = rejection;
-    context.rows?.reject(contact, rejection);
-    counts[reason]++;
-    if (rejected.length >= maxRejected) return;
-    const name = contactFiles[file]?.name ?? '';
-    rejected.push({ file: name, line, column, reason, detail: formatReason(detail) });
-  };
-  let warned = false;
-  const namesRuns = contactFiles.some(({ header }) => header.includes(originColumn));
-  const batches = namesRuns ? concatenateFirstBatches(contacts, originRows) : contacts;
-  for await (const batch of context.ledger ? fingerprint.watch(batches) : batches) {
-    counts.read += batch.length;
-    await rejections.reached.readOrigins(found().origins);
-    for (const contact of batch) {
-      if (contact.kind === 'rejected') {
-        reject(contact, contact);
-        continue;
-      }
-      const compared = comparedAddress(contact.address);
-      const rejection = rejections.find(contact, compared);
-      const line = linesBefore(contact.file) + contact.line;
-      if (rejection) {
-        leftOut.add(line, rejection.detail);
-        reject(contact, rejection);
-        continue;
-      }
-      const isSent = ++accepted <= (limit ?? accepted);
-      (isSent ? sent : beyondFiles).add(contact.envelope);
-      if (isSent) messages.add(contact, compared, line);
-      else context.rows?.skip();
-    }
-    const bytes = rejections.duplicates.bytes() + messages.counts.bytes();
-    if (bytes < largeBytes || warned) continue;
-    warned = true;
-    context.onLarge?.(Math.ceil(bytes / Math.max(1, counts.read - counts.invalid)));
-  }
-  await rejections.reached.readOrigins(found().origins);
-  if (test)
-    refuseSuppressedTest(rejected.flatMap(({ reason, detail }) => (reason === 'suppressed' ? detail : [])));
-  const beyond = limit === undefined ? {} : { beyondLimit: Math.max(0, accepted - limit) };
-  return {
-    contacts: { ...counts, ...beyond },
-    rejected,
-    leftOut: leftOut.digest(),
-    sentFiles: sent.paths,
-    filesBeyondLimit: beyondFiles.paths,
-  };
 }
 
 function formatOrigins({ runs, others }: Origins, reached: readonly ReachedContacts[]): Preview['origins'] {

@@ -1,4 +1,3 @@
-import { readPhoneText } from '../../contacts/phone-text.ts';
 import { characterName } from '../../platform/invisible-characters.ts';
 
 /** What was removed around phone numbers: `tel:`, and invisible characters by name. */
@@ -15,9 +14,7 @@ export function countRemovedMarks() {
   const examples: string[] = [];
   let recipients = 0;
   return {
-    add: (written: string, fileAndLine: () => string): void => {
-      const { removed } = readPhoneText(written);
-      if (removed.length === 0) return;
+    add: (removed: readonly string[], fileAndLine: () => string): void => {
       recipients++;
       for (const mark of new Set(removed)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
       if (examples.length < maxExamples) examples.push(fileAndLine());

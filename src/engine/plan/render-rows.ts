@@ -32,7 +32,8 @@ export function createRowChoice(
     contactFiles.map(({ header }) => header),
     composition.derived,
   );
-  return chooseTellingRows(composition, readValues, createTariffs(campaign.value.channel, account));
+  const { channel } = campaign.value;
+  return chooseTellingRows(composition, readValues, channel, createTariffs(channel, account));
 }
 
 /** Reads what the chosen rows need, such as the sizes of their files. */
@@ -50,27 +51,21 @@ export async function renderRows(
   const readFile = createFileReader(files.read);
   const rows: RenderedRow[] = [];
   for (const found of chosen) {
-    const { row, why, contact } = found;
-    const where = { row, why, file: contactFiles[contact.file]?.name ?? '', line: contact.line };
+    const { row, why, place } = found;
+    const where = { row, why, file: place.file, line: place.line };
     if (found.kind === 'rejected') {
       const { column, reason, detail } = found.rejection;
       rows.push({ ...where, kind: 'rejected', column, reason, detail: formatReason(detail) });
       continue;
     }
-    const {
-      keypads,
-      files: attached,
-      audio,
-      fields,
-      destination,
-    } = readMessage(found.contact, found.destination, found.sms);
+    const { keypads, files: attached, audio, fields, destination, text } = readMessage(found.contact, place);
     const converts = fields['CharacterConversion'] === 'true';
     const message: RenderedMessage = {
       channel: campaign.value.channel,
       destination,
       fields,
       keypads,
-      sms: found.sms ? renderSms(found.sms.text, converts) : null,
+      sms: text === null ? null : renderSms(text, converts),
       files: await Promise.all(attached.map(readFile)),
       audio: Object.fromEntries(
         await Promise.all(
@@ -79,7 +74,7 @@ export async function renderRows(
           ),
         ),
       ),
-      placeholders: listFilledPlaceholders(composition, readValues(found.contact)),
+      placeholders: listFilledPlaceholders(composition, readValues(place.index, found.values)),
     };
     rows.push({ ...where, kind: 'message', message });
   }

@@ -3,7 +3,6 @@ import type { BegunRun, ClaimMarks } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
 import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { Ledger } from '../../ledger/connection.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
@@ -38,29 +37,23 @@ export async function refuseRepeat(client: Transaction, campaign: Campaign, made
 
 /** Reads the files of the run, and those beyond its limit. */
 export async function findRepeatInPreview(
-  { pool, marks }: Pick<Ledger, 'pool' | 'marks'>,
+  client: Connection,
   definition: Pick<Campaign['value'], 'dispatch'>,
   { fingerprint, account, files, sentFiles, filesBeyondLimit, ...others }: PreviewedRun,
 ): Promise<string | undefined> {
   if (definition.dispatch.repeat === 'allow') return undefined;
   await readUnreadFiles(fingerprint, sentFiles, files.read);
   await readUnreadFiles(fingerprint, filesBeyondLimit, files.readUnstored);
-  const made = {
-    ...others,
-    marks,
-    service: serviceOf(account),
-    run: null,
-    fingerprint: fingerprint.digest(),
-  };
-  return findRepeatProblem(pool, definition, made);
+  const made = { ...others, service: serviceOf(account), run: null, fingerprint: fingerprint.digest() };
+  return findRepeatProblem(client, definition, made);
 }
 
-type PreviewedRun = Pick<NewRun, 'now' | 'relatives'> & {
+type PreviewedRun = Pick<NewRun, 'now' | 'relatives' | 'marks'> & {
   readonly account: Pick<Account, 'baseUrl'>;
   readonly fingerprint: Fingerprint;
   readonly files: Pick<CampaignFiles, 'read' | 'readUnstored'>;
-  readonly sentFiles: ReadonlySet<string>;
-  readonly filesBeyondLimit: ReadonlySet<string>;
+  readonly sentFiles: readonly string[];
+  readonly filesBeyondLimit: readonly string[];
 };
 
 /**

@@ -7,7 +7,6 @@ import { InputError } from '../../domain/problems.ts';
 import type { RerunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { copyNotifyList } from '../../ledger/notifications/notify-lists.ts';
-import type { BillingTotal } from '../../ledger/planning/planned-run.ts';
 import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import type { Run } from '../../ledger/runs/find.ts';
@@ -99,7 +98,7 @@ async function expandRerun(
         window: windowPlanner(windowOf(definition), account.interface, now),
         details: { campaign, of: sourceRun, only: states, ...(reason && { reason }) },
         recordTargets: (session) => copyNotifyList(session, sourceRun, run),
-        check: (totals, _, cost) => checkCost(source, states, totals, cost),
+        check: ({ recipients }, cost) => checkCost(source, states, recipients, cost),
       };
     },
   });
@@ -108,11 +107,11 @@ async function expandRerun(
 function checkCost(
   { run, channel, definition }: Run,
   states: readonly RerunState[],
-  totals: readonly BillingTotal[],
+  recipients: number,
   cost: CostEstimate,
 ): void {
   const where = `run ${run}`;
-  if (totals.length === 0) {
+  if (recipients === 0) {
     const what = `No recipient is ${states.join(' or ')}, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`;
     throw new InputError([{ where, what }]);
   }

@@ -4,7 +4,9 @@ import {
   type DestinationField,
   destinationFields,
   type Envelope,
+  type MessageFields,
 } from '../../domain/message.ts';
+import type { FieldNames } from '../../ledger/planning/read-decided.ts';
 import { messageFields } from '../../wire/fields.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
@@ -14,44 +16,40 @@ export type SentFields = {
   readonly request: readonly string[];
 };
 
-export type SentFieldsCollector = {
-  readonly add: (envelope: Envelope, destination: Readonly<Record<string, string>>) => void;
-  /** Fields that a sending window adds. */
-  readonly addFields: (names: readonly string[]) => void;
-  readonly found: () => SentFields;
-};
-
-/** Collects the fields that contacts actually use. */
-export function collectSentFields(
-  { interface: name }: SendingAccount,
-  channel: Channel,
-): SentFieldsCollector {
-  const ofRecipients = new Set<string>(['Recipient']);
-  const ofRequests = new Set<string>();
+/** Collects the fields that contacts use, also contacts that are left out later. */
+export function collectFields() {
+  const recipient = new Set<string>();
+  const request = new Set<string>();
   const addEnvelope = memoizeByEnvelope(({ fields, audio, keypads, files }) => {
-    for (const field in fields) ofRequests.add(field);
-    for (const field in audio) ofRequests.add(field);
-    if (keypads.length > 0) ofRequests.add('Keypads');
-    if (files.length > 0) ofRequests.add('Files');
+    for (const field in fields) request.add(field);
+    for (const field in audio) request.add(field);
+    if (keypads.length > 0) request.add('Keypads');
+    if (files.length > 0) request.add('Files');
     return true;
   });
   return {
-    add(envelope, destination) {
-      for (const field in destination) ofRecipients.add(field);
+    add(envelope: Envelope, destination: MessageFields): void {
+      for (const field in destination) recipient.add(field);
       addEnvelope(envelope);
     },
-    addFields(names) {
-      for (const field of names) ofRequests.add(field);
-    },
-    found: () => ({
-      recipient: destinationFields.filter((field) => ofRecipients.has(field)),
-      request: [
-        'MessageID',
-        ...messageFields(name, channel).flatMap((field) =>
-          ofRequests.has(field.name) ? [field.wireName] : [],
-        ),
-        ...['Keypads', 'Files'].filter((field) => ofRequests.has(field)),
-      ],
-    }),
+    found: (): FieldNames => ({ recipient: [...recipient], request: [...request] }),
+  };
+}
+
+/** @param names of fields that contacts have which are sent, and of those that a sending window adds */
+export function orderFields(
+  { interface: name }: SendingAccount,
+  channel: Channel,
+  { recipient, request }: FieldNames,
+): SentFields {
+  return {
+    recipient: destinationFields.filter((field) => field === 'Recipient' || recipient.includes(field)),
+    request: [
+      'MessageID',
+      ...messageFields(name, channel).flatMap((field) =>
+        request.includes(field.name) ? [field.wireName] : [],
+      ),
+      ...['Keypads', 'Files'].filter((field) => request.includes(field)),
+    ],
   };
 }

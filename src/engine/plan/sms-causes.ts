@@ -1,6 +1,7 @@
 import type { Composition } from '../../campaign/composition.ts';
 import { columnWithSources } from '../../campaign/mapping.ts';
 import type { Segment, Template } from '../../campaign/placeholders.ts';
+import type { CostlyCharacters } from '../../domain/contact-notes.ts';
 import type { PlacedCause, SmsCause, SmsEncoding } from '../../domain/sms.ts';
 import {
   countSeptets,
@@ -12,15 +13,6 @@ import {
 } from './sms-parts.ts';
 import { createRewriter, keyOfCause, type Rewritten } from './sms-rewriting.ts';
 import type { SmsText } from './sms-text.ts';
-
-/** Characters that cost parts, all in the campaign's own text or all in values of the contact. */
-export type CostlyCharacters = {
-  readonly encoding: SmsEncoding;
-  readonly causes: readonly PlacedCause[];
-  /** Equal for equal causes in the same encoding. */
-  readonly key: string;
-  readonly partsMore: number;
-};
 
 /**
  * @param valueIn the contact's values; undefined if all those of the text consist of GSM-7 characters of one septet
@@ -68,7 +60,7 @@ export function createCauseReader(composition: Pick<Composition, 'serviceText' |
       { encoding, pieces: ofMessage, partsMore: parts - partsWithoutOwn },
       { encoding, pieces: ofValues, partsMore: partsWithoutOwn - least },
     ].flatMap(({ pieces: costly, ...found }) =>
-      found.partsMore > 0 ? [{ ...found, ...placeCauses(costly, encoding, source) }] : [],
+      found.partsMore > 0 ? [{ ...found, causes: placeCauses(costly, source) }] : [],
     );
   };
 }
@@ -144,9 +136,8 @@ function findSource(
 /** Each once, sorted. */
 function placeCauses(
   pieces: readonly Piece[],
-  encoding: SmsEncoding,
   findSource: (column: string, cause: SmsCause) => string | null,
-): Pick<CostlyCharacters, 'causes' | 'key'> {
+): readonly PlacedCause[] {
   const placed = new Map<string, PlacedCause>();
   for (const { column, rewritten } of pieces) {
     for (const cause of rewritten.causes) {
@@ -154,6 +145,5 @@ function placeCauses(
       placed.set(`${keyOfCause(cause)}\0${source ?? '\0'}`, { ...cause, column: source });
     }
   }
-  const keys = [...placed.keys()].sort();
-  return { causes: keys.flatMap((key) => placed.get(key) ?? []), key: `${encoding}\0${keys.join('\0')}` };
+  return [...placed.keys()].sort().flatMap((key) => placed.get(key) ?? []);
 }

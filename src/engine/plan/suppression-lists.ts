@@ -59,7 +59,7 @@ export async function openSuppressionLists(
           if (row.kind === 'address') {
             const { address, subAccount, line } = row;
             if (row.account !== '' && row.account !== suppressionsOf) continue;
-            listed.push({ address, subAccount, detail: { kind: 'listed', file: file.name, line } });
+            listed.push({ address, subAccount, file: file.name, line });
           } else {
             lines++;
             if (problems.length >= maxProblems) continue;

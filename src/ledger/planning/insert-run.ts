@@ -4,26 +4,19 @@ import type { ContactFileRecord } from '../runs/contact-files.ts';
 import { rejectionDetailColumns } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
-import type { PlannedRun } from './planned-run.ts';
+import type { PlannedCounts, PlannedRun } from './planned-run.ts';
 
 export async function insertRun(
   client: Transaction,
   run: PlannedRun,
-  beyondLimit: number | null,
+  { contacts }: Pick<PlannedCounts, 'contacts'>,
 ): Promise<void> {
   await client.query(
     `
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, created_at, source_run, rates, priority,
-                      suppression_account, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed,
-                      contacts_beyond_limit, kind)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, kept.contacts + rejected.contacts + coalesce($12, 0),
-           rejected.invalid, rejected.duplicate, rejected.suppressed, $12::integer, $13
-    FROM (SELECT coalesce(sum(recipients), 0) AS contacts FROM sized_envelopes) kept,
-         (SELECT count(*) AS contacts,
-                 count(*) FILTER (WHERE reason = 'invalid') AS invalid,
-                 count(*) FILTER (WHERE reason = 'duplicate') AS duplicate,
-                 count(*) FILTER (WHERE reason = 'suppressed') AS suppressed
-          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) left_out) rejected
+                      suppression_account, kind, contacts_read, contacts_invalid, contacts_duplicate, contacts_suppressed,
+                      contacts_beyond_limit)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     `,
     [
       run.run,
@@ -37,8 +30,12 @@ export async function insertRun(
       run.rates && JSON.stringify(run.rates),
       rankOf(run.priority),
       run.suppressionAccount ?? null,
-      beyondLimit,
       run.kind ?? 'ordinary',
+      contacts.read,
+      contacts.invalid,
+      contacts.duplicate,
+      contacts.suppressed,
+      contacts.beyondLimit ?? null,
     ],
   );
   await markPlanned(client, run.run);

@@ -3,7 +3,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
 import type { SuppressedReason } from '../../domain/reasons.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
-import type { Priority, RunKind } from '../../domain/runs.ts';
+import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
@@ -11,37 +11,42 @@ import type { BeyondLimit } from './cut-at-limit.ts';
 import type { FrequencyCap } from './remove-suppressed.ts';
 import type { PlanWindow, WindowTotals } from './windows.ts';
 
-export type PlannedRun = {
-  readonly run: string;
-  readonly campaign: string;
+/** What decides which contacts are sent, and in which requests. */
+export type PlanRules = {
   readonly account: string;
   /** The account whose suppressions apply; by default its own. */
   readonly suppressionAccount?: string | undefined;
   readonly channel: Channel;
-  /** By default ordinary. */
-  readonly kind?: RunKind;
-  readonly definition: unknown;
-  /** At least 128 random bits, for the checks of MessageIDs. */
-  readonly messageKey: Buffer;
   readonly chunkSize: number;
   readonly recipientColumn: string;
   readonly identity: ContactIdentity;
   /** Excludes addresses of recent messages. */
   readonly frequencyCap: FrequencyCap | undefined;
-  readonly contactFiles: readonly ContactFileRecord[];
+  readonly contactFiles: readonly Pick<ContactFileRecord, 'name' | 'linesBefore'>[];
   /** In a rerun: the run that its recipients come from. */
   readonly sourceRun: string | null;
   /** Only the first recipients, in file order; undefined: all. */
   readonly limit?: number | undefined;
   /** The runs that its corrected contacts were rejected in. */
   readonly origins: readonly string[];
-  readonly files: FileSource;
   /** For its channel; null: none. Of several tariffs, staged contacts have an index. */
   readonly rates: RunRates | null;
-  /** Requests to send and settle before any other; null: none. */
-  readonly canary: number | null;
   /** Only with sending windows. */
   readonly window?: PlanWindow | undefined;
+};
+
+export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
+  readonly run: string;
+  readonly campaign: string;
+  /** By default ordinary. */
+  readonly kind?: RunKind;
+  readonly definition: unknown;
+  /** At least 128 random bits, for the checks of MessageIDs. */
+  readonly messageKey: Buffer;
+  readonly contactFiles: readonly ContactFileRecord[];
+  readonly files: FileSource;
+  /** Requests to send and settle before any other; null: none. */
+  readonly canary: number | null;
   /** Checks the deadline; by throwing it prevents the run. */
   readonly checkForecast?: ((portions: readonly WindowTotals[]) => void) | undefined;
   readonly priority: Priority;
@@ -49,15 +54,14 @@ export type PlannedRun = {
   readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit; by throwing it prevents the run. */
   readonly complete?: ((client: Transaction) => Promise<unknown>) | undefined;
-  /** Checks totals and counts; by throwing it prevents the run. */
-  readonly checkPlan: (totals: readonly BillingTotal[], leftOut: LeftOutCounts) => void;
+  /** By throwing it prevents the run. */
+  readonly checkPlan: (decided: Decided) => void;
   readonly createdAt: Date;
 };
 
-/** Contacts excluded by expansion; import excludes others. */
-export type LeftOutCounts = {
-  readonly duplicate: number;
-  readonly suppressed: number;
+/** What would be sent, and what would not. */
+export type Decided = PlannedCounts & {
+  readonly totals: readonly BillingTotal[];
   /** The reasons of the first suppressed contacts. */
   readonly suppressedBecause: readonly SuppressedReason[];
   /** What would be sent without the limit; null: there is none. */
@@ -65,6 +69,15 @@ export type LeftOutCounts = {
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
+};
+
+export type PlannedCounts = {
+  /** What was read, with everything that was left out. */
+  readonly contacts: ContactCounts;
+  readonly recipients: number;
+  readonly requests: number;
+  /** One that is sent in several windows counts several times. */
+  readonly envelopes: number;
 };
 
 /** Recipients with the same payer and tariff. `parts`: SMS parts, null in other channels. */
@@ -79,6 +92,6 @@ export type BillingTotal = {
   readonly example: string | null;
 };
 
-export function hasTariffs({ rates }: Pick<PlannedRun, 'rates'>): boolean {
+export function hasTariffs({ rates }: Pick<PlanRules, 'rates'>): boolean {
   return rates !== null && rates.tariffs.length > 1;
 }

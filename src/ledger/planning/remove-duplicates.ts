@@ -1,34 +1,33 @@
 import { isKeyed } from '../../domain/contacts.ts';
 import { batchOf } from '../batch.ts';
 import { comparedAddress } from '../compared-address.ts';
-import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { Transaction } from '../session.ts';
-import type { PlannedRun } from './planned-run.ts';
+import type { PlannedRun, PlanRules } from './planned-run.ts';
 import { stagedAddress } from './remove-suppressed.ts';
 
 /**
  * Removes all but the first of equal contacts. Where duplicates are allowed, equal addresses go to different
  * requests: a delivery report identifies a recipient by MessageID and address. A rerun has no duplicates.
  */
-export async function handleDuplicates(client: Transaction, run: PlannedRun): Promise<void> {
-  const { identity, sourceRun } = run;
-  if (sourceRun === null && identity.duplicates !== 'allow') await removeDuplicates(client, run);
-  if (isKeyed(identity)) await separateEqualAddresses(client, run);
+export async function handleDuplicates(client: Transaction, rules: PlanRules): Promise<void> {
+  const { identity, sourceRun } = rules;
+  if (sourceRun === null && identity.duplicates !== 'allow') await removeDuplicates(client, rules);
+  if (isKeyed(identity)) await separateEqualAddresses(client, rules);
 }
 
-const fileColumns = batchOf<ContactFileRecord>({
+const fileColumns = batchOf<PlanRules['contactFiles'][number]>({
   name: ['text', ({ name }) => name],
   lines_before: ['integer', ({ linesBefore }) => linesBefore],
 });
 
 async function removeDuplicates(
   client: Transaction,
-  { recipientColumn, contactFiles, channel, identity: { key } }: PlannedRun,
+  { recipientColumn, contactFiles, channel, identity: { key } }: PlanRules,
 ): Promise<void> {
   const same = key.length > 0 ? 's.key' : stagedAddress(channel);
   // As a table, so that the planner knows how few there are.
   await client.query(`
-    CREATE TEMPORARY TABLE repeated_contacts ON COMMIT DROP AS
+    INSERT INTO repeated_contacts (row, line, first_line, differs)
     SELECT row, line, first_line, differs
     FROM (
       SELECT row, line, first_value(line) OVER same_contact AS first_line,
@@ -68,9 +67,9 @@ async function removeDuplicates(
 }
 
 /** Moves repeated addresses of an envelope to copies of it. */
-async function separateEqualAddresses(client: Transaction, { channel }: PlannedRun): Promise<void> {
+async function separateEqualAddresses(client: Transaction, { channel }: PlanRules): Promise<void> {
   await client.query(`
-    CREATE TEMPORARY TABLE separated_contacts ON COMMIT DROP AS
+    INSERT INTO separated_contacts (line, envelope, copy)
     SELECT line, envelope,
            CAST((SELECT max(envelope) FROM staged_envelopes)
                 + dense_rank() OVER (ORDER BY envelope, occurrence) AS integer) AS copy

@@ -1,9 +1,7 @@
 import { type ContactIdentity, isKeyed } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { ReachedReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { RunKind } from '../../domain/runs.ts';
-import { streamRows } from '../cursor.ts';
 import { reachedReason, type Stored } from '../reasons.ts';
 import type { Connection, Transaction } from '../session.ts';
 import { stagedAddress } from './remove-suppressed.ts';
@@ -12,14 +10,6 @@ import { stagedAddress } from './remove-suppressed.ts';
  * Recipients that earlier runs reached, may have reached or still will. Runs of corrected contacts and reruns exclude
  * them, so that no recipient gets a message twice.
  */
-
-/** `address` is in its compared form. */
-export type ReachedRecipient = {
-  readonly address: string;
-  /** Null unless its run identified contacts by the same key. */
-  readonly key: string | null;
-  readonly detail: ReachedReason;
-};
 
 /** A run that contacts come from. */
 export type OriginRun = {
@@ -138,17 +128,6 @@ function reachedRecipients(channel: Channel, first: number): string {
 }
 
 const detail = `jsonb_build_object('kind', kind, 'run', run_id) AS detail`;
-
-export async function* streamReached(
-  client: Transaction,
-  channel: Channel,
-  { runs, byKey }: ComparedRuns,
-): AsyncGenerator<readonly ReachedRecipient[], void, undefined> {
-  const sql = `SELECT address, key, ${detail} FROM (${reachedRecipients(channel, 1)}) AS r`;
-  const query = { sql, values: [runs, byKey] };
-  for await (const rows of streamRows<Stored<ReachedRecipient, 'detail'>>(client, 'reached', query, 5_000))
-    yield rows.map((row) => ({ ...row, detail: reachedReason(row.detail) }));
-}
 
 /**
  * Removes staged contacts that these runs reached, may have reached or still will.

@@ -3,25 +3,20 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
-import type { SuppressedReason } from '../../domain/reasons.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { copyValue } from '../copy.ts';
-import { streamRows } from '../cursor.ts';
-import { type Stored, suppressedReason } from '../reasons.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
-import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
+import type { PlanRules } from './planned-run.ts';
 
-/** An address suppressed for a SubAccount; empty: for all. */
-export type SuppressedAddress = {
+/** An address of a campaign's own list, suppressed for a SubAccount; empty: for all. */
+export type ListedAddress = {
   readonly address: string;
   readonly subAccount: string;
-  readonly detail: SuppressedReason;
+  readonly file: string;
+  readonly line: number;
 };
-
-/** An address of a campaign's own list. */
-export type ListedAddress = SuppressedAddress & { readonly detail: { readonly kind: 'listed' } };
 
 /** Excludes addresses of messages since then; `campaign` null: of any campaign. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
@@ -47,8 +42,8 @@ export async function stageSuppressions(
     for await (const batch of batches) {
       yield batch
         .map(
-          ({ address, subAccount, detail }) =>
-            `${copyValue(address)}\t${copyValue(subAccount)}\t${copyValue(detail.file)}\t${detail.line}\n`,
+          ({ address, subAccount, file, line }) =>
+            `${copyValue(address)}\t${copyValue(subAccount)}\t${copyValue(file)}\t${line}\n`,
         )
         .join('');
     }
@@ -107,72 +102,55 @@ function suppressedAddresses(
   };
 }
 
-/**
- * Addresses that a run planned now would exclude, without the campaign's own lists; the stronger reason first.
- *
- * @param account whose suppressions apply, besides global ones
- */
-export async function* streamSuppressedAddresses(
+/** Removes contacts that are in the campaign's own lists. */
+export async function removeListed(
   client: Transaction,
-  channel: Channel,
-  account: string,
-  cap: FrequencyCap | undefined,
-): AsyncGenerator<readonly (SuppressedAddress & { readonly recent: boolean })[], void, undefined> {
-  const { sql, values } = suppressedAddresses(channel, account, cap, 1);
-  const ordered = `
-    SELECT address, sub_account AS "subAccount", ${rejectionDetailOf('x', '$1::text', 'NULL')} AS detail,
-           priority > 1 AS recent
-    FROM (SELECT *, NULL::boolean AS differs FROM (${sql}) AS each) AS x
-    ORDER BY priority, address, sub_account COLLATE "C"
+  { recipientColumn, channel }: PlanRules,
+): Promise<void> {
+  const found = `
+    SELECT s.ctid AS row, s.line, s.envelope, x.address, x.sub_account, 'listed' AS kind, NULL AS message,
+           NULL AS related_run, NULL AS source, x.file, x.line::bigint AS number, 0 AS priority, x.list_index
+    FROM staged_suppressions x
+    JOIN staged_contacts s ON ${stagedAddress(channel)} = x.address
   `;
-  type Row = Stored<SuppressedAddress, 'detail'> & { readonly recent: boolean };
-  for await (const rows of streamRows<Row>(client, 'left_out', { sql: ordered, values }, 5_000))
-    yield rows.map((row) => ({ ...row, detail: suppressedReason(row.detail) }));
+  await removeFound(client, found, [recipientColumn]);
 }
 
-type RunToSuppressIn = {
-  readonly recipientColumn: string;
-  readonly channel: Channel;
-  readonly account: string;
-  /** By default its own. */
-  readonly suppressionAccount?: string | undefined;
-  readonly frequencyCap: FrequencyCap | undefined;
-};
-
 /**
- * Removes suppressed contacts before duplicates are searched.
+ * Removes contacts that the ledger suppresses, before duplicates are searched.
  *
  * @param key key of hashed suppressions
  * @throws InputError when suppressions are hashed with another key
  */
 export async function removeSuppressed(
   client: Transaction,
-  run: RunToSuppressIn,
+  { recipientColumn, channel, account, suppressionAccount = account, frequencyCap }: PlanRules,
   key: HashKey | null,
 ): Promise<void> {
-  const { recipientColumn, channel, account, suppressionAccount = account, frequencyCap } = run;
   const { sql, values } = suppressedAddresses(channel, suppressionAccount, frequencyCap, 4);
   const address = stagedAddress(channel);
+  const found = `
+    -- Joined separately: without statistics of a union, the planner would hash the contacts, which are more.
+    SELECT s.ctid AS row, s.line, s.envelope, x.*
+    FROM (${sql}) x
+    JOIN staged_contacts s ON ${address} = x.address
+    UNION ALL
+    SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account, 'suppressed_hash', NULL, NULL, NULL,
+           NULL, NULL, 1, 1
+    FROM staged_contacts s
+    JOIN hashed_suppressions h
+      ON h.channel = ${channelLiteral(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelLiteral(channel), address, '$2', '$3')}
+    WHERE EXISTS (SELECT FROM hashed_suppressions)
+  `;
+  await removeFound(client, found, [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values]);
+  await requireHashKey(client, key);
+}
+
+/** @param found SQL of contacts with their reasons, of which the one with the lowest priority counts */
+async function removeFound(client: Transaction, found: string, values: readonly unknown[]): Promise<void> {
   await client.query(
     `
-    WITH found AS MATERIALIZED (
-      -- Joined separately: without statistics of a union, the planner would hash the contacts, which are more.
-      SELECT s.ctid AS row, s.line, s.envelope, x.*
-      FROM (${sql}) x
-      JOIN staged_contacts s ON ${address} = x.address
-      UNION ALL
-      SELECT s.ctid, s.line, s.envelope, x.address, x.sub_account, 'listed', NULL, NULL, NULL, x.file,
-             x.line, 0, x.list_index
-      FROM staged_suppressions x
-      JOIN staged_contacts s ON ${address} = x.address
-      UNION ALL
-      SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account, 'suppressed_hash', NULL, NULL, NULL,
-             NULL, NULL, 1, 1
-      FROM staged_contacts s
-      JOIN hashed_suppressions h
-        ON h.channel = ${channelLiteral(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelLiteral(channel), address, '$2', '$3')}
-      WHERE EXISTS (SELECT FROM hashed_suppressions)
-    ), suppressed AS MATERIALIZED (
+    WITH found AS MATERIALIZED (${found}), suppressed AS MATERIALIZED (
       SELECT DISTINCT ON (line) *
       FROM (
         -- Most apply to all SubAccounts. Joined with envelopes, which the planner underestimated, they cost 0.7 s for
@@ -192,7 +170,6 @@ export async function removeSuppressed(
     SELECT line, $1, 'suppressed', kind, message, related_run, sub_account, source, file, number
     FROM suppressed
     `,
-    [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values],
+    [...values],
   );
-  await requireHashKey(client, key);
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { comparedAddress } from '../../domain/compared-address.ts';
+import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import { createBloomFilter } from '../../platform/bloom-filter.ts';
 import { batchOf } from '../batch.ts';
@@ -25,6 +26,8 @@ export type ContactSource = {
   readonly keyed: boolean;
   /** File pieces completed since the last call. */
   readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
+  /** For a plan that is shown. @param parts as `partsOf` counts them; null for a rejected contact too */
+  readonly noteOf?: ((contact: Contact, parts: number | null) => ContactNote | undefined) | undefined;
 };
 
 export type ValidContact = Extract<Contact, { kind: 'contact' }>;
@@ -46,6 +49,7 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
         'staged_rejections (line, column_name, reason, kind, message)',
         lines.rejections.takeBuffers(),
       );
+      await copyIn(client, 'staged_notes (line, note)', lines.notes.takeBuffers());
       await stagePieces(client, await source.takePieces());
     }
   } finally {
@@ -54,13 +58,14 @@ export async function stageContacts(client: pg.ClientBase, source: ContactSource
   await analyzeStagingTables(client);
 }
 
-/** Limits of a segment: contacts, and bytes of envelopes and rejected contacts. */
+/** Limits of a segment: contacts, and bytes of envelopes, rejected contacts and notes. */
 const segmentContacts = 65_536;
 const segmentBytes = 1024 * 1024;
 
 class ContactLines {
   readonly envelopes = new StagedEnvelopes();
   readonly rejections = new CopyLines();
+  readonly notes = new CopyLines();
   finished = false;
   /** COPY's target with the columns of a line. */
   readonly table: string;
@@ -92,7 +97,7 @@ class ContactLines {
   }
 
   #isFull(): boolean {
-    return this.envelopes.lines.bytes + this.rejections.bytes > segmentBytes;
+    return this.envelopes.lines.bytes + this.rejections.bytes + this.notes.bytes > segmentBytes;
   }
 
   /** Empty for a rejected contact. */
@@ -100,6 +105,7 @@ class ContactLines {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
+      this.#addNote(line, this.#source.noteOf?.(contact, null));
       this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\tunusable\t${copyValue(detail)}\n`);
       return '';
     }
@@ -107,11 +113,16 @@ class ContactLines {
     const number = this.envelopes.numberOf(contact.envelope, contact.zones);
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
-    const parts = this.#source.partsOf(contact) ?? '\\N';
+    const parts = this.#source.partsOf(contact);
+    this.#addNote(line, this.#source.noteOf?.(contact, parts));
     const isMaybeRepeated = this.#seenBefore(contact.key ?? comparedAddress(address));
     const { tariffOf, keyed } = this.#source;
     const more = `${tariffOf ? `\t${tariffOf(address)}` : ''}${keyed ? `\t${contact.key ?? '\\N'}` : ''}`;
-    return `${line}\t${number}\t${parts}\t${isMaybeRepeated}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
+    return `${line}\t${number}\t${parts ?? '\\N'}\t${isMaybeRepeated}\t${copyValue(address)}\t${original}\t${destination}${more}\n`;
+  }
+
+  #addNote(line: number, note: ContactNote | undefined): void {
+    if (note) this.notes.add(`${line}\t${copyValue(JSON.stringify(note))}\n`);
   }
 }
 

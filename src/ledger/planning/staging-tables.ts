@@ -1,10 +1,23 @@
 import type pg from 'pg';
+import { InputError } from '../../domain/problems.ts';
+import { hasCode } from '../../platform/file-error.ts';
 
-/** Creates temporary tables, and drops those of an earlier plan. */
+/** All temporary tables of a plan. Later ones are filled by `decideContacts`. */
+const tables =
+  'staged_contacts, staged_envelopes, staged_rejections, staged_pieces, staged_suppressions, staged_notes, merged_envelopes, left_out, repeated_contacts, separated_contacts, staged_windows, sized_envelopes';
+
+/**
+ * Creates temporary tables, and drops those of an earlier plan. The statements after these change only temporary tables
+ * until a run is written, so Postgres allows them in a read-only session too.
+ *
+ * @throws InputError when the role may not, or the server is a stand-by
+ */
 export async function createStagingTables(client: pg.ClientBase): Promise<void> {
-  await client.query(`
-    DROP TABLE IF EXISTS
-      staged_contacts, staged_envelopes, staged_rejections, staged_pieces, staged_suppressions;
+  await client
+    .query(
+      `
+    BEGIN READ WRITE;
+    DROP TABLE IF EXISTS ${tables};
     CREATE TEMPORARY TABLE staged_contacts (
       line             integer NOT NULL,
       envelope         integer NOT NULL,
@@ -43,7 +56,42 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     );
     CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
     ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
-  `);
+    CREATE TEMPORARY TABLE staged_notes (line integer NOT NULL, note json NOT NULL);
+
+    CREATE TEMPORARY TABLE merged_envelopes (envelope integer, first integer);
+    CREATE TEMPORARY TABLE left_out (
+      line integer, column_name text, reason text, kind text, message text, related_run text, sub_account text, source text,
+      file text, number bigint, differs boolean
+    );
+    CREATE TEMPORARY TABLE repeated_contacts (row tid, line integer, first_line integer, differs boolean);
+    CREATE TEMPORARY TABLE separated_contacts (line integer, envelope integer, copy integer);
+    CREATE TEMPORARY TABLE staged_windows (
+      window_index smallint, zones text, opens_at timestamptz, closes_at timestamptz, send_at timestamptz, fields jsonb
+    );
+    CREATE TEMPORARY TABLE sized_envelopes (
+      staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer,
+      recipients_before integer, window_index smallint
+    );
+    COMMIT;
+  `,
+    )
+    .catch((error: unknown) => {
+      throw explainRefusal(error);
+    });
+}
+
+export async function dropStagingTables(client: pg.ClientBase): Promise<void> {
+  await client.query(`DROP TABLE ${tables}`);
+}
+
+/** Errors of Postgres: insufficient privilege, and a transaction that cannot write, because the server is a stand-by. */
+function explainRefusal(error: unknown): unknown {
+  const what = hasCode(error, '42501')
+    ? 'The role may not create temporary tables, which planning needs. As the owner of the database: GRANT TEMPORARY ON DATABASE … TO … (docs/how-to/deployment.md).'
+    : hasCode(error, '25006') || hasCode(error, '0A000')
+      ? 'The server is a read-only stand-by, and planning needs temporary tables. Use the address of the primary.'
+      : undefined;
+  return what === undefined ? error : new InputError([{ where: 'DATABASE_URL', what }], { cause: error });
 }
 
 /** Call this once all contacts are staged. */

@@ -45,11 +45,6 @@ export async function numberWindows(client: Transaction, plan: PlanWindow | unde
         (one.opensAt?.getTime() ?? 0) - (other.opensAt?.getTime() ?? 0) ||
         compare(one.closesAt?.getTime() ?? never, other.closesAt?.getTime() ?? never),
     );
-  await client.query(`
-    CREATE TEMPORARY TABLE staged_windows (
-      window_index smallint, zones text, opens_at timestamptz, closes_at timestamptz, send_at timestamptz, fields jsonb
-    ) ON COMMIT DROP
-  `);
   await client.query(
     `
     INSERT INTO staged_windows (${planned.columns}, window_index)
@@ -84,12 +79,10 @@ export type WindowTotals = {
   readonly lastRecipients: readonly { readonly address: string; readonly line: number }[];
 };
 
+const maxLastRecipients = 3;
+
 /** Reads the totals in request order. */
-export async function readWindowTotals(
-  client: Transaction,
-  windowed: boolean,
-  examples: number,
-): Promise<WindowTotals[]> {
+export async function readWindowTotals(client: Transaction, windowed: boolean): Promise<WindowTotals[]> {
   const zones = windowed ? 'e.zones' : 'CAST(NULL AS text)';
   const { rows } = await client.query<Omit<WindowTotals, 'zones'> & { readonly zones: string | null }>(
     `
@@ -112,7 +105,7 @@ export async function readWindowTotals(
     ) portion
     ORDER BY group_order
     `,
-    [examples],
+    [maxLastRecipients],
   );
   return rows.map((row) => ({ ...row, zones: row.zones === null ? [] : row.zones.split(',') }));
 }

@@ -1,5 +1,4 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Channel } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Connection, Transaction } from '../session.ts';
 
@@ -83,28 +82,4 @@ export async function storeHashKeyProof(client: Transaction, key: HashKey): Prom
   const what =
     'Suppressed addresses were hashed with another key before. Set it to the key of the machine that purged.';
   throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
-}
-
-export type HashedSuppression = {
-  readonly hash: Buffer;
-  /** Empty: all. */
-  readonly subAccount: string;
-};
-
-/** Hashed suppressions of a channel that apply to an account. */
-export async function listHashedSuppressions(
-  client: Connection,
-  channel: Channel,
-  account: string,
-): Promise<HashedSuppression[]> {
-  const { rows } = await client.query<HashedSuppression>(
-    `
-    SELECT hash, sub_account AS "subAccount"
-    FROM hashed_suppressions
-    WHERE channel = $1 AND account IN ('', $2)
-    ORDER BY sub_account
-    `,
-    [channel, account],
-  );
-  return rows;
 }

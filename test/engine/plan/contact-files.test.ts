@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { Delimiter } from '../../../src/contacts/contact-file.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
@@ -11,10 +11,16 @@ import type { StandardInput } from '../../../src/engine/settings.ts';
 import { bytesOf } from '../../support/bytes.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { encode, type Written } from '../../support/encode.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
+let opened: TestLedger;
 let workspace: Workspace;
+beforeAll(async () => {
+  opened = await openTestLedger();
+});
+afterAll(() => opened.close());
 beforeEach(async () => {
   workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
 });
@@ -236,9 +242,7 @@ describe('several contact files', () => {
   test('the preview names the file of each line', async () => {
     await write('night/one.csv', first);
     await write('night/two.csv', 'phone,name,firm\n0458 665 290,Ann,A\n0412345678,Cy,C\n');
-    const preview = await previewCampaign(await prepare({ file: '[one.csv, two.csv]' }), {
-      now: () => new Date(),
-    });
+    const preview = await previewCampaign(await prepare({ file: '[one.csv, two.csv]' }), opened.context);
     expect(preview.rejected).toMatchObject([
       { file: 'night/one.csv', line: 3, reason: 'invalid' },
       { file: 'night/two.csv', line: 2, reason: 'duplicate', detail: 'same address as night/one.csv:2' },
@@ -248,7 +252,7 @@ describe('several contact files', () => {
     expect(text).toContain('night/two.csv:3 → +61412345678');
 
     await write('night/contacts.csv', first);
-    const alone = previewText(await previewCampaign(await prepare(), { now: () => new Date() }));
+    const alone = previewText(await previewCampaign(await prepare(), opened.context));
     expect(alone).toContain('Line 2 → +61458665290');
     expect(alone).not.toContain('contacts.csv:');
   });

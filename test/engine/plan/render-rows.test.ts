@@ -4,10 +4,13 @@ import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { createRowChoice, renderRows, renderSms } from '../../../src/engine/plan/render-rows.ts';
 import type { WantedRow } from '../../../src/engine/plan/row-choice.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
+let opened: TestLedger;
 let workspace: Workspace;
 beforeAll(async () => {
+  opened = await openTestLedger();
   const rates = ['AU', 'NZ', 'GB'].map((destination) => {
     return `{ channel: sms, unit: part, destination: ${destination}, price: "0.10", currency: AUD }`;
   });
@@ -15,7 +18,10 @@ beforeAll(async () => {
     'accounts.yaml': `accounts:\n  main:\n    interface: rest-2.02\n    baseUrl: http://127.0.0.1:9\n    authToken: \${TOKEN}\n    rates: [${rates.join(', ')}]\n`,
   });
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
+afterAll(async () => {
+  await opened.close();
+  await workspace[Symbol.asyncDispose]();
+});
 
 type Parts = {
   readonly message: string;
@@ -40,7 +46,7 @@ async function render(
   const now = new Date('2026-11-20T12:00:00Z');
   const prepared = await prepareCampaign('campaign.yaml', settings, { limit, keepsRows: 'all' });
   const choice = createRowChoice(prepared, wanted);
-  await previewCampaign(prepared, { now: () => now, rows: choice });
+  await previewCampaign(prepared, { ...opened.context, now: () => now }, { rows: choice });
   return renderRows(prepared, choice.chosen(), now);
 }
 

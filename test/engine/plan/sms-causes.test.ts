@@ -29,7 +29,7 @@ function causesOf(message: string, values: Readonly<Record<string, string>> = {}
   const found = readCauses((column) => values[column] ?? '', sms, converts);
   // Then the values are not needed.
   if (Object.values(values).every(isInSeptets)) expect(readCauses(undefined, sms, converts)).toEqual(found);
-  return found.map(({ key: _, ...costly }) => costly);
+  return found;
 }
 
 const character = (written: string, instead: string, column: string | null = null) => {

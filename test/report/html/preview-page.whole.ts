@@ -3,12 +3,14 @@ import { createServer, type Server } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../../support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { volleyInProcess } from '../../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 /** Pages are made by the command, from a campaign and hostile rows. */
 
 let browser: Browser;
+let database: TestDatabase;
 let workspace: Workspace;
 let peer: Server;
 /** What a page asked of a service outside of it. */
@@ -24,7 +26,7 @@ beforeAll(async () => {
   await once(peer, 'listening');
   const address = peer.address();
   outside = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  [browser, workspace] = await Promise.all([openBrowser(), makeWorkspace()]);
+  [browser, workspace, database] = await Promise.all([openBrowser(), makeWorkspace(), createTestDatabase()]);
   await workspace.write(
     'accounts.yaml',
     `accounts:
@@ -53,6 +55,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser.close();
+  await database.drop();
   peer.close();
   await workspace[Symbol.asyncDispose]();
 });
@@ -94,7 +97,10 @@ async function open(channel: string, rows: string | undefined, width = 1280): Pr
   const out = `${channel}-${++pages}.html`;
   const { code, stderr } = await volleyInProcess(
     ['plan', `${channel}.yaml`, '--preview', out, ...(rows === undefined ? [] : ['--rows', rows])],
-    { cwd: workspace.folder, env: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' } },
+    {
+      cwd: workspace.folder,
+      env: { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
+    },
   );
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(` in ${out}`) });
   const page = await browser.newPage({ viewport: { width, height: 900 } });
@@ -246,7 +252,7 @@ describe('volley plan --preview', () => {
   const plan = (...words: string[]) =>
     volleyInProcess(['plan', 'sms.yaml', ...words], {
       cwd: workspace.folder,
-      env: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
+      env: { DATABASE_URL: database.url, VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
     });
 
   test('a file that exists is not overwritten', async () => {

@@ -7,10 +7,16 @@ export const givenValues = {
     { by: ['SubAccount', 'account', 'month'], filter: { SubAccount: ['one'], account: [null] } },
   ],
   'billing/report.ts streamBilling 2': [false, true],
-  'planning/expand.ts expand 1': [
+  'planning/decide.ts decideContacts 1': [
     { channel: 'sms', identity: { key: [], duplicates: 'merge' }, sourceRun: null },
-    { channel: 'email', identity: { key: ['member'], duplicates: 'merge' }, sourceRun: 'run' },
+    {
+      channel: 'email',
+      identity: { key: ['member'], duplicates: 'merge' },
+      sourceRun: 'run',
+      frequencyCap: { since: 'a time', campaign: null, milliseconds: 1 },
+    },
   ],
+  'planning/expand.ts expand 1': [{ identity: { key: ['member'] }, sourceRun: null }],
   'planning/stage-contacts.ts copyIn 1': ['staged_contacts'],
   'recipients/traces.ts findAddressTraces 1': ['ann@example.org', '+61412345678'],
   'recipients/traces.ts listLinesOfAddress 1': ['ann@example.org', '+61412345678'],

@@ -1,0 +1,96 @@
+import { type Contact, isKeyed } from '../../domain/contacts.ts';
+import type { PlanRules } from '../../ledger/planning/planned-run.ts';
+import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
+import { type ContactSource, stageContacts } from '../../ledger/planning/stage-contacts.ts';
+import type { Session } from '../../ledger/session.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import { createFingerprint, type Fingerprint } from './fingerprint.ts';
+import { toFrequencyCap } from './frequency-cap.ts';
+import {
+  type ContactPlace,
+  countLinesBefore,
+  createFileAndLineFormatter,
+  createPlaceFinder,
+} from './line-numbers.ts';
+import { noOrigins, type Origins, readOrigins } from './origins.ts';
+import { createPastSendTimeReader } from './past-send-times.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+import { createSmsCounter } from './sms-text.ts';
+
+export type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'noteOf'> & {
+  readonly now: Date;
+  /** Without a ledger, the origins of fixed contacts are not known. */
+  readonly readsLedger: boolean;
+  /** Called for each batch. */
+  readonly onRead?: ((contacts: number) => void) | undefined;
+};
+
+/** A campaign whose contacts are in the temporary tables of a session. */
+export type StagedCampaign = {
+  readonly rules: Omit<PlanRules, 'account' | 'suppressionAccount' | 'channel' | 'rates'>;
+  readonly origins: Origins;
+  readonly fingerprint: Fingerprint;
+  /** Valid rows that the service would send at once, also those that are left out later. */
+  readonly pastSendTimes: number;
+  /** Of a line that is counted over all files. */
+  readonly placeOf: (line: number) => ContactPlace;
+  readonly fileAndLine: (line: number) => string;
+};
+
+/** Reads the contacts of a campaign into the session, for a plan or a run of it. */
+export async function stageCampaign(
+  session: Session,
+  prepared: PreparedCampaign,
+  { now, readsLedger, onRead, ...staging }: Staging,
+): Promise<StagedCampaign> {
+  const { campaign, account, composition, contactFiles, limit, suppressionLists } = prepared;
+  const definition = campaign.value;
+  const { channel, dispatch, window } = definition;
+  const linesBefore = countLinesBefore(contactFiles);
+  const fingerprint = createFingerprint(definition);
+  const readPastSendTime = createPastSendTimeReader(definition.message, now);
+  const countParts = channel === 'sms' ? createSmsCounter() : undefined;
+  let pastSendTimes = 0;
+
+  async function* watch(
+    batches: AsyncIterable<readonly Contact[]>,
+  ): AsyncGenerator<readonly Contact[], void, undefined> {
+    for await (const batch of batches) {
+      for (const contact of batch)
+        if (contact.kind === 'contact' && readPastSendTime(contact.envelope) !== undefined) pastSendTimes++;
+      onRead?.(batch.length);
+      yield batch;
+    }
+  }
+
+  await stageContacts(session, {
+    contacts: fingerprint.watch(watch(prepared.contacts)),
+    linesBefore,
+    keyed: isKeyed(composition.identity),
+    partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
+    ...staging,
+  });
+  await stageSuppressions(session, suppressionLists.addresses);
+  const origins = readsLedger
+    ? await readOrigins(session, definition.campaign, prepared.origin, prepared.found().origins)
+    : noOrigins;
+  const placeOf = createPlaceFinder(contactFiles, linesBefore);
+  return {
+    rules: {
+      chunkSize: dispatch.chunkSize,
+      recipientColumn: composition.recipientColumn,
+      identity: composition.identity,
+      frequencyCap: toFrequencyCap(definition, now),
+      contactFiles: contactFiles.map(({ name }, file) => ({ name, linesBefore: linesBefore(file) })),
+      sourceRun: null,
+      limit,
+      origins: origins.runs,
+      window: windowPlanner(window, account.interface, now),
+    },
+    origins,
+    fingerprint,
+    pastSendTimes,
+    placeOf,
+    fileAndLine: createFileAndLineFormatter(contactFiles, placeOf),
+  };
+}

@@ -1,0 +1,75 @@
+import type { ContactIdentity } from '../../domain/contacts.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { SuppressedReason } from '../../domain/reasons.ts';
+import type { DuplicateContacts } from '../../domain/rejected-contacts.ts';
+import { repeatedReason, type Stored, suppressedReason } from '../reasons.ts';
+import { rejectionDetailOf } from '../runs/rejection-detail.ts';
+import type { Transaction } from '../session.ts';
+import type { PlannedCounts } from './planned-run.ts';
+
+/** @param beyondLimit contacts that a limit cut off; null: there is none */
+export async function countContacts(client: Transaction, beyondLimit: number | null): Promise<PlannedCounts> {
+  const { rows } = await client.query<PlannedCounts['contacts'] & Omit<PlannedCounts, 'contacts'>>(
+    `
+    SELECT kept.*, rejected.*, kept.recipients + rejected.contacts + coalesce($1, 0) AS read
+    FROM (SELECT coalesce(sum(recipients), 0)::integer AS recipients, coalesce(sum(requests), 0)::integer AS requests,
+                 count(*)::integer AS envelopes
+          FROM sized_envelopes) kept,
+         (SELECT count(*)::integer AS contacts,
+                 count(*) FILTER (WHERE reason = 'invalid')::integer AS invalid,
+                 count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
+                 count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed
+          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) left_out) rejected
+    `,
+    [beyondLimit],
+  );
+  const [counted] = rows;
+  if (!counted) throw new Error('Aggregates without groups have one row.');
+  const { read, invalid, duplicate, suppressed, recipients, requests, envelopes } = counted;
+  const contacts = { read, invalid, duplicate, suppressed, ...(beyondLimit !== null && { beyondLimit }) };
+  return { contacts, recipients, requests, envelopes };
+}
+
+const maxExamples = 3;
+
+/** Counts duplicates that are left out, with some of them. */
+export async function listRepeated(
+  client: Transaction,
+  { key }: Pick<ContactIdentity, 'key'>,
+): Promise<DuplicateContacts> {
+  const { rows } = await client.query<Omit<DuplicateContacts, 'examples'>>(`
+    SELECT count(*) FILTER (WHERE differs IS NOT NULL)::integer AS rows,
+           count(*) FILTER (WHERE differs)::integer AS differing
+    FROM left_out
+  `);
+  const { rows: examples } = await client.query<Stored<DuplicateContacts['examples'][number], 'detail'>>(
+    `
+    SELECT line, ${rejectionDetailOf('l', 'NULL', '$2::jsonb')} AS detail
+    FROM left_out l
+    WHERE differs IS NOT NULL
+    ORDER BY NOT differs, line
+    LIMIT $1
+    `,
+    [maxExamples, JSON.stringify(key)],
+  );
+  const shown = examples.map(({ line, detail }) => ({ line, detail: repeatedReason(detail) }));
+  return { ...(rows[0] ?? { rows: 0, differing: 0 }), examples: shown };
+}
+
+/** Lists the reasons of the first suppressed contacts. */
+export async function listSuppressedReasons(
+  client: Transaction,
+  channel: Channel,
+): Promise<SuppressedReason[]> {
+  const { rows } = await client.query<Stored<{ readonly detail: SuppressedReason }>>(
+    `
+    SELECT ${rejectionDetailOf('l', '$2::text', 'NULL')} AS detail
+    FROM left_out l
+    WHERE reason = 'suppressed'
+    ORDER BY line
+    LIMIT $1
+    `,
+    [maxExamples, channel],
+  );
+  return rows.map(({ detail }) => suppressedReason(detail));
+}

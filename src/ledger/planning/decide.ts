@@ -1,0 +1,140 @@
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { Transaction } from '../session.ts';
+import type { HashKey } from '../suppressions/hash.ts';
+import { countContacts, listRepeated, listSuppressedReasons } from './count-contacts.ts';
+import { cutAtLimit } from './cut-at-limit.ts';
+import { type BillingTotal, type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
+import { handleDuplicates } from './remove-duplicates.ts';
+import { findAncestors, findRelatives, removeReached, toComparedRuns } from './remove-reached.ts';
+import { removeListed, removeSuppressed } from './remove-suppressed.ts';
+import { numberWindows } from './windows.ts';
+
+/** What a plan reads of the ledger. `hashKey`: of hashed suppressions. */
+export type ReadLedger = { readonly hashKey: HashKey | null };
+
+/**
+ * Decides which staged contacts of this session are sent, and in which requests: removes suppressed, reached and
+ * duplicate contacts, groups recipients by envelope and numbers requests in file order. A plan and a run are decided here.
+ * It reads the ledger and changes only temporary tables, so it can run in a read-only transaction.
+ *
+ * @param ledger null: there is none, so only the campaign's own suppression lists apply
+ */
+export async function decideContacts(
+  client: Transaction,
+  rules: PlanRules,
+  ledger: ReadLedger | null,
+): Promise<Decided> {
+  // With the default of 4 MiB, sorting a million rows would go to disk.
+  await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
+  await mergeEnvelopes(client);
+  await removeListed(client, rules);
+  if (ledger) await removeSuppressed(client, rules, ledger.hashKey);
+  const reached = await removeReachedByRelatives(client, rules);
+  await handleDuplicates(client, rules);
+  const beyondLimit = rules.limit === undefined ? null : await cutAtLimit(client, rules.limit);
+  await numberWindows(client, rules.window);
+  await sizeEnvelopes(client, rules.chunkSize, rules.window !== undefined);
+  const totals = hasTariffs(rules) ? await sumBillingByTariff(client) : await sumBilling(client);
+  const counts = await countContacts(client, beyondLimit?.contacts ?? null);
+  return {
+    ...counts,
+    totals,
+    beyondLimit,
+    reached,
+    repeated: await listRepeated(client, rules.identity),
+    suppressedBecause:
+      counts.contacts.suppressed === 0 ? [] : await listSuppressedReasons(client, rules.channel),
+  };
+}
+
+/** Merges equal envelopes that were staged twice in the same window. */
+async function mergeEnvelopes(client: Transaction): Promise<void> {
+  await client.query(`
+    -- Sorts only envelopes that may have an equal one: few.
+    WITH alike AS (
+      SELECT DISTINCT hashtextextended(fields, 0) AS hash
+      FROM staged_envelopes
+      WHERE maybe_repeated
+    )
+    INSERT INTO merged_envelopes (envelope, first)
+    SELECT envelope, first
+    FROM (
+      SELECT envelope, min(envelope) OVER (PARTITION BY fields, other_fields, zones) AS first
+      FROM staged_envelopes
+      JOIN alike ON hash = hashtextextended(fields, 0)
+    ) compared
+    WHERE envelope > first;
+
+    ANALYZE merged_envelopes;
+
+    UPDATE staged_contacts s
+    SET envelope = m.first
+    FROM merged_envelopes m
+    WHERE s.envelope = m.envelope;
+  `);
+}
+
+/**
+ * Removes contacts that related runs reached: runs that this one was made from, and others made from those. In a
+ * rerun, the selected states already cover its source run and that run's origins.
+ *
+ * @returns counts by run
+ */
+async function removeReachedByRelatives(
+  client: Transaction,
+  { recipientColumn, channel, identity, sourceRun, origins }: PlanRules,
+): Promise<readonly ReachedContacts[]> {
+  const sources = sourceRun === null ? origins : [sourceRun];
+  if (sources.length === 0) return [];
+  const relatives = await findRelatives(client, sources);
+  const chosen = sourceRun === null ? [] : await findAncestors(client, sourceRun);
+  const relativesToCompare = relatives.filter(({ run }) => !chosen.includes(run));
+  return removeReached(client, recipientColumn, channel, toComparedRuns(relativesToCompare, identity));
+}
+
+/** Counts recipients of each envelope, and requests and recipients before its first. */
+async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
+  const order = windowed ? 'window_index, staged' : 'staged';
+  await client.query(
+    `
+    INSERT INTO sized_envelopes
+    SELECT staged, row_number() OVER (ORDER BY ${order}), recipients, parts, requests,
+           sum(requests) OVER (ORDER BY ${order}) - requests,
+           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_index' : 'NULL'}
+    FROM (
+      -- Sums of bigints take ten times as long.
+      SELECT envelope AS staged, CAST(count(*) AS integer) AS recipients, sum(parts) AS parts,
+             CAST((count(*) + $1::integer - 1) / $1::integer AS integer) AS requests
+      FROM staged_contacts
+      GROUP BY envelope
+    ) counted
+    ${windowed ? 'JOIN (SELECT envelope AS staged, window_index FROM staged_envelopes JOIN staged_windows USING (zones)) w USING (staged)' : ''}
+    `,
+    [chunkSize],
+  );
+  await client.query('ANALYZE sized_envelopes');
+}
+
+async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
+  const { rows } = await client.query<BillingTotal>(`
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS "tariffIndex",
+           sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
+    FROM sized_envelopes z
+    JOIN staged_envelopes e ON e.envelope = z.staged
+    GROUP BY 1, 2
+    ORDER BY 1, 2
+  `);
+  return rows;
+}
+
+async function sumBillingByTariff(client: Transaction): Promise<BillingTotal[]> {
+  const { rows } = await client.query<BillingTotal>(`
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff AS "tariffIndex",
+           count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example
+    FROM staged_contacts s
+    JOIN staged_envelopes e USING (envelope)
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3
+  `);
+  return rows;
+}

@@ -1,0 +1,157 @@
+import type { ContactNote } from '../../domain/contact-notes.ts';
+import type { Envelope, MessageFields } from '../../domain/message.ts';
+import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
+import { streamRows } from '../cursor.ts';
+import { leftOutReason, type Stored } from '../reasons.ts';
+import { rejectionDetailColumns, rejectionDetailOf } from '../runs/rejection-detail.ts';
+import type { Transaction } from '../session.ts';
+import type { PlanRules } from './planned-run.ts';
+
+/** What a plan shows of decided contacts. Lines count on from file to file. */
+
+const batchSize = 5_000;
+
+export type NotedContact = {
+  readonly line: number;
+  /** Null: the run has one tariff. */
+  readonly tariffIndex: number | null;
+  readonly note: ContactNote;
+};
+
+/** Streams the notes of contacts that are sent, in file order. */
+export function streamNotes(client: Transaction): AsyncIterable<readonly NotedContact[]> {
+  const sql = `
+    SELECT line, tariff AS "tariffIndex", note
+    FROM staged_notes
+    JOIN staged_contacts USING (line)
+    ORDER BY line
+  `;
+  return streamRows<NotedContact>(client, 'notes', { sql, values: [] }, batchSize);
+}
+
+/** A contact that is sent. */
+export type SentContact = {
+  readonly line: number;
+  readonly address: string;
+  readonly destination: MessageFields;
+  readonly envelope: Envelope;
+  /** Comma-separated; null without a window. */
+  readonly zones: string | null;
+  /** Null: no page shows the row. */
+  readonly row: ContactNote['row'] | null;
+};
+
+const sentColumns = `
+  s.line, s.address, CAST(s.destination AS json) AS destination, e.zones,
+  json_build_object(
+    'fields', CAST(e.fields AS json),
+    'keypads', coalesce(CAST(e.other_fields AS json) -> 'keypads', '[]'),
+    'files', coalesce(CAST(e.other_fields AS json) -> 'files', '[]'),
+    'audio', coalesce(CAST(e.other_fields AS json) -> 'audio', '{}')
+  ) AS envelope
+`;
+
+export async function listFirstSent(client: Transaction, limit: number): Promise<SentContact[]> {
+  const { rows } = await client.query<SentContact>(
+    `
+    SELECT ${sentColumns}, NULL AS row
+    FROM (SELECT * FROM staged_contacts ORDER BY line LIMIT $1) s
+    JOIN staged_envelopes e USING (envelope)
+    ORDER BY s.line
+    `,
+    [limit],
+  );
+  return rows;
+}
+
+/** Streams the contacts that are sent and whose note has a row, in file order. */
+export function streamSentRows(client: Transaction): AsyncIterable<readonly SentContact[]> {
+  const sql = `
+    SELECT ${sentColumns}, n.note -> 'row' AS row
+    FROM staged_notes n
+    JOIN staged_contacts s USING (line)
+    JOIN staged_envelopes e USING (envelope)
+    WHERE n.note -> 'row' IS NOT NULL
+    ORDER BY line
+  `;
+  return streamRows<SentContact>(client, 'sent_rows', { sql, values: [] }, batchSize);
+}
+
+/** `line` counts on from file to file. */
+export type RejectedLine = Omit<RejectedContactRecord, 'file'> & { readonly row: ContactNote['row'] | null };
+
+/** @param noted only those whose note has a row */
+export async function listRejected(
+  client: Transaction,
+  { channel, identity }: Pick<PlanRules, 'channel' | 'identity'>,
+  { limit, noted }: { readonly limit: number | null; readonly noted: boolean },
+): Promise<RejectedLine[]> {
+  const { rows } = await client.query<Stored<RejectedLine, 'detail'>>(
+    `
+    SELECT r.line, r.column_name AS "column", r.reason, ${rejectionDetailOf('r', '$1::text', '$2::jsonb')} AS detail,
+           n.note -> 'row' AS row
+    FROM (
+      SELECT line, column_name, reason, kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
+             NULL::bigint AS number, NULL::boolean AS differs
+      FROM staged_rejections
+      UNION ALL
+      SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out
+    ) r
+    LEFT JOIN staged_notes n USING (line)
+    WHERE NOT $3 OR n.note -> 'row' IS NOT NULL
+    ORDER BY r.line
+    LIMIT $4
+    `,
+    [channel, JSON.stringify(identity.key), noted, limit],
+  );
+  return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
+}
+
+/** Names of fields of requests, with `Files` and `Keypads`, and of their recipients. */
+export type FieldNames = { readonly request: readonly string[]; readonly recipient: readonly string[] };
+
+/** Finds those of these fields that are sent, mostly with the first contact that is looked at. */
+export async function findSentFields(
+  client: Transaction,
+  { request, recipient }: FieldNames,
+): Promise<FieldNames> {
+  const { rows } = await client.query<FieldNames>(
+    `
+    SELECT ARRAY(
+             SELECT name
+             FROM unnest($1::text[]) AS name
+             WHERE EXISTS (
+               SELECT
+               FROM sized_envelopes z
+               JOIN staged_envelopes e ON e.envelope = z.staged
+               WHERE CAST(e.fields AS jsonb) ? name
+                 OR CAST(e.other_fields AS jsonb) -> 'audio' ? name
+                 OR (CAST(e.other_fields AS jsonb) -> lower(name)) NOT IN ('[]', '{}')
+               OFFSET 0
+             )
+           ) AS request,
+           ARRAY(
+             SELECT name
+             FROM unnest($2::text[]) AS name
+             WHERE EXISTS (SELECT FROM staged_contacts WHERE CAST(destination AS jsonb) ? name OFFSET 0)
+           ) AS recipient
+    `,
+    [request, recipient],
+  );
+  return rows[0] ?? { request: [], recipient: [] };
+}
+
+/** Lists the paths of all files that are sent. */
+export async function listSentFiles(client: Transaction): Promise<string[]> {
+  const { rows } = await client.query<{ path: string }>(`
+    WITH other AS (
+      SELECT CAST(other_fields AS jsonb) AS fields
+      FROM staged_envelopes
+      WHERE other_fields IS NOT NULL AND envelope IN (SELECT staged FROM sized_envelopes)
+    )
+    SELECT f ->> 'path' AS path FROM other CROSS JOIN LATERAL jsonb_array_elements(fields -> 'files') AS f
+    UNION
+    SELECT a.value FROM other CROSS JOIN LATERAL jsonb_each_text(fields -> 'audio') AS a
+  `);
+  return rows.map(({ path }) => path);
+}
