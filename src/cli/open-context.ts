@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
 import type { EngineContext } from '../engine/context.ts';
 import { findLostRuns } from '../engine/dispatch/begun-runs.ts';
 import type { Settings } from '../engine/settings.ts';
-import { openLedger } from '../ledger/connection.ts';
+import { type Ledger, openLedger } from '../ledger/connection.ts';
+import { openScratchPool } from '../ledger/pools.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
 import { type DatabaseLease, leaseDatabase } from '../platform/database.ts';
@@ -94,9 +94,11 @@ export async function openContextAt(
 }
 
 /** Opens a database of this command alone, for the temporary tables of a plan. */
-export async function openScratch(): Promise<Pick<OpenedContext, 'close'> & { readonly scratch: pg.Pool }> {
+export async function openScratch(): Promise<
+  Pick<OpenedContext, 'close'> & { readonly scratch: Ledger['pool'] }
+> {
   const { address, release } = await leaseDisposableServer('volley-plan');
-  const scratch = new pg.Pool({ ...address, max: 1 });
+  const scratch = openScratchPool(address);
   return {
     scratch,
     close: async () => {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { DatabaseConnection } from '../platform/database.ts';
-import { applySettings, keyedPlans, type SessionSettings } from './session-settings.ts';
+import { applySettings, everySession, keyedPlans, type SessionSettings } from './session-settings.ts';
 
 export type Pools = {
   readonly pool: pg.Pool;
@@ -46,6 +46,11 @@ export function openPools(
   const hot = openPool(connection, { ...settings, ...keyedPlans }, { max: 4 }, prepareHot);
   const monitoring = openPool(connection, settings, { ...shortTimeouts, max: 2 });
   return { pool, hot, monitoring, dropConnections: trackConnections([pool, hot, monitoring]) };
+}
+
+/** One connection to a database without a ledger, for temporary tables. */
+export function openScratchPool(connection: DatabaseConnection): pg.Pool {
+  return openPool(connection, everySession, { max: 1 });
 }
 
 function openPool(

@@ -1,5 +1,5 @@
 import type { Definition } from '../../campaign/definition.ts';
-import type { FrequencyCap } from '../../ledger/planning/remove-suppressed.ts';
+import type { FrequencyCap } from '../../ledger/planning/planned-run.ts';
 
 export function toFrequencyCap({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
   if (contacts.notWithin === undefined) return undefined;

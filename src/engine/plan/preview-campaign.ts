@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { checkBudget } from '../../campaign/budget.ts';
 import { campaignWarnings } from '../../campaign/campaign.ts';
 import { type CostTotal, estimateCost } from '../../campaign/cost.ts';
@@ -8,7 +7,7 @@ import { createTariffs } from '../../campaign/tariffs.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
-import type { Decided, PlanRules } from '../../ledger/planning/planned-run.ts';
+import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { listRejected, listSentFiles, streamSentRows } from '../../ledger/planning/read-decided.ts';
 import { readWindowTotals } from '../../ledger/planning/windows.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
@@ -22,18 +21,18 @@ import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
 import { checkDecided } from './plan-steps.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
-import { readPreviewedContacts } from './previewed-contacts.ts';
+import { type DecidedCampaign, readPreviewedContacts } from './previewed-contacts.ts';
 import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
 import { collectFields } from './sent-fields.ts';
-import { type StagedCampaign, stageCampaign } from './stage-campaign.ts';
+import { stageCampaign } from './stage-campaign.ts';
 
 /** All are counted, only the first shown. */
 const maxRejected = 20;
 
 /** `scratch`: a database for temporary tables, where there is no ledger. */
 export type PreviewContext = Pick<EngineContext, 'now'> &
-  (Pick<EngineContext, 'ledger'> | { readonly scratch: pg.Pool });
+  (Pick<EngineContext, 'ledger'> | { readonly scratch: Ledger['pool'] });
 
 export type PreviewOptions = {
   /** Called with what a run would send. */
@@ -62,16 +61,16 @@ export async function previewCampaign(
     'ledger' in context ? [context.ledger, context.ledger.pool] : [null, context.scratch];
   const tariffs = createTariffs(channel, account);
   const fields = collectFields();
-  const readNote = createNoteReader(prepared, now, options.rows);
+  const noteReader = createNoteReader(prepared, now, options.rows);
   return inOwnSession(pool, async (session) => {
     const staged = await stageCampaign(session, prepared, {
       now,
       readsLedger: ledger !== null,
       tariffOf: tariffs.tariffIndexOf,
       takePieces: async () => [],
-      noteOf: (contact, parts) => {
+      readNote: (contact, parts) => {
         if (contact.kind === 'contact') fields.add(contact.envelope, contact.destination);
-        return readNote(contact, parts);
+        return noteReader(contact, parts);
       },
     });
     const rules = {
@@ -82,22 +81,14 @@ export async function previewCampaign(
       rates: tariffs.rates(),
     };
     const read = (client: Transaction): Promise<Preview> =>
-      decide(client, { prepared, ledger, now, staged, rules, fields: fields.found(), ...options });
+      readPreview(client, { prepared, ledger, now, staged, rules, fields: fields.found(), ...options });
     return inTransactionOf(session, read, 'BEGIN READ ONLY');
   });
 }
 
-export type Previewing = PreviewOptions & {
-  readonly prepared: PreparedCampaign;
-  readonly ledger: Ledger | null;
-  readonly now: Date;
-  readonly staged: StagedCampaign;
-  readonly rules: PlanRules;
-  /** Fields that contacts have, also contacts that are left out. */
-  readonly fields: ReturnType<ReturnType<typeof collectFields>['found']>;
-};
+type Previewing = DecidedCampaign & PreviewOptions & { readonly ledger: Ledger | null };
 
-async function decide(client: Transaction, previewing: Previewing): Promise<Preview> {
+async function readPreview(client: Transaction, previewing: Previewing): Promise<Preview> {
   const { prepared, ledger, now, staged, rules, onFacts } = previewing;
   const { campaign, account, composition, contactFiles, found } = prepared;
   const { fileAndLine } = staged;

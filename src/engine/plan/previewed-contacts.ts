@@ -1,27 +1,37 @@
-import { findSentFields, listFirstSent, streamNotes } from '../../ledger/planning/read-decided.ts';
+import type { PlanRules } from '../../ledger/planning/planned-run.ts';
+import {
+  type FieldNames,
+  findSentFields,
+  listFirstSent,
+  streamNotes,
+} from '../../ledger/planning/read-decided.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import { countBidiControls } from './bidi-controls.ts';
 import { createMessageReader } from './message-reader.ts';
 import { countPartCauses } from './part-causes.ts';
 import { countPastSendTimes } from './past-send-times.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
-import type { Previewing } from './preview-campaign.ts';
 import { countRemovedMarks } from './removed-marks.ts';
 import { orderFields } from './sent-fields.ts';
+import type { StagedCampaign } from './stage-campaign.ts';
 
 const maxMessages = 3;
+
+export type DecidedCampaign = {
+  readonly prepared: PreparedCampaign;
+  readonly now: Date;
+  readonly staged: StagedCampaign;
+  readonly rules: PlanRules;
+  /** Fields that contacts have, also contacts that are left out. */
+  readonly fields: FieldNames;
+};
 
 /** Reads what a plan shows of the contacts that are sent. */
 export async function readPreviewedContacts(
   client: Transaction,
-  {
-    prepared,
-    now,
-    staged,
-    rules,
-    fields,
-  }: Pick<Previewing, 'prepared' | 'now' | 'staged' | 'rules' | 'fields'>,
+  { prepared, now, staged, rules, fields }: DecidedCampaign,
   windowTotals: readonly WindowTotals[],
 ): Promise<
   Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'partCauses' | 'messages'>

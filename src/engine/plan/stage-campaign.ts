@@ -17,7 +17,7 @@ import { createPastSendTimeReader } from './past-send-times.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { createSmsCounter } from './sms-text.ts';
 
-export type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'noteOf'> & {
+export type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'readNote'> & {
   readonly now: Date;
   /** Without a ledger, the origins of fixed contacts are not known. */
   readonly readsLedger: boolean;

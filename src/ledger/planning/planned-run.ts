@@ -8,8 +8,13 @@ import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
 import type { BeyondLimit } from './cut-at-limit.ts';
-import type { FrequencyCap } from './remove-suppressed.ts';
 import type { PlanWindow, WindowTotals } from './windows.ts';
+
+/** Excludes addresses of messages since then; `campaign` null: of any campaign. */
+export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
+  /** The period, from `since` to now. */
+  readonly milliseconds: number;
+};
 
 /** What decides which contacts are sent, and in which requests. */
 export type PlanRules = {

@@ -8,7 +8,7 @@ import { copyValue } from '../copy.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
-import type { PlanRules } from './planned-run.ts';
+import type { FrequencyCap, PlanRules } from './planned-run.ts';
 
 /** An address of a campaign's own list, suppressed for a SubAccount; empty: for all. */
 export type ListedAddress = {
@@ -16,12 +16,6 @@ export type ListedAddress = {
   readonly subAccount: string;
   readonly file: string;
   readonly line: number;
-};
-
-/** Excludes addresses of messages since then; `campaign` null: of any campaign. */
-export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
-  /** The period, from `since` to now. */
-  readonly milliseconds: number;
 };
 
 /** SQL: a staged contact's address for comparison. Phone numbers have no case. */

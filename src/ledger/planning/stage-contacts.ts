@@ -27,7 +27,7 @@ export type ContactSource = {
   /** File pieces completed since the last call. */
   readonly takePieces: () => Promise<readonly ContactFilePiece[]>;
   /** For a plan that is shown. @param parts as `partsOf` counts them; null for a rejected contact too */
-  readonly noteOf?: ((contact: Contact, parts: number | null) => ContactNote | undefined) | undefined;
+  readonly readNote?: ((contact: Contact, parts: number | null) => ContactNote | undefined) | undefined;
 };
 
 export type ValidContact = Extract<Contact, { kind: 'contact' }>;
@@ -105,7 +105,7 @@ class ContactLines {
     const line = this.#source.linesBefore(contact.file) + contact.line;
     if (contact.kind === 'rejected') {
       const { column, reason, detail } = contact;
-      this.#addNote(line, this.#source.noteOf?.(contact, null));
+      this.#addNote(line, this.#source.readNote?.(contact, null));
       this.rejections.add(`${line}\t${copyValue(column)}\t${reason}\tunusable\t${copyValue(detail)}\n`);
       return '';
     }
@@ -114,7 +114,7 @@ class ContactLines {
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact);
-    this.#addNote(line, this.#source.noteOf?.(contact, parts));
+    this.#addNote(line, this.#source.readNote?.(contact, parts));
     const isMaybeRepeated = this.#seenBefore(contact.key ?? comparedAddress(address));
     const { tariffOf, keyed } = this.#source;
     const more = `${tariffOf ? `\t${tariffOf(address)}` : ''}${keyed ? `\t${contact.key ?? '\\N'}` : ''}`;
