@@ -1,5 +1,4 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
-import { createTariffs } from '../../campaign/tariffs.ts';
 import type { CampaignFile } from '../../domain/message.ts';
 import type {
   RenderedFile,
@@ -12,28 +11,19 @@ import { countPages, readSeconds } from './file-length.ts';
 import { listFilledPlaceholders } from './filled-placeholders.ts';
 import { createMessageReader } from './message-reader.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import {
-  type ChosenRow,
-  chooseTellingRows,
-  chooseWantedRows,
-  type RowChoice,
-  type WantedRow,
-} from './row-choice.ts';
+import { type ChosenRow, chooseWantedRows, type RowChoice, type WantedRow } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { createRewriter } from './sms-rewriting.ts';
+import { chooseTellingRows } from './telling-rows.ts';
 
 /** @param wanted undefined: rows that show what differs */
 export function createRowChoice(
-  { account, campaign, composition, contactFiles }: PreparedCampaign,
+  prepared: PreparedCampaign,
   wanted: readonly WantedRow[] | undefined,
 ): RowChoice {
-  if (wanted) return chooseWantedRows(wanted, (file) => contactFiles[file]?.name ?? '');
-  const readValues = createRowValues(
-    contactFiles.map(({ header }) => header),
-    composition.derived,
-  );
-  const { channel } = campaign.value;
-  return chooseTellingRows(composition, readValues, channel, createTariffs(channel, account));
+  const { contactFiles } = prepared;
+  if (!wanted) return chooseTellingRows(prepared);
+  return chooseWantedRows(wanted, (file) => contactFiles[file]?.name ?? '');
 }
 
 /** Reads what the chosen rows need, such as the sizes of their files. */

@@ -39,6 +39,8 @@ export type SentContact = {
   readonly zones: string | null;
   /** Null: no page shows the row. */
   readonly row: ContactNote['row'] | null;
+  /** Of all that are sent. */
+  readonly isFirst: boolean;
 };
 
 const sentColumns = `
@@ -48,7 +50,8 @@ const sentColumns = `
     'keypads', coalesce(CAST(e.other_fields AS json) -> 'keypads', '[]'),
     'files', coalesce(CAST(e.other_fields AS json) -> 'files', '[]'),
     'audio', coalesce(CAST(e.other_fields AS json) -> 'audio', '{}')
-  ) AS envelope
+  ) AS envelope,
+  s.line = (SELECT min(line) FROM staged_contacts) AS "isFirst"
 `;
 
 export async function listFirstSent(client: Transaction, limit: number): Promise<SentContact[]> {

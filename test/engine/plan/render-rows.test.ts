@@ -84,6 +84,21 @@ describe('the rows that a page shows without a choice', () => {
     expect(chosen.length).toBeLessThan(12);
   });
 
+  test('a row that is left out is not shown, and the next of its kind is', async () => {
+    const long = 'x'.repeat(200);
+    const rows = [
+      `${number(1)},Ann,A`,
+      `${number(1)},${long}x,A`,
+      `${number(2)},${long},A`,
+      `${number(3)},B,A`,
+    ];
+    expect(whyOf(await render(rows, { message: '{ Message: "Hi [[name]]" }' }))).toEqual([
+      [1, 'first, GSM-7'],
+      [3, 'longest, most parts'],
+      [4, 'shortest'],
+    ]);
+  });
+
   test('rows beyond the limit of a plan are not shown, and keep their numbers', async () => {
     const rows = [`${number(1)},Ann,A`, `${number(2)},Bob,A`, `${number(3)},Cy,A`];
     const message = '{ Message: "Hi [[name]]" }';
