@@ -8,9 +8,9 @@ import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { Ledger } from '../../ledger/connection.ts';
 import { readRateLimits } from '../../ledger/limits/rates.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
+import type { Connection } from '../../ledger/session.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
@@ -45,13 +45,10 @@ export type LateRecipient = {
 const maxLateExamples = 3;
 
 /** Limits set by an operator override the account's. */
-export async function readLimitsInForce(
-  ledger: Pick<Ledger, 'pool'> | null,
-  account: Account,
-): Promise<RateLimits> {
+export async function readLimitsInForce(ledger: Connection | null, account: Account): Promise<RateLimits> {
   const { requestsPerSecond, recipientsPerSecond } = account;
   const inFile = { requestsPerSecond, recipientsPerSecond };
-  return ledger ? limitsInForce(await readRateLimits(ledger.pool, account.name), inFile) : inFile;
+  return ledger ? limitsInForce(await readRateLimits(ledger, account.name), inFile) : inFile;
 }
 
 export function forecastRun(

@@ -60,7 +60,7 @@ async function planContacts(
 ): Promise<string> {
   const { campaign, account, contactFiles, kept, files, test } = prepared;
   const definition = campaign.value;
-  const limits = await readLimitsInForce(context.ledger, account);
+  const limits = await readLimitsInForce(context.ledger.pool, account);
   return makeRun(context, {
     campaign: definition.campaign,
     channel: definition.channel,

@@ -98,7 +98,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
   const cost = estimateCost(decided.totals, rules.channel, rules.rates, now);
   checkBudget(campaign, cost);
   const windowTotals = await readWindowTotals(client, rules.window !== undefined);
-  const limits = await readLimitsInForce(ledger, account);
+  const limits = await readLimitsInForce(ledger && client, account);
   const forecast = forecastRun(definition, account, { limits, from: now, windowTotals, fileAndLine });
   requireDeadlineMet(campaign, forecast);
   if (onFacts) {

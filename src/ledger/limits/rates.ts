@@ -3,8 +3,8 @@ import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 /** Rates that an operator set instead of those of the accounts file; null if not set. Waits for no lock. */
-export async function readRateLimits(pool: pg.Pool, account: string): Promise<RateLimits> {
-  const { rows } = await pool.query<RateLimits>(
+export async function readRateLimits(client: Connection, account: string): Promise<RateLimits> {
+  const { rows } = await client.query<RateLimits>(
     `
     SELECT requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
     FROM rate_limits

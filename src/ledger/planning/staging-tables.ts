@@ -2,9 +2,27 @@ import type pg from 'pg';
 import { InputError } from '../../domain/problems.ts';
 import { hasCode } from '../../platform/file-error.ts';
 
-/** All temporary tables of a plan. Later ones are filled by `decideContacts`. */
-const tables =
-  'staged_contacts, staged_envelopes, staged_rejections, staged_pieces, staged_suppressions, staged_notes, merged_envelopes, left_out, repeated_contacts, separated_contacts, staged_windows, sized_envelopes';
+/** All temporary tables of a plan. `decideContacts` fills the later ones. */
+const tables = [
+  'staged_contacts',
+  'staged_envelopes',
+  'staged_rejections',
+  'staged_pieces',
+  'staged_suppressions',
+  'staged_notes',
+  'merged_envelopes',
+  'left_out',
+  'repeated_contacts',
+  'separated_contacts',
+  'staged_windows',
+  'sized_envelopes',
+];
+
+const dropTables = `DROP TABLE IF EXISTS ${tables.map((table) => `pg_temp.${table}`).join(', ')}`;
+
+export async function dropStagingTables(client: pg.ClientBase): Promise<void> {
+  await client.query(dropTables);
+}
 
 /**
  * Creates temporary tables, and drops those of an earlier plan. The statements after these change only temporary tables
@@ -17,7 +35,7 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     .query(
       `
     BEGIN READ WRITE;
-    DROP TABLE IF EXISTS ${tables};
+    ${dropTables};
     CREATE TEMPORARY TABLE staged_contacts (
       line             integer NOT NULL,
       envelope         integer NOT NULL,
@@ -78,10 +96,6 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     .catch((error: unknown) => {
       throw explainRefusal(error);
     });
-}
-
-export async function dropStagingTables(client: pg.ClientBase): Promise<void> {
-  await client.query(`DROP TABLE ${tables}`);
 }
 
 /** Errors of Postgres: insufficient privilege, and a transaction that cannot write, because the server is a stand-by. */
