@@ -7,6 +7,7 @@ import type {
   RenderedSms,
 } from '../../domain/rendered-message.ts';
 import { formatReason } from '../../platform/reason-text.ts';
+import { chooseDifferingRows } from './differing-rows.ts';
 import { countPages, readSeconds } from './file-length.ts';
 import { listFilledPlaceholders } from './filled-placeholders.ts';
 import { createMessageReader } from './message-reader.ts';
@@ -14,7 +15,6 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 import { type ChosenRow, chooseWantedRows, type RowChoice, type WantedRow } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { createRewriter } from './sms-rewriting.ts';
-import { chooseTellingRows } from './telling-rows.ts';
 
 /** @param wanted undefined: rows that show what differs */
 export function createRowChoice(
@@ -22,7 +22,7 @@ export function createRowChoice(
   wanted: readonly WantedRow[] | undefined,
 ): RowChoice {
   const { contactFiles } = prepared;
-  if (!wanted) return chooseTellingRows(prepared);
+  if (!wanted) return chooseDifferingRows(prepared);
   return chooseWantedRows(wanted, (file) => contactFiles[file]?.name ?? '');
 }
 

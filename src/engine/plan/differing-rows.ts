@@ -23,7 +23,7 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Scri
  * Chooses one row for each thing that goes wrong: first, longest, shortest, most parts, a fallback, an empty value, each
  * SubAccount, rate and encoding, right-to-left text.
  */
-export function chooseTellingRows(prepared: PreparedCampaign): RowChoice {
+export function chooseDifferingRows(prepared: PreparedCampaign): RowChoice {
   const findNoted = createReasonFinder(prepared, maxNoted);
   const findShown = createReasonFinder(prepared, 1);
   const shown = new Map<string, ShownRow>();
