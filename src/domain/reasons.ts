@@ -54,6 +54,9 @@ export type RequestReason =
     }
   | UnrecordedReason;
 
+/** Words of requests or recipients that are not among the most frequent of their run, so they were not kept. */
+export type OtherWords = { readonly kind: 'other_words' };
+
 export type RunReason =
   | string
   | { readonly kind: 'interrupted' }
@@ -165,7 +168,14 @@ export type SuppressionOrigin = {
   readonly run: string | null;
 };
 
-export type Reason = RequestReason | RunReason | HoldReason | ApprovalReason | TickReason | RejectionDetail;
+export type Reason =
+  | RequestReason
+  | OtherWords
+  | RunReason
+  | HoldReason
+  | ApprovalReason
+  | TickReason
+  | RejectionDetail;
 
 /** Whether the run paused only because its process was asked to stop. */
 export function isInterruption(reason: RunReason | null): boolean {

@@ -17,6 +17,20 @@ export const requestStates = [
 ] as const;
 export type RequestState = (typeof requestStates)[number];
 
+/** Requests in these states were settled and not accepted. */
+export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
+export type FailedState = (typeof failedStates)[number];
+
+/** What an attempt proved. */
+export type AttemptVerdict =
+  | 'accepted'
+  | 'rejected'
+  | 'unauthorized'
+  | 'retry'
+  | 'failed'
+  | 'in_doubt'
+  | 'released';
+
 /** An operator's decision on a request in doubt. */
 export const resolutions = ['accepted', 'resend', 'abandon'] as const;
 export type Resolution = (typeof resolutions)[number];

@@ -154,7 +154,7 @@ export function describeForeign(answer: Answer): string {
   return `HTTP ${status}, ${mediaType}: ${quote(answer).replaceAll(/\s+/g, ' ')}`;
 }
 
-/** `ledger/runs/failure-groups.ts` groups these reasons by status and media type. */
+/** the SQL function `failure_words` groups these reasons by status and media type. */
 function toInDoubt(decoded: SendAnswer, answer: Answer): Verdict {
   if (decoded.kind === 'unreadable' && decoded.messageId === undefined) {
     const reason = describeForeign(answer);

@@ -1,4 +1,4 @@
-import type { Reason, RequestReason, RunReason, WithheldCause } from '../domain/reasons.ts';
+import type { OtherWords, Reason, RequestReason, RunReason, WithheldCause } from '../domain/reasons.ts';
 import type { Resolution } from '../domain/runs.ts';
 import { formatPlanningReason } from './planning-reason-text.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
@@ -10,6 +10,8 @@ export const heldLedgerAdvice =
 export function formatReason(reason: Reason): string {
   if (typeof reason === 'string') return reason;
   switch (reason.kind) {
+    case 'other_words':
+      return 'other words, each of them less frequent';
     case 'job_number':
       return `job number ${reason.jobNumber}`;
     case 'repeated_job_number':
@@ -88,7 +90,7 @@ const resolved: Readonly<Record<Resolution, string>> = {
 };
 
 /** Returns whole sentences, because they are shown alone. */
-function formatHoldReason(reason: Exclude<Reason, string | RequestReason | RunReason>): string {
+function formatHoldReason(reason: Exclude<Reason, string | RequestReason | OtherWords | RunReason>): string {
   switch (reason.kind) {
     case 'former_backup':
       return 'An operator reported a restore of this ledger, but now it is in its earlier state again: an older backup has replaced it.';

@@ -4,18 +4,12 @@ import type { RunReason } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
+import type { Cancellation, DeliveryResult, FailureGroup, RejectionGroup } from '../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
-import type {
-  Cancellation,
-  Conflicts,
-  DeliveryResult,
-  RejectionGroup,
-  ResolutionGroup,
-  RunStateChange,
-} from '../ledger/runs/details.ts';
-import type { FailureGroup } from '../ledger/runs/failure-groups.ts';
+import type { Conflicts, ResolutionGroup, RunStateChange } from '../ledger/runs/details.ts';
 import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
+import type { DeliveryResultText } from './lists/run-results.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';
 
@@ -33,7 +27,7 @@ export type RunDetails = {
   readonly sending: Sending;
   readonly failures: readonly WithReasonText<Omit<FailureGroup, 'group'>>[];
   readonly resolutions: readonly ResolutionGroup[];
-  readonly deliveryResults: readonly DeliveryResult[];
+  readonly deliveryResults: readonly DeliveryResultText[];
   /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly WithReasonText<Cancellation>[];
@@ -50,10 +44,18 @@ export type RunMoney = Pick<
 
 type RecordedRun = Omit<
   RunDetails,
-  'timeZone' | 'timeline' | 'money' | 'stateReason' | 'failures' | 'cancellations' | 'rejectedContacts'
+  | 'timeZone'
+  | 'timeline'
+  | 'money'
+  | 'stateReason'
+  | 'failures'
+  | 'deliveryResults'
+  | 'cancellations'
+  | 'rejectedContacts'
 > & {
   readonly stateReason: RunReason | null;
   readonly failures: readonly FailureGroup[];
+  readonly deliveryResults: readonly DeliveryResult[];
   readonly cancellations: readonly Cancellation[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
   readonly states: readonly RunStateChange[];
@@ -66,8 +68,17 @@ export async function toRunDetails(
   { states, billingBy, ...recorded }: RecordedRun,
   timeZone: string,
 ): Promise<RunDetails> {
-  const { summary, stateReason, account, channel, failures, cancellations, rejectedContacts, ...others } =
-    recorded;
+  const {
+    summary,
+    stateReason,
+    account,
+    channel,
+    failures,
+    deliveryResults,
+    cancellations,
+    rejectedContacts,
+    ...others
+  } = recorded;
   const timeline = toTimeline(states, others.sending);
   const money = await sumMoney(billingBy);
   return {
@@ -79,6 +90,10 @@ export async function toRunDetails(
     timeline,
     ...others,
     failures: failures.map(({ group: _, ...failure }) => formatReasonOf(failure)),
+    deliveryResults: deliveryResults.map(({ group: _, ...each }) => ({
+      ...each,
+      result: formatReasonOrNull(each.result),
+    })),
     cancellations: cancellations.map((each) => formatReasonOf(each)),
     rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
     money,

@@ -1,7 +1,8 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
+import type { Cancellation } from '../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
-import type { Cancellation, ResolutionGroup } from '../ledger/runs/details.ts';
+import type { ResolutionGroup } from '../ledger/runs/details.ts';
 import { integerColumn, stateColumn, textColumn, wordsColumn } from './column.ts';
 import { failureGroupColumns } from './lists/failures.ts';
 import { rejectedColumns, rejectionColumns } from './lists/rejected.ts';

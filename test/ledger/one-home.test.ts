@@ -100,10 +100,13 @@ test('triggers do only what application code cannot enforce: keep the audit trai
      ORDER BY 1`,
   );
   expect(rows.map(({ trigger }) => trigger)).toEqual([
+    'attempts_added on attempts',
+    'attempts_changed on attempts',
     'audit_append_only on audit',
     'billing_entries_added on billing_entries',
     'billing_entries_changed on billing_entries',
     'hashed_suppressions_begin_epoch on hashed_suppressions',
+    'left_out_counted on runs',
     'outcomes_counted on outcomes',
     'recipient_outcomes_added on recipient_outcomes',
     'recipient_outcomes_changed on recipient_outcomes',
@@ -111,6 +114,8 @@ test('triggers do only what application code cannot enforce: keep the audit trai
     'requests_added on requests',
     'requests_changed on requests',
     'runs_counted on runs',
+    'slice_outcomes_added on slice_outcomes',
+    'slice_outcomes_changed on slice_outcomes',
     'suppressions_begin_epoch on suppressions',
   ]);
 });

@@ -115,6 +115,8 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
     'billing/book.ts bookEverything',
     'billing/book.ts bookPending',
     'billing/book.ts bookPendingOf',
+    'counts/fold.ts fold',
+    'counts/fold.ts foldWholeRun',
     'engine/schedule/start-ticks.ts startDueTicks',
     'schedules/ticks.ts tryScheduleLock',
     'limits/breaker.ts changeBreaker',
@@ -161,7 +163,6 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
     'events/read-slices.ts listTouchedSlices',
     'events/read-slices.ts readOutcomes',
     'events/read-slices.ts readSliceOutcomes',
-    'runs/slice-answers.ts listAnsweredSlices',
   ],
   notification: [
     'runs/stop.ts markUnsentInDoubt',
@@ -179,8 +180,11 @@ const obstacles: readonly string[] = [
   'identity runs.run_number',
   'reference run_origins to runs by FOREIGN KEY (origin) REFERENCES runs(run_id)',
   'reference runs to runs by FOREIGN KEY (source_run) REFERENCES runs(run_id)',
+  'trigger attempts_added on attempts',
+  'trigger attempts_changed on attempts',
   'trigger billing_entries_added on billing_entries',
   'trigger billing_entries_changed on billing_entries',
+  'trigger left_out_counted on runs',
   'trigger outcomes_counted on outcomes',
   'trigger recipient_outcomes_added on recipient_outcomes',
   'trigger recipient_outcomes_changed on recipient_outcomes',
@@ -188,6 +192,8 @@ const obstacles: readonly string[] = [
   'trigger requests_added on requests',
   'trigger requests_changed on requests',
   'trigger runs_counted on runs',
+  'trigger slice_outcomes_added on slice_outcomes',
+  'trigger slice_outcomes_changed on slice_outcomes',
   'unique index runs_run_number_key',
 ];
 

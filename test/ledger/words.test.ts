@@ -16,9 +16,13 @@ const allowedPhrases: Readonly<Record<string, string>> = {
   'YYYY-MM-DD HH24:MI': 'a format',
   'repeatable read': 'a level of isolation',
   'client backend': 'a kind of session, as Postgres names it',
+  'hash ': 'shown instead of an address, in a list that can be imported',
+};
+
+/** Of functions and views. */
+const allowedInFunctions: Readonly<Record<string, string>> = {
   '^(HTTP [0-9]{3}, ([^ :]+/[^ :]+|no media type)): .*$':
     'the beginning of a stored reason, by which doubts are grouped',
-  'hash ': 'shown instead of an address, in a list that can be imported',
 };
 
 const closedLists = new Set<string>([...runPhases, ...reconciliationKinds]);
@@ -63,5 +67,7 @@ test('no function or view of the ledger contains text for people', async () => {
     SELECT viewname, definition FROM pg_views WHERE schemaname = 'public'
   `);
   expect(rows.length).toBeGreaterThan(8);
-  expect(rows.flatMap(({ name, text }) => phrases(text).map((phrase) => `${name}: ${phrase}`))).toEqual([]);
+  const found = rows.flatMap(({ name, text }) => phrases(text).map((phrase) => [name, phrase] as const));
+  const unknown = found.filter(([, phrase]) => !(phrase in allowedInFunctions));
+  expect(unknown.map((each) => each.join(': '))).toEqual([]);
 });

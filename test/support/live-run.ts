@@ -72,18 +72,17 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       refusal: null,
     },
     answers: {
-      unit: 'second',
       ended: [{ second: 1_790_000_000, verdict: 'accepted', httpStatus: 200, attempts: settled }],
       latency: { answered: settled, median: 10, p95: 20, p99: 30 },
-      counted: { slices: 1, of: 1 },
     },
     waits: waits.length > 0 ? waits : state === 'paused' ? [{ kind: 'resume', reason: text }] : [],
     rate: undefined,
     secondsLeft: null,
     limits: undefined,
     failures: [{ group: 'abc', state: 'rejected', reason: text, requests: 1, recipients: 1 }],
-    results: [{ outcome: 'undelivered', result: text, recipients: 1 }],
+    results: [{ outcome: 'undelivered', result: text, group: 'def', recipients: 1 }],
     costs: {
+      asOf: at,
       currency: 'NZD',
       total: cost,
       bySubAccount: [{ value: text, ...cost }],
@@ -111,6 +110,5 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       ],
       notifications: [],
     },
-    asOf: {},
   };
 }

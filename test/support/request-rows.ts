@@ -41,5 +41,10 @@ async function addRowsOfAccepted(client: pg.ClientBase, run: string): Promise<vo
     [run],
   );
   await client.query('DELETE FROM outcomes WHERE run_id = $1', [run]);
+  // Their answers are in the attempts now.
+  await client.query(
+    'UPDATE slice_outcomes SET took_ms = array_fill(CAST(NULL AS integer), ARRAY[cardinality(took_ms)]) WHERE run_id = $1',
+    [run],
+  );
   await client.query('DELETE FROM slice_outcomes WHERE run_id = $1', [run]);
 }

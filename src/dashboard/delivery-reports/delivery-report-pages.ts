@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createBackgroundApplier } from '../../engine/delivery-reports/apply-in-background.ts';
 import { createPollJobs } from '../../engine/delivery-reports/poll-jobs.ts';
-import { createDeliveryReportReader } from '../../engine/live/live-delivery-reports.ts';
+import { readDeliveryReports } from '../../engine/live/live-delivery-reports.ts';
 import { html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
@@ -18,11 +18,13 @@ export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): v
   server.addHook('onClose', async () => {
     await Promise.all([jobs.close(), applier.close()]);
   });
-  const reader = createDeliveryReportReader(context);
   addPage(server, { path: '/delivery-reports', scope: 'read' }, async (view) => ({
     title: 'Delivery reports',
     body: html``,
-    live: { body: livePart(await reader.read(view.session.accounts), view), from: '/delivery-reports/live' },
+    live: {
+      body: livePart(await readDeliveryReports(context, view.session.accounts), view),
+      from: '/delivery-reports/live',
+    },
   }));
   live.add(
     server,
@@ -30,7 +32,7 @@ export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): v
     {
       open: async ({ session: { accounts } }) => ({
         key: `delivery reports ${JSON.stringify(accounts)}`,
-        read: () => reader.read(accounts),
+        read: () => readDeliveryReports(context, accounts),
       }),
       render: livePart,
     },

@@ -1,31 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import { isForAccount } from '../../engine/access/tokens.ts';
-import { checkLedgerHealth } from '../../engine/doctor/health.ts';
-import { createPacedRead } from '../../engine/live/paced-read.ts';
+import { createHealthChecks } from '../../engine/doctor/health.ts';
 import { checkDatabase, readFleetFigures } from '../../engine/reporting/fleet-state.ts';
 import { listWorkers } from '../../ledger/operations/workers.ts';
 import { html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import { type Health, healthPart } from './health-part.ts';
+import { type Checked, type Health, healthPart } from './health-part.ts';
 
 const maxWorkers = 500;
-/** Milliseconds between two rounds of checks. */
-const pause = { least: 5_000, most: 60_000 } as const;
 
 /** Which workers are alive, what each holds, and what `volley doctor` finds in the ledger. */
 export function addHealthPage(server: FastifyInstance, { context, live, scheduleSource }: Tools): void {
   const { settings, folder } = scheduleSource;
-  const readChecked = async (): Promise<NonNullable<Health['fleet']>> => ({
-    at: context.now(),
-    checks: await checkLedgerHealth(context, settings, folder),
+  const readChecks = createHealthChecks(context, settings, folder);
+  const readFleet = async (): Promise<Checked> => ({
+    ...(await readChecks()),
     figures: await readFleetFigures(context).catch(() => undefined),
   });
-  const slow = createPacedRead(context, pause.least, readChecked, pause.most);
   const read = async (accounts: readonly string[] | null): Promise<Health> => {
-    const isFirst = slow.latest() === undefined;
-    const refreshed = slow.refresh();
-    if (isFirst) await refreshed;
     const workers = await listWorkers(context.ledger.monitoring, maxWorkers);
     return {
       // What a worker holds of other accounts is counted, and not named.
@@ -33,7 +26,7 @@ export function addHealthPage(server: FastifyInstance, { context, live, schedule
         one.account === null || isForAccount({ accounts }, one.account) ? one : { ...one, run: null },
       ),
       database: await checkDatabase(context),
-      fleet: accounts === null ? slow.latest() : undefined,
+      fleet: accounts === null ? await readFleet() : undefined,
     };
   };
   addPage(server, { path: '/health', scope: 'read' }, async (view) => ({

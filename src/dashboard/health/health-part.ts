@@ -17,7 +17,9 @@ import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, number, withCode } from '../parts/parts.ts';
 
-type Checked = {
+/** Of all accounts. */
+export type Checked = {
+  /** When the checks began. */
   readonly at: Date;
   readonly checks: readonly Check[];
   readonly figures: FleetFigures | undefined;

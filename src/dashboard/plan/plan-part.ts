@@ -1,8 +1,8 @@
 import { costliestLines, type KnownCost } from '../../campaign/cost.ts';
 import type { PlannedMessage } from '../../engine/plan/planned-messages.ts';
 import type { PlannedRunFacts } from '../../engine/plan/planned-run.ts';
+import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import type { PlannedWindow } from '../../ledger/planning/planned-totals.ts';
-import type { RejectionGroup } from '../../ledger/runs/details.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';

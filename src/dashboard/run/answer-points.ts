@@ -1,5 +1,5 @@
-import type { EndedAttempts } from '../../engine/live/answers.ts';
-import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
+import type { AttemptVerdict } from '../../domain/runs.ts';
+import type { EndedAttempts } from '../../ledger/counts/answers.ts';
 import type { TimeUnit } from '../../report/time.ts';
 import { formatLocal } from '../../report/time.ts';
 

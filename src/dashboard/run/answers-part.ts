@@ -1,5 +1,5 @@
+import type { AttemptVerdict } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
-import type { AttemptVerdict } from '../../ledger/runs/describe-sending.ts';
 import { chartFigure } from '../../report/html/chart-figure.ts';
 import { createTimeChart } from '../../report/html/charts.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -8,11 +8,10 @@ import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, number } from '../parts/parts.ts';
 import { pointsOf, resultsOf } from './answer-points.ts';
-import { asOfNote } from './as-of-note.ts';
 
 /** When the service answered, what, and how fast. */
-export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
-  const { ended, latency } = live.answers;
+export function answersPart({ answers }: LiveRun, viewer: Viewer): Html | undefined {
+  const { ended, latency } = answers;
   if (ended.length === 0) return undefined;
   const { unit, series } = pointsOf(ended, viewer.zone);
   const milliseconds = (value: number | null): string => (value === null ? '–' : `${number(value)} ms`);
@@ -20,7 +19,7 @@ export function answersPart(live: LiveRun, viewer: Viewer): Html | undefined {
     createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
   );
   return html`<section aria-labelledby="answers-title" id="answers">
-<h2 id="answers-title">Answers of the service ${asOfNote(live, viewer, 'answers')}</h2>
+<h2 id="answers-title">Answers of the service</h2>
 ${figures([
   { name: 'Answered', value: number(latency.answered) },
   { name: 'Half within', value: milliseconds(latency.median) },

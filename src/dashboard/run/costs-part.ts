@@ -2,6 +2,7 @@ import type { LiveRun } from '../../engine/live/live-runs.ts';
 import type { PayerCost, RunCosts } from '../../ledger/billing/run-costs.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import type { Columns } from '../../report/column.ts';
+import { time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import {
@@ -13,18 +14,21 @@ import {
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, number } from '../parts/parts.ts';
-import { asOfNote } from './as-of-note.ts';
+
+/** Milliseconds. A page says when costs were booked that are older: booking rests longer than it takes. */
+const currentFor = 2_000;
 
 /** What the run costs so far, and those who pay most. */
-export function costsPart(live: LiveRun, viewer: Viewer): Html | undefined {
-  const { costs } = live;
+export function costsPart({ costs, at }: LiveRun, viewer: Viewer): Html | undefined {
   if (costs.total.recipients === 0) return undefined;
   const { total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
+  const { asOf } = costs;
+  const isOld = asOf !== undefined && at.getTime() - asOf.getTime() > currentFor;
   const amount = amountsOf(costs);
   const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };
   const inCurrency = currency === null ? '' : ` ${currency}`;
   return html`<section aria-labelledby="costs-title" id="costs">
-<h2 id="costs-title">Cost so far ${asOfNote(live, viewer, 'costs')}</h2>
+<h2 id="costs-title">Cost so far ${isOld && html`<small>as of ${time(asOf, viewer.zone)}</small>`}</h2>
 ${figures([
   {
     name: 'Estimated',

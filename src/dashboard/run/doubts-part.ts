@@ -1,5 +1,5 @@
+import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
-import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
@@ -92,6 +92,7 @@ function groupTable(groups: readonly FailureGroup[], viewer: Viewer): Html {
     cellColumn(
       'Decide',
       ({ group, requests }) =>
+        group !== '' &&
         html`<button name="group" value="${group}">Go on with ${requests === 1 ? 'this' : 'these'} ${count(requests, 'request')}</button>`,
     ),
   ];

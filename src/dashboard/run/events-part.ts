@@ -1,5 +1,4 @@
-import type { LiveRun } from '../../engine/live/live-runs.ts';
-import type { RunEvents } from '../../engine/live/slow-figures.ts';
+import type { LiveRun, RunEvents } from '../../engine/live/live-runs.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, cellColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';
@@ -18,8 +17,7 @@ const columns: Columns<Event> = [
 ];
 
 /** What happened to the run, and who did what, newest first. */
-export function eventsPart({ events }: LiveRun, viewer: Viewer): Html | undefined {
-  if (!events) return undefined;
+export function eventsPart({ events }: LiveRun, viewer: Viewer): Html {
   // Of events at the same time, the later ones come first too.
   const all = [
     ...notificationEvents(events).toReversed(),

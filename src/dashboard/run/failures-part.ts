@@ -1,27 +1,29 @@
 import type { LiveRun } from '../../engine/live/live-runs.ts';
-import type { DeliveryResult } from '../../ledger/runs/details.ts';
-import type { FailureGroup } from '../../ledger/runs/failure-groups.ts';
-import { undeliveredGroup } from '../../ledger/runs/undelivered.ts';
+import type { FailureGroup } from '../../ledger/counts/groups.ts';
+import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failureGroupColumns } from '../../report/lists/failures.ts';
 import { rejectionColumns } from '../../report/lists/rejected.ts';
-import { deliveryResultColumns } from '../../report/lists/run-results.ts';
+import { type DeliveryResultText, deliveryResultColumns } from '../../report/lists/run-results.ts';
 import { formatReasonOf, type WithReasonText } from '../../report/reason-text-of.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
-import { asOfNote } from './as-of-note.ts';
 
 /** What the service did not accept or deliver, and which contacts were left out, grouped by its words. */
-export function failuresPart(live: LiveRun, viewer: Viewer): Html | undefined {
-  const { failures = [], results = [], rejections = [], head } = live;
-  const undelivered = results.filter(({ outcome }) => outcome === 'undelivered');
+export function failuresPart(
+  { failures, results, rejections, head }: LiveRun,
+  viewer: Viewer,
+): Html | undefined {
+  const undelivered = results
+    .filter(({ outcome }) => outcome === 'undelivered')
+    .map((each) => ({ ...each, result: formatReasonOrNull(each.result) }));
   if (failures.length === 0 && undelivered.length === 0 && rejections.length === 0) return undefined;
   const groupPath = (page: string, group: string) =>
     ({ kind: 'page', path: runPath(head.run, page, { group }) }) as const;
   return html`<section aria-labelledby="failures-title" id="failures">
-<h2 id="failures-title">What did not arrive ${asOfNote(live, viewer, 'failures', 'results')}</h2>
+<h2 id="failures-title">What did not arrive</h2>
 ${
   failures.length > 0 &&
   listTable(
@@ -48,12 +50,12 @@ ${
   listTable(
     {
       caption: 'Undelivered, in the words of the delivery reports',
-      columns: pickColumns<DeliveryResult>(
+      columns: pickColumns<DeliveryResultText & { readonly group: string }>(
         deliveryResultColumns,
         {
           key: 'result',
           shown: ({ result }) => result ?? 'no words',
-          target: ({ result }) => groupPath('undelivered', undeliveredGroup(result)),
+          target: ({ group }) => groupPath('undelivered', group),
         },
         'recipients',
       ),

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failure-groups.ts';
+import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failed-recipients.ts';
 import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
 import { listUndelivered } from '../../ledger/runs/undelivered.ts';
 import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';

@@ -1,10 +1,9 @@
-import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
-import { number, withCode } from '../parts/parts.ts';
+import { withCode } from '../parts/parts.ts';
 import { unappliedBanner } from '../parts/unapplied-banner.ts';
 import { actionLinks } from './action-links.ts';
 import { answersPart } from './answers-part.ts';
@@ -21,7 +20,6 @@ export function livePart(live: LiveRun, viewer: Viewer): Html {
 ${unappliedBanner(live.unapplied, viewer)}
 ${actionLinks(live, viewer)}
 ${isEmpty ? html`<p class="empty">It has no request: its contact files have no recipient to send to.</p>` : stagesPart(live)}
-${countingNote(live)}
 ${failuresPart(live, viewer)}
 ${answersPart(live, viewer)}
 ${!isEmpty && countsPart(live)}
@@ -39,11 +37,4 @@ ${settling && html` Everything is sent; requests in doubt are being settled.`}
 ${head.purgedAt && html` Its contacts and messages are erased; counts and costs stay.`}</p>
 ${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${withCode(next)}</li>`)}</ul>`}
 </section>`;
-}
-
-function countingNote({ answers, head }: LiveRun): Html | undefined {
-  const { slices, of } = answers.counted;
-  if (slices === of) return undefined;
-  const share = Math.floor((slices / of) * 100);
-  return html`<p class="note" id="counting">Answers are being counted: ${share} %${hasEnded(head.state) ? '' : ' so far'}. Until then, the charts of answers show ${number(slices)} of ${number(of)} parts of the run.</p>`;
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { createLiveRuns, currentFor, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
+import { createLiveRuns, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
 import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
+import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { listDoubts } from '../../ledger/requests/list-doubts.ts';
-import { listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { html } from '../../report/html/html.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import { numberIn, textIn } from '../base/fields.ts';
@@ -69,7 +69,7 @@ const noRun = 'There is no such run any more.';
 
 async function readVisible(live: LiveRuns, view: View, run: string): Promise<LiveRun> {
   await requireVisibleRun(view, run);
-  return (await live.read(run, currentFor)) ?? notFound(noRun);
+  return (await live.read(run)) ?? notFound(noRun);
 }
 
 function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages): void {
@@ -79,7 +79,7 @@ function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages):
     const options = { after: numberIn(query, 'after'), pageSize: doubtsPerPage + 1 };
     const { pool } = view.context.ledger;
     const first = await listDoubts(pool, run, 'all', options).next();
-    const groups = await listFailureGroups(pool, run, maxGroups, ['in_doubt']);
+    const groups = await listFailureGroups(pool, run, { states: ['in_doubt'], limit: maxGroups });
     const noLookUp = await whyNoLookUp(view, settings, run);
     const { in_doubt: total } = progress.counts.requests;
     const list = { run, total, groups, doubts: first.value ?? [], noLookUp };

@@ -32,7 +32,7 @@ function stagesOf(live: LiveRun): Stage[] {
   const { recipients, requests, reportedUnsent } = counts;
   const inDoubt = requests.in_doubt;
   const notAccepted = Math.max(0, progress.notAccepted - inDoubt);
-  const leftOut = (rejections ?? []).reduce((sum, { contacts }) => sum + contacts, 0);
+  const leftOut = rejections.reduce((sum, { contacts }) => sum + contacts, 0);
   const accepted = recipients.accepted + recipients.delivered + recipients.undelivered;
   const reported = recipients.delivered + recipients.undelivered;
   return [

@@ -6,14 +6,20 @@ import { hasEnded } from '../../domain/runs.ts';
 import { needsPerson, type RunWait } from '../../domain/waits.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
 import { readLocation } from '../../ledger/location/location.ts';
+import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
-import { type ListedRun, listRuns, listWaitingRuns, type RunFilter } from '../../ledger/runs/find.ts';
-import { type ListFigures, readListFigures } from '../../ledger/runs/list-figures.ts';
+import {
+  type ListedRun,
+  type ListFigures,
+  listRuns,
+  listWaitingRuns,
+  type RunFilter,
+  readListFigures,
+} from '../../ledger/runs/find.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { waitsOf } from '../runs/waits.ts';
-import { createUnappliedRead } from './paced-read.ts';
 import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
 
 /** A run in a list. */
@@ -35,7 +41,7 @@ export type LiveRunList = {
   /** There are older runs. */
   readonly hasMore: boolean;
   readonly held: HoldReason | null;
-  readonly unapplied: UnappliedReports | undefined;
+  readonly unapplied: UnappliedReports;
 };
 
 export type LiveRunLists = { readonly read: (filter: RunFilter) => Promise<LiveRunList> };
@@ -59,7 +65,6 @@ export function createLiveRunLists(
     return meter;
   };
   const sent = new LRUCache<string, true>({ max: 500 });
-  const unapplied = createUnappliedRead(context);
   return {
     read: async (filter) => {
       const found = await listRuns(ledger.knex, runsPerPage + 1, filter);
@@ -73,7 +78,6 @@ export function createLiveRunLists(
         await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
       for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
       const figuresOf = await readListFigures(ledger.monitoring, runs);
-      await unapplied.refresh();
       const { heldReason: held } = await readLocation(ledger.monitoring);
       const { workers } = await readWorkers(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
@@ -93,7 +97,7 @@ export function createLiveRunLists(
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
         held,
-        unapplied: unapplied.latest(),
+        unapplied: await findUnappliedReports(ledger.monitoring, context.now()),
       };
     },
   };

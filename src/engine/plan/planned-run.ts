@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
+import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
 import type { BillingTotal } from '../../ledger/planning/planned-run.ts';
 import {
   listPlannedWindows,
@@ -9,7 +10,6 @@ import {
   readPlannedHead,
   sumPlannedRun,
 } from '../../ledger/planning/planned-totals.ts';
-import { listRejections, type RejectionGroup } from '../../ledger/runs/details.ts';
 import type { EngineContext } from '../context.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 

@@ -7,28 +7,31 @@ import {
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import {
+  type Cancellation,
+  type DeliveryResult,
+  type FailureGroup,
+  listCancellations,
+  listDeliveryResults,
+  listFailureGroups,
+  listRejections,
+  type RejectionGroup,
+} from '../../ledger/counts/groups.ts';
+import {
   type ConflictingDeliveryReport,
   listConflicting,
 } from '../../ledger/delivery-reports/conflicting.ts';
 import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
 import {
-  type Cancellation,
   type Conflicts,
   countConflicts,
-  type DeliveryResult,
   findRunHead,
-  listCancellations,
-  listDeliveryResults,
   listRejectedContacts,
-  listRejections,
   listResolutions,
   listStateChanges,
-  type RejectionGroup,
   type ResolutionGroup,
   type RunHead,
   type RunStateChange,
 } from '../../ledger/runs/details.ts';
-import { type FailureGroup, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
@@ -80,7 +83,7 @@ export async function readRunReport<Result>(
         listed: await listConflicting(client, run, maxListed.conflicts),
       },
       cancellations: await listCancellations(client, run),
-      failures: await listFailureGroups(client, run, null),
+      failures: await listFailureGroups(client, run),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
       rejectedContacts: await listRejectedContacts(client, run, maxListed.contacts),

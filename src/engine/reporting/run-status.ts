@@ -7,10 +7,11 @@ import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
-import { noSuchRun, requireSummary } from '../runs/find-run.ts';
+import { noSuchRun, readSummary } from '../runs/find-run.ts';
 import { waitsOf } from '../runs/waits.ts';
 
 export type RunStatus = RunSummary & {
@@ -30,30 +31,31 @@ export type RunStatus = RunSummary & {
   readonly notifications: readonly ListedNotification[];
 };
 
-/** @throws InputError when there is no such run */
-export async function requireStatus(context: EngineContext, run: string): Promise<RunStatus> {
-  const { pool } = context.ledger;
-  const summary = await requireSummary(context, run);
-  const progress = (await readDispatchProgress(pool, [run])).get(run) ?? noSuchRun(run);
-  const { heldReason } = await readLocation(pool);
-  const { workers } = await readWorkers(pool);
-  const { state, stateReason, phase, preemptedBy, refusal, counts } = progress;
-  const waitsFor = waitsOf({ progress, held: heldReason, workers, now: context.now() });
-  const unapplied = await findUnappliedReports(pool, context.now());
-  return {
-    ...summary,
-    state,
-    requests: counts.requests,
-    recipients: counts.recipients,
-    reason: formatReasonOrNull(stateReason),
-    phase: state === 'running' ? phase : null,
-    waitsFor,
-    unattended: waitsFor.some(({ kind }) => kind === 'worker'),
-    preemptedBy,
-    refusal,
-    clockStep: (await findClockStep(pool, run)) ?? null,
-    held: formatReasonOrNull(heldReason),
-    unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
-    notifications: await listRunNotifications(pool, run),
-  };
+/** All of one moment. @throws InputError when there is no such run */
+export async function requireStatus(
+  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  run: string,
+): Promise<RunStatus> {
+  return inSnapshot(ledger.pool, async (client) => {
+    const summary = await readSummary(client, run);
+    const progress = (await readDispatchProgress(client, [run])).get(run) ?? noSuchRun(run);
+    const { heldReason } = await readLocation(client);
+    const { workers } = await readWorkers(client);
+    const { state, stateReason, phase, preemptedBy, refusal } = progress;
+    const waitsFor = waitsOf({ progress, held: heldReason, workers, now: now() });
+    const unapplied = await findUnappliedReports(client, now());
+    return {
+      ...summary,
+      reason: formatReasonOrNull(stateReason),
+      phase: state === 'running' ? phase : null,
+      waitsFor,
+      unattended: waitsFor.some(({ kind }) => kind === 'worker'),
+      preemptedBy,
+      refusal,
+      clockStep: (await findClockStep(client, run)) ?? null,
+      held: formatReasonOrNull(heldReason),
+      unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
+      notifications: await listRunNotifications(client, run),
+    };
+  });
 }

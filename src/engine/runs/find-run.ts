@@ -1,19 +1,24 @@
 import { InputError } from '../../domain/problems.ts';
 import type { DoubtGroup, RunSummary } from '../../domain/runs.ts';
-import { listFailureGroups } from '../../ledger/runs/failure-groups.ts';
+import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import type { Connection } from '../../ledger/session.ts';
+import { type Connection, inSnapshot } from '../../ledger/session.ts';
 import { listWindowWaits } from '../../ledger/slices/windows.ts';
 import { maskAddresses } from '../../platform/mask-addresses.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
+/** All of one moment. @throws InputError when there is no such run */
+export function requireSummary({ ledger }: Pick<EngineContext, 'ledger'>, run: string): Promise<RunSummary> {
+  return inSnapshot(ledger.pool, (client) => readSummary(client, run));
+}
+
 /** @throws InputError when there is no such run */
-export async function requireSummary({ ledger }: EngineContext, run: string): Promise<RunSummary> {
-  const summary = (await summariseRun(ledger.pool, run)) ?? noSuchRun(run);
-  const waits = await listWindowWaits(ledger.pool, run);
-  const doubts = summary.requests.in_doubt > 0 ? await listDoubtGroups(ledger.pool, run) : [];
+export async function readSummary(client: Connection, run: string): Promise<RunSummary> {
+  const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
+  const waits = await listWindowWaits(client, run);
+  const doubts = summary.requests.in_doubt > 0 ? await listDoubtGroups(client, run) : [];
   return {
     ...summary,
     ...(waits.length > 0 ? { waits } : {}),
@@ -25,7 +30,7 @@ const maxDoubtGroups = 5;
 
 /** Notifications have them too, so they name no recipient. */
 async function listDoubtGroups(client: Connection, run: string): Promise<DoubtGroup[]> {
-  const groups = await listFailureGroups(client, run, maxDoubtGroups, ['in_doubt']);
+  const groups = await listFailureGroups(client, run, { states: ['in_doubt'], limit: maxDoubtGroups });
   return groups.map(({ reason, requests, recipients }) => {
     return {
       reason: maskAddresses(formatReasonOrNull(reason) ?? 'no reason is recorded'),

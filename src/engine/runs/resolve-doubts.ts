@@ -1,10 +1,11 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
+import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
-import { listDoubtsOfGroups, listFailureGroups } from '../../ledger/runs/failure-groups.ts';
+import { listDoubtsOfGroup } from '../../ledger/runs/failed-recipients.ts';
 import { type Connection, inTransaction } from '../../ledger/session.ts';
 import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { auditEntry, audited } from '../audit.ts';
@@ -50,22 +51,21 @@ async function findNamed(
   { run, named, answer, group }: NamedRequests,
 ): Promise<readonly number[] | 'all'> {
   if (named) return requireDoubts(client, run, named);
-  if (group !== undefined) return listDoubtsOfGroups(client, run, [group]);
+  if (group !== undefined) return listDoubtsOfGroup(client, run, group);
   return answer === undefined ? 'all' : requireAnswered(client, run, answer);
 }
 
 const maxListedGroups = 5;
 
 async function requireAnswered(client: Connection, run: string, answer: string): Promise<number[]> {
-  const groups = (await listFailureGroups(client, run, null, ['in_doubt'])).map((each) => ({
-    ...each,
-    reason: formatReasonOrNull(each.reason) ?? '',
-  }));
-  const chosen = groups.filter(({ reason }) => beginsWith(reason, answer.trim())).map(({ group }) => group);
-  if (chosen.length > 0) return listDoubtsOfGroups(client, run, chosen);
+  const chosen: number[] = [];
+  for await (const page of listDoubts(client, run, 'all'))
+    for (const { request, reason } of page)
+      if (beginsWith(formatReasonOrNull(reason) ?? '', answer.trim())) chosen.push(request);
+  if (chosen.length > 0) return chosen;
+  const groups = await listFailureGroups(client, run, { states: ['in_doubt'], limit: maxListedGroups });
   const known = groups
-    .slice(0, maxListedGroups)
-    .map(({ requests, reason }) => `${requests} with "${reason}"`)
+    .map(({ requests, reason }) => `${requests} with "${formatReasonOrNull(reason) ?? ''}"`)
     .join(', ');
   const what = `No request of run ${run} is in doubt with this answer. ${known === '' ? 'None is in doubt.' : `In doubt: ${known}.`}`;
   throw new InputError([{ where: '--answer', what }]);

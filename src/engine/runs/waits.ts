@@ -1,9 +1,9 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import type { RunWait } from '../../domain/waits.ts';
-import type { Ledger } from '../../ledger/connection.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
+import type { Connection } from '../../ledger/session.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 
 export type WaitFacts = {
@@ -77,12 +77,12 @@ function isAtLimit(limits: RateLimits, rate: NonNullable<WaitFacts['rate']>): bo
 
 /** What each of the runs waits for. */
 export async function readWaits(
-  pool: Ledger['pool'],
+  client: Connection,
   runs: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, readonly RunWait[]>> {
-  const progresses = await readDispatchProgress(pool, runs);
-  const { heldReason: held } = await readLocation(pool);
-  const { workers } = await readWorkers(pool);
+  const progresses = await readDispatchProgress(client, runs);
+  const { heldReason: held } = await readLocation(client);
+  const { workers } = await readWorkers(client);
   return new Map([...progresses].map(([run, progress]) => [run, waitsOf({ progress, held, workers, now })]));
 }

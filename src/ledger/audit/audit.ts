@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { Actor, AuditAction, AuditInterface, AuditOutcome } from '../../domain/access.ts';
 import type { Connection } from '../session.ts';
 
@@ -57,11 +56,11 @@ export type AuditFilter = {
 
 /** Lists the newest entries first. */
 export async function listAudit(
-  pool: pg.Pool,
+  client: Connection,
   { run, runs, who, action, subject, token, outcome, since, until, before }: AuditFilter,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const { rows } = await pool.query<AuditEntry>(
+  const { rows } = await client.query<AuditEntry>(
     `
     SELECT entry, at, actor AS who, via AS how, token, action, run_id AS run, subject, details, outcome
     FROM audit

@@ -1,45 +1,88 @@
 import type { Transaction } from '../session.ts';
 
 /** Rows of a run that are few enough to be added up at each look. */
-const fewRows = 100;
+const fewRows = { counts: 100, answers: 1_000 } as const;
+
+/** Groups of a run whose words are kept, of each state or outcome. */
+export const maxGroups = 100;
+
+/** A number of our own for advisory locks. */
+const foldLock = 1_302_771_645;
+
+/** SQL: whether no other transaction folds the run. Others wait for nothing. */
+const isFoldedHere = `pg_try_advisory_xact_lock(${foldLock}, hashtext(run_id))`;
 
 /**
- * Replaces rows of `run_counts` by their sums, of those of the runs that have many. A concurrent fold takes other rows,
- * and readers see the rows or their sums.
- *
- * @param few rows that may stay
+ * Replaces rows of `run_counts` and `run_answers` by their sums, of those of the runs that have many. Readers see the
+ * rows or their sums. Groups that are not among the largest lose their words.
  */
-export async function foldRunCounts(
+export async function foldRunCounts(client: Transaction, runs: readonly string[]): Promise<void> {
+  await fold(client, runs, fewRows);
+}
+
+/** Folds everything of one run, after a concurrent fold: of what is erased or resolved, nothing stays. */
+export async function foldWholeRun(client: Transaction, run: string): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [foldLock, run]);
+  await fold(client, [run], { counts: 0, answers: 0 });
+}
+
+async function fold(
   client: Transaction,
   runs: readonly string[],
-  few = fewRows,
+  few: { readonly counts: number; readonly answers: number },
 ): Promise<void> {
-  await client.query({
-    name: 'fold-run-counts',
-    text: `
-      WITH many AS (
-        SELECT run_id
-        FROM run_counts
-        WHERE run_id = ANY ($1) AND NOT folded
-        GROUP BY run_id
-        HAVING count(*) > $2
-      ), added AS (
-        DELETE FROM run_counts c USING many WHERE c.run_id = many.run_id AND NOT c.folded RETURNING c.*
-      )
-      INSERT INTO run_counts AS c (run_id, counted, requests, recipients, folded)
-      SELECT run_id, counted, sum(requests), sum(recipients), true
-      FROM added
-      GROUP BY run_id, counted
-      ORDER BY run_id, counted
-      ON CONFLICT (run_id, counted) WHERE folded DO UPDATE
-      SET requests = c.requests + excluded.requests, recipients = c.recipients + excluded.recipients
-    `,
-    values: [runs, few],
-  });
-  // Of a doubt that is resolved, nothing stays.
-  await client.query({
-    name: 'delete-empty-counts',
-    text: 'DELETE FROM run_counts WHERE run_id = ANY ($1) AND folded AND requests = 0 AND recipients = 0 AND counted <> $2',
-    values: [runs, 'all'],
-  });
+  await client.query({ name: 'fold-run-counts', text: foldCounts, values: [runs, few.counts] });
+  await client.query({ name: 'fold-run-answers', text: foldAnswers, values: [runs, few.answers] });
 }
+
+const foldCounts = `
+  WITH many AS (
+    SELECT run_id
+    FROM run_counts
+    WHERE run_id = ANY ($1) AND NOT folded
+    GROUP BY run_id
+    HAVING count(*) > $2 AND ${isFoldedHere}
+  ), taken AS (
+    DELETE FROM run_counts c USING many WHERE c.run_id = many.run_id RETURNING c.*
+  ), summed AS (
+    SELECT run_id, counted, group_id, words, sum(requests) AS requests, sum(recipients) AS recipients,
+           row_number() OVER (PARTITION BY run_id, counted ORDER BY sum(requests) DESC, sum(recipients) DESC, group_id) AS place
+    FROM taken
+    GROUP BY run_id, counted, group_id, words
+    HAVING sum(requests) <> 0 OR sum(recipients) <> 0 OR counted = 'all'
+  ), named AS (
+    -- A group that has lost its words can have fewer than none left.
+    SELECT *, place <= ${maxGroups} AND requests >= 0 AND recipients >= 0 AS is_named FROM summed
+  )
+  INSERT INTO run_counts AS c (run_id, counted, group_id, words, requests, recipients, folded)
+  SELECT run_id, counted, CASE WHEN is_named THEN group_id ELSE '' END, CASE WHEN is_named THEN words END, sum(requests),
+         sum(recipients), true
+  FROM named
+  GROUP BY 1, 2, 3, 4
+  ORDER BY 1, 2, 3
+  ON CONFLICT (run_id, counted, group_id) WHERE folded DO UPDATE
+  SET requests = c.requests + excluded.requests, recipients = c.recipients + excluded.recipients
+`;
+
+const foldAnswers = `
+  WITH many AS (
+    SELECT run_id
+    FROM run_answers
+    WHERE run_id = ANY ($1) AND NOT folded
+    GROUP BY run_id
+    HAVING count(*) > $2 AND ${isFoldedHere}
+  ), taken AS (
+    DELETE FROM run_answers a USING many WHERE a.run_id = many.run_id RETURNING a.*
+  ), lasted AS (
+    SELECT run_id, answer_interval(max(ended_at) - min(ended_at)) AS step FROM taken GROUP BY run_id
+  )
+  INSERT INTO run_answers AS a (run_id, ended_at, verdict, http_status, took, attempts, folded)
+  SELECT t.run_id, date_bin(l.step, t.ended_at, 'epoch'), t.verdict, t.http_status, t.took, sum(t.attempts), true
+  FROM taken t
+  JOIN lasted l USING (run_id)
+  GROUP BY 1, 2, 3, 4, 5
+  HAVING sum(t.attempts) <> 0
+  ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (run_id, ended_at, verdict, http_status, took) WHERE folded DO UPDATE
+  SET attempts = a.attempts + excluded.attempts
+`;

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Connection } from '../session.ts';
 
 /**
  * SQL: how far the clock was set back since the row was last used. Its times must be set back as much.
@@ -25,8 +25,8 @@ export type ClockStep = {
 };
 
 /** Finds the last step noticed in the account since the run was planned. */
-export async function findClockStep(pool: pg.Pool, run: string): Promise<ClockStep | undefined> {
-  const { rows } = await pool.query<ClockStep>(
+export async function findClockStep(client: Connection, run: string): Promise<ClockStep | undefined> {
+  const { rows } = await client.query<ClockStep>(
     `
     SELECT l.stepped_at AS at, extract(epoch FROM l.stepped_by)::float8 AS seconds
     FROM runs r

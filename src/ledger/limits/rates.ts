@@ -15,8 +15,8 @@ export async function readRateLimits(client: Connection, account: string): Promi
   return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
 }
 
-export async function listRateLimits(pool: pg.Pool): Promise<ReadonlyMap<string, RateLimits>> {
-  const { rows } = await pool.query<RateLimits & { readonly account: string }>(
+export async function listRateLimits(client: Connection): Promise<ReadonlyMap<string, RateLimits>> {
+  const { rows } = await client.query<RateLimits & { readonly account: string }>(
     `
     SELECT account, requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
     FROM rate_limits

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunPhase } from '../../domain/runs.ts';
+import type { Connection } from '../session.ts';
 
 /** Figures of the fleet, from small tables or partial indexes. */
 export type LedgerFigures = {
@@ -102,8 +103,8 @@ export const maxInboxLag = 60;
  * Counts delivery reports that are not applied in time, and those that failed: the dead letters. Ordinarily there are
  * none, which takes a look into each of two indexes (`inbox_queue_due`).
  */
-export async function findUnappliedReports(pool: pg.Pool, now: Date): Promise<UnappliedReports> {
-  const { rows } = await pool.query<UnappliedReports>(
+export async function findUnappliedReports(client: Connection, now: Date): Promise<UnappliedReports> {
+  const { rows } = await client.query<UnappliedReports>(
     `
     SELECT coalesce(sum(cardinality(report_ids)), 0)::integer AS waiting, min(due_at) AS since,
            (${failedReports}) AS failed

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Connection } from '../session.ts';
 import { isWorkerSession, workerLockKey, workerProcess } from '../slices/worker-session.ts';
 
 export type WorkerFigures = {
@@ -10,8 +11,8 @@ export type WorkerFigures = {
 };
 
 /** Finds workers by their sessions, and the locks that they hold while they run. */
-export async function readWorkers(pool: pg.Pool): Promise<WorkerFigures> {
-  const { rows } = await pool.query<WorkerFigures>(
+export async function readWorkers(client: Connection): Promise<WorkerFigures> {
+  const { rows } = await client.query<WorkerFigures>(
     `
     WITH held AS (
       SELECT worker, count(*) AS slices FROM slices WHERE state = 'held' GROUP BY worker

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import { readRunCounts } from '../counts/run-counts.ts';
 import type { Transaction } from '../session.ts';
 
 export type PurgeLimit = {
@@ -19,7 +20,6 @@ export type PurgeCandidate = {
   readonly state: RunState;
   readonly createdAt: Date;
   readonly requests: number;
-  /** Without recipients of cancelled requests. */
   readonly recipients: number;
   /** Of them, accepted ones without a final delivery report. */
   readonly unreported: number;
@@ -59,24 +59,26 @@ export async function listPurgeCandidates(
   { before, alsoInDoubt }: PurgeLimit,
   billing: 'booked' | 'unbooked too' = 'booked',
 ): Promise<PurgeCandidate[]> {
-  const { rows } = await pool.query<PurgeCandidate>(
+  const { rows } = await pool.query<Omit<PurgeCandidate, 'requests' | 'recipients' | 'unreported'>>(
     `
-    SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", q.requests, q.recipients, q.unreported,
-           ${holdCase} AS held
+    SELECT r.run_id AS run, r.campaign, r.state, r.created_at AS "createdAt", ${holdCase} AS held
     FROM runs r
-    CROSS JOIN LATERAL (
-      SELECT count(*)::float8 AS requests, coalesce(sum(recipients), 0)::float8 AS recipients,
-             greatest(0, coalesce(sum(recipients) FILTER (WHERE state = 'accepted'), 0) - (
-               SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = r.run_id
-             ))::float8 AS unreported
-      FROM request_states WHERE run_id = r.run_id
-    ) q
     WHERE ${isOldCondition}
     ORDER BY r.created_at, r.run_id
     `,
     [before, alsoInDoubt, billing === 'unbooked too'],
   );
-  return rows;
+  const countsOf = await readRunCounts(
+    pool,
+    rows.map(({ run }) => run),
+  );
+  return rows.flatMap((row) => {
+    const { requests, recipients } = countsOf.get(row.run) ?? {};
+    if (!requests || !recipients) return [];
+    return [
+      { ...row, requests: requests.total, recipients: recipients.total, unreported: recipients.accepted },
+    ];
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { foldWholeRun } from '../counts/fold.ts';
 import { type ErasedRecipients, eraseRecipients } from '../requests/erase.ts';
 import type { Transaction } from '../session.ts';
 
@@ -33,6 +34,8 @@ export async function erasePersonFromRun(
      AND NOT EXISTS (SELECT FROM contents c, unnest(c.addresses) AS address WHERE c.run_id = $1 AND address <> '')`,
     [run],
   );
+  // The counts lose the words that the recipients lost.
+  await foldWholeRun(client, run);
   return reports ?? 0;
 }
 

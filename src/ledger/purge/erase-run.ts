@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { foldWholeRun } from '../counts/fold.ts';
 import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
@@ -64,6 +65,8 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   await eraseJobNumbers(pool, run);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
+  // The groups without words take the place of those with them.
+  await inTransaction(pool, (client) => foldWholeRun(client, run));
   await pool.query(
     `UPDATE runs SET definition = ${keptDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
     [run],

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
@@ -23,14 +22,14 @@ const requestsPerPage = 1_000;
  * @param options `after`: the request before the first one
  */
 export async function* listDoubts(
-  pool: pg.Pool,
+  client: Connection,
   run: string,
   requests: readonly number[] | 'all',
   { after: start = 0, pageSize = requestsPerPage } = {},
 ): AsyncGenerator<readonly Doubt[], void, undefined> {
   let after = start;
   for (;;) {
-    const { rows } = await pool.query<Stored<Doubt>>(
+    const { rows } = await client.query<Stored<Doubt>>(
       `
       SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId",
              q.recipients - q.suppressed AS recipients,

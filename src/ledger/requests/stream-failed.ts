@@ -1,14 +1,12 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
-import type { RequestState } from '../../domain/runs.ts';
+import { type FailedState, failedStates } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-
-export const failedStates = ['rejected', 'failed', 'in_doubt', 'abandoned'] as const satisfies RequestState[];
 
 export type FailedRequest = {
   readonly request: number;
   readonly messageId: string;
-  readonly state: (typeof failedStates)[number];
+  readonly state: FailedState;
   /** The service's own words, or what happened instead of an answer. */
   readonly reason: RequestReason | null;
   /** Of the last answered attempt. */

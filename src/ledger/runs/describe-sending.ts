@@ -1,18 +1,9 @@
-import type { RequestState } from '../../domain/runs.ts';
+import type { AttemptVerdict, RequestState } from '../../domain/runs.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
-/** What an attempt proved; null if it may still be in flight. */
-export type AttemptVerdict =
-  | 'accepted'
-  | 'rejected'
-  | 'unauthorized'
-  | 'retry'
-  | 'failed'
-  | 'in_doubt'
-  | 'released';
-
 export type AttemptGroup = {
+  /** Null: the attempt may still be in flight. */
   readonly verdict: AttemptVerdict | null;
   readonly httpStatus: number | null;
   readonly attempts: number;

@@ -1,7 +1,5 @@
-import type { RejectionReason } from '../../domain/contacts.ts';
-import { type DeliveryOutcome, deliveryOutcomes } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { RequestReason, RunReason } from '../../domain/reasons.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { Resolution, RunState } from '../../domain/runs.ts';
 import { leftOutReason, runReason, type Stored } from '../reasons.ts';
@@ -49,27 +47,6 @@ export async function listResolutions(client: Connection, run: string): Promise<
   return rows;
 }
 
-/** The result is in the service's own words. */
-export type DeliveryResult = {
-  readonly outcome: DeliveryOutcome;
-  readonly result: string | null;
-  readonly recipients: number;
-};
-
-export async function listDeliveryResults(client: Connection, run: string): Promise<DeliveryResult[]> {
-  const { rows } = await client.query<DeliveryResult>(
-    `
-    SELECT outcome, result, count(*)::integer AS recipients
-    FROM recipient_outcomes
-    WHERE run_id = $1 AND outcome = ANY ($2::text[])
-    GROUP BY outcome, result
-    ORDER BY recipients DESC, outcome, result
-    `,
-    [run, deliveryOutcomes],
-  );
-  return rows;
-}
-
 /** Delivery reports with another final outcome than the first. */
 export type Conflicts = { readonly reports: number; readonly recipients: number };
 
@@ -83,41 +60,6 @@ export async function countConflicts(client: Connection, run: string): Promise<C
     [run],
   );
   return rows[0] ?? { reports: 0, recipients: 0 };
-}
-
-export type Cancellation = { readonly reason: RequestReason; readonly recipients: number };
-
-export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
-  const { rows } = await client.query<Omit<Cancellation, 'reason'>>(
-    `
-    SELECT count(*)::integer AS recipients
-    FROM recipient_outcomes
-    WHERE run_id = $1 AND outcome = 'cancelled'
-    HAVING count(*) > 0
-    `,
-    [run],
-  );
-  return rows.map(({ recipients }) => ({ reason: { kind: 'suppressed' }, recipients }));
-}
-
-export type RejectionGroup = {
-  readonly reason: RejectionReason;
-  readonly column: string;
-  readonly contacts: number;
-};
-
-export async function listRejections(client: Connection, run: string): Promise<RejectionGroup[]> {
-  const { rows } = await client.query<RejectionGroup>(
-    `
-    SELECT reason, column_name AS "column", count(*)::integer AS contacts
-    FROM rejected_contacts
-    WHERE run_id = $1
-    GROUP BY reason, column_name
-    ORDER BY contacts DESC, reason, column_name
-    `,
-    [run],
-  );
-  return rows;
 }
 
 export type RunStateChange = {

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
+import type { AuditAction, AuditInterface } from '../../domain/access.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunKind, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
+import type { Connection } from '../session.ts';
 
 export type Run = ListedRun & {
   /** As planned; `engine` wrote and parses it. */
@@ -116,8 +118,12 @@ export async function listLastRuns(
  * Runs whose id is the text or begins with it: the run with exactly this id first, then the newest. Compares bytes, as
  * `runs_by_prefix` does, because the order of a language can skip the dash.
  */
-export async function listRunsBeginning(pool: pg.Pool, text: string, limit: number): Promise<ListedRun[]> {
-  const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
+export async function listRunsBeginning(
+  client: Connection,
+  text: string,
+  limit: number,
+): Promise<ListedRun[]> {
+  const { rows } = await client.query<Stored<ListedRun, 'stateReason'>>(
     `
     SELECT ${listedRun}
     FROM runs
@@ -128,6 +134,44 @@ export async function listRunsBeginning(pool: pg.Pool, text: string, limit: numb
     [text, limit],
   );
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+}
+
+/** What a list of runs shows of one, besides its progress. Money is exact decimals, as text. */
+export type ListFigures = {
+  /** Null in a ledger that was restored without its audit trail. */
+  readonly plannedBy: string | null;
+  readonly plannedHow: AuditInterface | null;
+  readonly currency: string | null;
+  /** As booked. Null: nothing is booked yet. */
+  readonly cost: {
+    /** Of delivery reports. */
+    readonly price: string;
+    /** Without tax. */
+    readonly estimated: string;
+  } | null;
+};
+
+const planned: AuditAction = 'run planned';
+
+export async function readListFigures(
+  client: Connection,
+  runs: readonly string[],
+): Promise<ReadonlyMap<string, ListFigures>> {
+  const { rows } = await client.query<ListFigures & { readonly run: string }>(
+    `
+    SELECT r.run_id AS run, planned.actor AS "plannedBy", planned.via AS "plannedHow", r.rates ->> 'currency' AS currency,
+           CASE WHEN c.run_id IS NOT NULL
+                THEN json_build_object('price', c.price::text, 'estimated', c.estimated::text) END AS cost
+    FROM runs r
+    LEFT JOIN run_costs c ON c.run_id = r.run_id AND c.by = 'run'
+    LEFT JOIN LATERAL (
+      SELECT actor, via FROM audit a WHERE a.run_id = r.run_id AND a.action = $2 ORDER BY entry LIMIT 1
+    ) planned ON true
+    WHERE r.run_id = ANY ($1)
+    `,
+    [runs, planned],
+  );
+  return new Map(rows.map(({ run, ...figures }) => [run, figures]));
 }
 
 export async function countPurgedRuns(

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { contactFileOf, recipientOf, requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
@@ -18,18 +17,11 @@ export type UndeliveredRecipient = {
 };
 
 export type UndeliveredQuery = {
-  /** Of `undeliveredGroup`; all if undefined. */
+  /** As `DeliveryResult.group`; all if undefined. */
   readonly group?: string | undefined;
   /** The last row of the page before. */
   readonly after?: Pick<UndeliveredRecipient, 'request' | 'position'> | undefined;
 };
-
-/** Names the recipients with this result in a link. */
-export function undeliveredGroup(result: string | null): string {
-  return createHash('md5')
-    .update(result ?? '')
-    .digest('hex');
-}
 
 /** By request. Of a million outcomes, finding the only one of its group takes 0.1 s. */
 export async function listUndelivered(
@@ -46,7 +38,7 @@ export async function listUndelivered(
       SELECT request, position, result, reported_at AS at
       FROM recipient_outcomes
       WHERE run_id = $1 AND outcome = 'undelivered' AND (request, position) > ($3, $4)
-        AND ($2::text IS NULL OR md5(coalesce(result, '')) = $2)
+        AND ($2::text IS NULL OR result_group(result) = $2)
       ORDER BY request, position
       LIMIT $5
     ) p

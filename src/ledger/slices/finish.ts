@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
-import { foldRunCounts } from '../counts/fold.ts';
+import { foldRunCounts, foldWholeRun } from '../counts/fold.ts';
 import { compactOutcomes } from '../requests/compact.ts';
 import { doubtRepeatedNumbers, markUnrecordedInDoubt } from '../requests/doubt.ts';
 import { cancelPlanned } from '../requests/release.ts';
@@ -107,7 +107,7 @@ export async function completeRun(
     return;
   }
   await markCompleted(client, run, now);
-  await foldRunCounts(client, [run], 0);
+  await foldWholeRun(client, run);
   await markClosed(client, run);
 }
 

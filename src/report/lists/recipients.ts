@@ -1,4 +1,4 @@
-import type { FailedRecipient } from '../../ledger/runs/failure-groups.ts';
+import type { FailedRecipient } from '../../ledger/runs/failed-recipients.ts';
 import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';

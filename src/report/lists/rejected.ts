@@ -1,5 +1,5 @@
 import { type RejectedContact, rejectionReasons } from '../../domain/contacts.ts';
-import type { RejectionGroup } from '../../ledger/runs/details.ts';
+import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, wordsColumn } from '../column.ts';
 
 const reasonColumn = stateColumn('reason', 'Reason', {

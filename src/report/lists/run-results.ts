@@ -1,5 +1,5 @@
+import type { DeliveryResult } from '../../ledger/counts/groups.ts';
 import type { AttemptGroup } from '../../ledger/runs/describe-sending.ts';
-import type { DeliveryResult } from '../../ledger/runs/details.ts';
 import { formatPayer } from '../billing-words.ts';
 import {
   type Column,
@@ -22,8 +22,13 @@ export const attemptEndColumns: Columns<AttemptGroup> = [
 ];
 
 export const recipientsColumn = integerColumn('recipients', 'Recipients');
+/** Its result is text. */
+export type DeliveryResultText = Pick<DeliveryResult, 'outcome' | 'recipients'> & {
+  readonly result: string | null;
+};
+
 /** What delivery reports say of the recipients of a run. */
-export const deliveryResultColumns: Columns<DeliveryResult> = [
+export const deliveryResultColumns: Columns<DeliveryResultText> = [
   stateColumn('outcome', 'Outcome'),
   wordsColumn('result', 'Result'),
   recipientsColumn,

@@ -4,7 +4,7 @@ import { InputError } from '../../../src/domain/problems.ts';
 import type { LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
 import { createLookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
@@ -66,7 +66,7 @@ test('all requests with one answer are resolved, and no other whose answer begin
   const sql = 'UPDATE requests SET reason = to_jsonb($3::text) WHERE run_id = $1 AND request = ANY ($2)';
   await pool.query(sql, [run, [2, 4], 'HTTP 404, text/html: <p>not here</p>']);
   await pool.query(sql, [run, [5], 'HTTP 404, text/html, and more']);
-  const groups = await listFailureGroups(pool, run, null, ['in_doubt']);
+  const groups = await listFailureGroups(pool, run, { states: ['in_doubt'] });
   const { group } = groups.find(({ reason }) => reason === 'HTTP 404, text/html') ?? {};
   const chosen = { run, decision: 'abandon', requests: undefined, group } as const;
   const { seen } = await findChosen(opened.context, chosen);

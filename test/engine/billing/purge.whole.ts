@@ -4,8 +4,8 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { reportRecipient } from '../../../src/engine/reporting/recipient-report.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
@@ -78,10 +78,7 @@ test('a purge keeps what was counted, sent, reported and charged', async () => {
     ),
     await query('SELECT sub_account, department, charge_code FROM envelopes ORDER BY envelope'),
     await query('SELECT line, column_name, reason FROM rejected_contacts ORDER BY line'),
-    (await listFailureGroups(opened.ledger.pool, run, null)).map(({ state, recipients }) => [
-      state,
-      recipients,
-    ]),
+    (await listFailureGroups(opened.ledger.pool, run)).map(({ state, recipients }) => [state, recipients]),
   ];
   const before = await readCounts();
   await purgeNow();

@@ -4,7 +4,7 @@ import { purge } from '../../../src/engine/billing/purge.ts';
 import { applyRetention, previewRetention } from '../../../src/engine/billing/retention.ts';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { checkCounts } from '../../../src/engine/doctor/counts.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { limit, longAgo, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
@@ -46,10 +46,7 @@ test('the records of a purged run go, and its counts, requests, failures and boo
     await summariseRun(opened.ledger.pool, run),
     await query('SELECT request, state, attempts, recipients FROM requests ORDER BY request'),
     await query('SELECT * FROM billing_entries ORDER BY slice, sub_account'),
-    (await listFailureGroups(opened.ledger.pool, run, null)).map(({ state, recipients }) => [
-      state,
-      recipients,
-    ]),
+    (await listFailureGroups(opened.ledger.pool, run)).map(({ state, recipients }) => [state, recipients]),
     await query('SELECT state, changed_at FROM run_states ORDER BY change'),
   ];
   const before = await kept();

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { foldRunCounts } from '../../../src/ledger/counts/fold.ts';
+import { readRunAnswers } from '../../../src/ledger/counts/answers.ts';
+import { foldRunCounts, foldWholeRun, maxGroups } from '../../../src/ledger/counts/fold.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { acceptAll } from '../../support/accept-all.ts';
@@ -90,4 +92,60 @@ test('in a slice that is sent again, a request that a report proved early stays 
   await pool.query(`UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND slice = 1`, [run]);
   const counts = (await readRunCounts(pool, [run])).get(run);
   expect(counts?.recipients).toMatchObject({ pending: 0, accepted: 19, delivered: 1 });
+});
+
+test('of failures with many different words, the most frequent keep their words and the others are counted together', async () => {
+  const { pool } = opened.ledger;
+  const contacts = Array.from({ length: 400 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  await createRequestRows(pool, run);
+  const reject = (first: number, last: number, words: string) =>
+    pool.query(
+      `UPDATE requests SET state = 'rejected', reason = to_jsonb(${words}) WHERE run_id = $1 AND request BETWEEN $2 AND $3`,
+      [run, first, last],
+    );
+  const fold = () => inTransaction(pool, (client) => foldWholeRun(client, run));
+  const countOf = async (words: string) =>
+    (await listFailureGroups(pool, run)).find(({ reason }) => reason === words)?.requests;
+
+  await reject(1, 300, `'number ' || request`);
+  await fold();
+  const groups = await listFailureGroups(pool, run);
+  expect(groups).toHaveLength(maxGroups + 1);
+  expect(groups[0]).toMatchObject({ group: '', reason: { kind: 'other_words' }, requests: 300 - maxGroups });
+
+  // Words that come later, but often.
+  await reject(301, 400, `CAST('Unknown number' AS text)`);
+  await fold();
+  expect(await countOf('Unknown number')).toBe(100);
+
+  await reject(1, 300, `CAST('Unknown number' AS text)`);
+  await fold();
+  expect(await listFailureGroups(pool, run)).toMatchObject([{ reason: 'Unknown number', requests: 400 }]);
+  expect((await readRunCounts(pool, [run])).get(run)?.requests).toMatchObject({ rejected: 400 });
+  await expectCountsKept(pool, run);
+});
+
+test('answers of a long run are kept by the quarter of an hour, in few rows', async () => {
+  const { pool } = opened.ledger;
+  const run = await planTwenty();
+  const answers = 30_000;
+  await pool.query(
+    `INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict, http_status)
+     SELECT $1, 1, n, gen_random_uuid(), '2026-11-01 00:00Z'::timestamptz + n * interval '10 seconds',
+            '2026-11-01 00:00Z'::timestamptz + n * interval '10 seconds' + n * interval '1 ms', 'retry', 503
+     FROM generate_series(1, $2::integer) n`,
+    [run, answers],
+  );
+  const sumOf = async () => {
+    const { ended, latency } = await readRunAnswers(pool, run);
+    return { ended: ended.reduce((sum, { attempts }) => sum + attempts, 0), latency };
+  };
+  const before = await sumOf();
+  expect(before).toMatchObject({ ended: answers, latency: { answered: answers, median: 15_000 } });
+  await inTransaction(pool, (client) => foldRunCounts(client, [run]));
+  expect(await sumOf()).toEqual(before);
+  const { rows } = await pool.query('SELECT FROM run_answers WHERE run_id = $1', [run]);
+  expect(rows.length).toBeLessThan(1_000);
+  await expectCountsKept(pool, run);
 });

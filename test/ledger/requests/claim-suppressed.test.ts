@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
-import { listCancellations, listDeliveryResults } from '../../../src/ledger/runs/details.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
+
+import {
+  listCancellations,
+  listDeliveryResults,
+  listFailureGroups,
+} from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -226,7 +230,7 @@ describe('a claim with suppressed recipients', () => {
         [state === 'in_doubt' ? 'unknown' : state]: 2,
       });
       expect(await listDeliveryResults(opened.ledger.pool, run)).toEqual([]);
-      expect(await listFailureGroups(opened.ledger.pool, run, null)).toMatchObject(
+      expect(await listFailureGroups(opened.ledger.pool, run)).toMatchObject(
         state === 'accepted' ? [] : [{ state, reason: 'words', requests: 1, recipients: 2 }],
       );
     },

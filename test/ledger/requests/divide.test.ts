@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -423,7 +423,7 @@ const deliveryReports = ([old, half]: readonly Piece[]) =>
 describe('a request that was divided twice', () => {
   test('counts no recipient of its own among the failures', async () => {
     const { run } = await runDividedTwice();
-    expect(await listFailureGroups(opened.ledger.pool, run, null)).toMatchObject([
+    expect(await listFailureGroups(opened.ledger.pool, run)).toMatchObject([
       { state: 'rejected', reason: 'invalid', requests: 3, recipients: 1 },
     ]);
   });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
+import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-doubts.ts';
 import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listResolutions } from '../../../src/ledger/runs/details.ts';
-import { listFailureGroups } from '../../../src/ledger/runs/failure-groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
@@ -231,7 +231,7 @@ test('failures and results show the reason of a resolution, and the bill counts 
   const run = await planRunInDoubt(opened.ledger, { requests: 2 });
   await resolve(run, 'accepted', [1]);
   await resolve(run, 'abandon', [2]);
-  expect(await listFailureGroups(opened.ledger.pool, run, null)).toMatchObject([
+  expect(await listFailureGroups(opened.ledger.pool, run)).toMatchObject([
     {
       state: 'abandoned',
       reason: resolvedBy('abandon'),
