@@ -6,26 +6,18 @@ import { printable } from '../report/printable.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
 import type { Screen } from '../report/screen.ts';
 import { formatTime, screenZone } from '../report/time.ts';
-import { waitCommand, waitWords } from '../report/wait-words.ts';
+import { waitLines } from '../report/wait-words.ts';
 import type { ExitCode } from './exit-codes.ts';
 
 /** What `volley status` prints. */
 export function statusLines(status: RunStatus, screen: Screen): string[] {
   const { run, reason, phase, waitsFor, clockStep, unappliedReports } = status;
   const settling = 'settling doubts: everything else is sent, and requests in doubt are being resolved';
-  // Counts and reasons stand there already.
-  const waits = waitsFor.filter(({ kind }) => kind !== 'doubts');
-  const words = waits.map((wait) => {
-    const { what, next } = waitWords(wait, screenZone(screen));
-    const command = waitCommand(wait, run);
-    const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
-    return `${isSaid ? '' : `${what} `}${next}${command ? ` \`${command}\` does it.` : ''}`;
-  });
   return [
     formatRunSummary(status, screen),
     ...(reason ? [`  because     ${printable(reason)}`] : []),
     ...(phase === 'settling doubts' ? [`  phase       ${settling}`] : []),
-    ...words.map((text) => `  waits       ${printable(text)}`),
+    ...waitLines(waitsFor, run, screenZone(screen)),
     ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
     ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
       (what) => `  reports     ${what}`,

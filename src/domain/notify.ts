@@ -1,5 +1,6 @@
 import type { RefusedRun } from './problems.ts';
 import type { RunSummary } from './runs.ts';
+import type { RunWait } from './waits.ts';
 
 /**
  * `completed`: all requests accepted; `failures`: some rejected, failed or unknown; `missed`: a tick made no
@@ -25,7 +26,11 @@ export type NotificationPayload =
       readonly type: `run.${Exclude<NotifiedEvent, 'missed' | 'refused'>}`;
       /** Time of the event, in ISO 8601. */
       readonly timestamp: string;
-      readonly data: RunSummary & { readonly reason: string | null };
+      readonly data: RunSummary & {
+        readonly reason: string | null;
+        /** The most important first; empty: nothing. */
+        readonly waitsFor: readonly RunWait[];
+      };
     }
   | {
       readonly type: 'run.refused';

@@ -1,6 +1,7 @@
 import type { NotificationPayload } from '../domain/notify.ts';
 import { printable } from './printable.ts';
 import { formatRunSummary } from './run-summary.ts';
+import { waitLines } from './wait-words.ts';
 
 const count = new Intl.NumberFormat('en');
 
@@ -26,17 +27,16 @@ export function formatNotificationMail(notification: NotificationPayload): {
       ].join('\n'),
     };
   }
-  const { run, campaign } = notification.data;
-  const next = notification.type === 'run.paused' ? [`volley resume ${run}   continues it.`] : [];
+  const { run, campaign, waitsFor } = notification.data;
   return {
     subject: `Campaign ${campaign}: ${headline(notification)}`,
     text: [
       formatRunSummary(notification.data),
       ...because,
+      ...waitLines(waitsFor, run, 'UTC'),
       `  event       ${notification.type}, ${notification.timestamp}`,
       '',
       `volley report run ${run}   has the details.`,
-      ...next,
     ].join('\n'),
   };
 }

@@ -1,12 +1,13 @@
 import type { RunWait } from '../domain/waits.ts';
 import { formatReason } from '../platform/reason-text.ts';
 import { asSentence, count } from '../platform/sentence.ts';
+import { printable } from './printable.ts';
 import { formatLocal } from './time.ts';
 
 /** A wait in one sentence, and what to do about it, with commands between backticks. */
 type WaitWords = { readonly what: string; readonly next: string };
 
-/** For terminals and pages. @param zone IANA name, of the times */
+/** For terminals, pages and e-mails. @param zone IANA name, of the times */
 export function waitWords(wait: RunWait, zone: string): WaitWords {
   const at = (time: Date): string => `${formatLocal(time, zone)} ${zone}`;
   switch (wait.kind) {
@@ -83,6 +84,23 @@ const commands: Readonly<Partial<Record<RunWait['kind'], string>>> = {
 export function waitCommand({ kind }: RunWait, run: string): string | undefined {
   const command = commands[kind];
   return command && `${command} ${run}`;
+}
+
+/**
+ * What a run waits for, below its summary and the reason of its state: these have doubts and that reason already.
+ *
+ * @param zone IANA name, of the times
+ */
+export function waitLines(waits: readonly RunWait[], run: string, zone: string): string[] {
+  return waits
+    .filter(({ kind }) => kind !== 'doubts')
+    .map((wait) => {
+      const { what, next } = waitWords(wait, zone);
+      const command = waitCommand(wait, run);
+      const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
+      const words = `${isSaid ? '' : `${what} `}${next}${command ? ` \`${command}\` does it.` : ''}`;
+      return `  waits       ${printable(words)}`;
+    });
 }
 
 const shortWords: Readonly<Partial<Record<RunWait['kind'], string>>> = {

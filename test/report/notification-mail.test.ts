@@ -29,8 +29,11 @@ const subjectOf = (
   type: 'completed' | 'failures' | 'paused',
   recipients: Partial<RunSummary['recipients']>,
 ) =>
-  formatNotificationMail({ type: `run.${type}`, timestamp, data: { ...summary(recipients), reason: null } })
-    .subject;
+  formatNotificationMail({
+    type: `run.${type}`,
+    timestamp,
+    data: { ...summary(recipients), reason: null, waitsFor: [] },
+  }).subject;
 
 test.each([
   ['completed', { accepted: 10_000 }, 'Campaign night: completed, 10,000 sent'],
@@ -45,8 +48,10 @@ test.each([
   expect(subjectOf(type, recipients)).toBe(subject);
 });
 
-test('the text has summary, reason and next step, and nothing that a terminal would obey', () => {
-  const data = { ...summary({ pending: 4_000 }), reason: 'the credential\u001b[2J was refused' };
+test('the text has summary, reason and what the run waits for, and nothing that a terminal would obey', () => {
+  const reason = 'the credential\u001b[2J was refused';
+  const waitsFor = [{ kind: 'resume', reason }] as const;
+  const data = { ...summary({ pending: 4_000 }), reason, waitsFor };
   const { text } = formatNotificationMail({ type: 'run.paused', timestamp, data });
   expect(text.split('\n')).toEqual([
     'Run 261121-abcde  night  completed',
@@ -54,10 +59,10 @@ test('the text has summary, reason and next step, and nothing that a terminal wo
     '  requests    50',
     '  recipients  10000: 4000 pending',
     '  because     the credential\\x1b[2J was refused',
+    '  waits       When the cause is fixed, resume it. Nothing is sent before. `volley resume 261121-abcde` does it.',
     '  event       run.paused, 2026-11-21T22:00:00.000Z',
     '',
     'volley report run 261121-abcde   has the details.',
-    'volley resume 261121-abcde   continues it.',
   ]);
 });
 

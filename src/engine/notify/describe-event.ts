@@ -1,10 +1,12 @@
 import type { MissedTicks, NotificationPayload } from '../../domain/notify.ts';
 import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
-import { requireSummary } from '../runs/find-run.ts';
+import { readSummary } from '../runs/find-run.ts';
+import { readWaits } from '../runs/waits.ts';
 
-/** A run's counts are read now. @throws InputError if the run no longer exists */
+/** A run's counts, and what it waits for, are read now. @throws InputError if the run no longer exists */
 export async function describeEvent(
   context: EngineContext,
   { about, event, reason: noted, createdAt }: AcquiredNotification,
@@ -22,7 +24,11 @@ export async function describeEvent(
     return { type: 'run.refused', timestamp, data: { ...about.refused, schedule: about.schedule } };
   }
   if (event === 'missed' || event === 'refused') throw new Error(`run ${about.run} cannot be ${event}`);
-  return { type: `run.${event}`, timestamp, data: { ...(await requireSummary(context, about.run)), reason } };
+  return inSnapshot(context.ledger.pool, async (client) => {
+    const summary = await readSummary(client, about.run);
+    const waitsFor = (await readWaits(client, [about.run], context.now())).get(about.run) ?? [];
+    return { type: `run.${event}`, timestamp, data: { ...summary, reason, waitsFor } };
+  });
 }
 
 /** A planning failure may quote a contact file, so it stays in the ledger. */

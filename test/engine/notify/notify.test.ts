@@ -84,7 +84,14 @@ describe('notifications of a run', () => {
     await pause(scene.opened.context, run, 'the text is wrong');
     await scene.notifyAll();
     expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
-      { type: 'run.paused', data: { run, reason: 'the text is wrong' } },
+      {
+        type: 'run.paused',
+        data: {
+          run,
+          reason: 'the text is wrong',
+          waitsFor: [{ kind: 'resume', reason: 'the text is wrong' }],
+        },
+      },
     ]);
   });
 
