@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection, Transaction } from '../session.ts';
 
