@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { collectStatements } from '../support/statements/collect.ts';
 import { givenValues } from '../support/statements/given.ts';
-import { type Write, writesOf } from '../support/statements/writes.ts';
+import { countedTablesOf, type Write, writesOf } from '../support/statements/writes.ts';
 
 type FileWrite = Write & { readonly file: string };
 
@@ -60,6 +60,37 @@ test('the table of transitions names every file that changes the state of a requ
   for (const { name, file } of named) {
     expect(readFileSync(new URL(file, folder), 'utf8'), file).toContain(`export async function ${name}(`);
   }
+});
+
+const countable = [
+  'requests',
+  'attempts',
+  'outcomes',
+  'slice_outcomes',
+  'recipient_outcomes',
+  'request_states',
+  'recipient_states',
+];
+
+/** Files outside `counts/` that count rows of requests and recipients, and what for. None counts a run by state. */
+const otherCounts = {
+  'billing/list-requests.ts': 'the recipients of each request that it lists',
+  'delivery-reports/missing.ts': 'the reported recipients of each request that it lists',
+  'delivery-reports/polls.ts': 'the reported recipients of a request',
+  'purge/erase-run.ts': 'how many requests it erases at once',
+  'requests/add-rows.ts': 'the requests of a slice',
+  'requests/claim-rows.ts': 'the suppressed recipients of a request',
+  'runs/describe-sending.ts': 'attempts by time',
+};
+
+test('requests and recipients of a run are counted by state in one folder', () => {
+  const counting = collectStatements(givenValues).flatMap((each) => {
+    const isCounting =
+      'text' in each && countedTablesOf(each.text).some((table) => countable.includes(table));
+    return isCounting ? [each.where.split(' ')[0] ?? ''] : [];
+  });
+  const outside = counting.filter((file) => !file.startsWith('counts/'));
+  expect([...new Set(outside)].toSorted()).toEqual(Object.keys(otherCounts));
 });
 
 /** A request without a row is accepted by an outcome. */

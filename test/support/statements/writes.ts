@@ -1,4 +1,4 @@
-import { as, everyNode, isTree, listOf, parse } from './syntax.ts';
+import { as, everyNode, isTree, lastName, listOf, parse } from './syntax.ts';
 
 export type Write = {
   readonly table: string;
@@ -17,4 +17,26 @@ export function writesOf(text: string): readonly Write[] {
     found.push({ table, columns: set.map((each) => String(as('ResTarget', each)?.['name'] ?? '')) });
   });
   return found;
+}
+
+/** Tables whose rows a text counts or adds up: those in FROM of a SELECT with `count` or `sum`. */
+export function countedTablesOf(text: string): readonly string[] {
+  const found = new Set<string>();
+  everyNode(parse(text), (kind, select) => {
+    if (kind !== 'SelectStmt') return;
+    if (!hasSum(select['targetList'])) return;
+    everyNode(select['fromClause'], (inner, node) => {
+      if (inner === 'RangeVar') found.add(String(node['relname']));
+    });
+  });
+  return [...found];
+}
+
+function hasSum(targets: unknown): boolean {
+  let has = false;
+  everyNode(targets, (kind, node) => {
+    if (kind !== 'FuncCall' || node['over'] !== undefined) return;
+    has ||= ['count', 'sum'].includes(lastName(node['funcname']));
+  });
+  return has;
 }
