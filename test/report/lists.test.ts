@@ -62,12 +62,23 @@ test('what has the same name in JSON has the same title on every screen', () => 
   expect(several).toEqual([]);
 });
 
+const source = join(import.meta.dirname, '../../src');
+const filesWith = (pattern: RegExp): readonly string[] =>
+  readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && pattern.test(readFileSync(join(source, file), 'utf8')))
+    .toSorted();
+
+test('a state is written as its name: no file gives it another word', () => {
+  expect(filesWith(/\b(?:in_doubt|abandoned|undelivered): ['`]/)).toEqual([
+    // States of recipients for states of requests, sentences, and colours.
+    'ledger/counts/recipient-state.ts',
+    'report/purge-hold.ts',
+    'report/screen.ts',
+  ]);
+});
+
 test('tables of a list are drawn by one file for terminals and by one for pages', () => {
-  const source = join(import.meta.dirname, '../../src');
-  const drawing = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .filter((file) => /from 'cli-table3'|<th scope="row"/.test(readFileSync(join(source, file), 'utf8')));
-  expect(drawing.toSorted()).toEqual([
+  expect(filesWith(/from 'cli-table3'|<th scope="row"/)).toEqual([
     // The figures of a chart and the placeholders of a message are no lists.
     'report/html/chart-figure.ts',
     'report/html/preview-message.ts',
