@@ -88,10 +88,7 @@ const byStateOnly: Grouping = {
   result: 'CAST(NULL AS text)',
 };
 
-async function countRequests(
-  knex: Knex,
-  { columns, ofRequests, failureWords }: Pick<Grouping, 'columns' | 'ofRequests' | 'failureWords'>,
-): Promise<void> {
+async function countRequests(knex: Knex, { columns, ofRequests, failureWords }: Grouping): Promise<void> {
   await knex.raw(`
     CREATE OR REPLACE FUNCTION count_added_requests() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -182,10 +179,7 @@ async function countRequests(
   `);
 }
 
-async function countOutcomes(
-  knex: Knex,
-  { columns, ofOutcomes, result }: Pick<Grouping, 'columns' | 'ofOutcomes' | 'result'>,
-): Promise<void> {
+async function countOutcomes(knex: Knex, { columns, ofOutcomes, result }: Grouping): Promise<void> {
   await knex.raw(`
     CREATE OR REPLACE FUNCTION count_added_outcomes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -197,7 +197,7 @@ async function settleAll(
   for (const [index, { request, attempt }] of requests.entries()) {
     const outcome = outcomeOf(ends[index] ?? 'lost', reported.has(request));
     if (!outcome) continue;
-    const words = { request, attempt, finishedAt: now, httpStatus: null, detail: 'words' };
+    const words = { request, attempt, finishedAt: now, httpStatus: null, detail: 'of the service' };
     await settleRequests(pool, run, owner, [{ ...words, ...outcome }]);
   }
 }
