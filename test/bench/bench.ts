@@ -1,6 +1,7 @@
 import { benchDashboard } from './dashboard.ts';
 import { benchDispatch } from './dispatch.ts';
 import { benchImport } from './import.ts';
+import { benchKills } from './kills.ts';
 import { benchPostgres } from './postgres.ts';
 import { benchPreempt } from './preempt.ts';
 import { benchReport } from './report.ts';
@@ -17,6 +18,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   wire: benchWire,
   import: benchImport,
   dispatch: benchDispatch,
+  kills: benchKills,
   preempt: benchPreempt,
   webhooks: benchWebhooks,
   report: benchReport,
