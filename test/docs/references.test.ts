@@ -63,20 +63,26 @@ function exists(path: string): boolean {
 /** The contract of the service, which docs/reference/interfaces.md introduces. */
 const contract = 'interface.md';
 
-test('every document that a comment of the code cites exists', () => {
+test('every document that the code cites exists, and has the cited heading', () => {
   const cited = paths
     .filter((path) => path.endsWith('.ts'))
     .flatMap((path) =>
       [
         ...readFileSync(`${projectFolder}/src/${path}`, 'utf8').matchAll(
-          /^\s*(?:\*|\/\*\*|\/\/).*?([\w./-]+\.md)\b/gm,
+          /(?<![\w./-])((?:docs\/)?[\w./-]+\.md)\b(?:, "([^"\n]+)")?/g,
         ),
-      ].map(([, document = '']) => ({ path, document })),
-    );
-  expect(cited.length).toBeGreaterThan(60);
-  expect(
-    cited.filter(({ document }) => document !== contract && !existsSync(join(projectFolder, document))),
-  ).toEqual([]);
+      ].map(([, document = '', heading]) => ({ path, document, heading })),
+    )
+    .filter(({ document }) => document !== contract);
+  expect(cited.length).toBeGreaterThan(40);
+  const headingsOf = (document: string): readonly string[] =>
+    [...readDocument(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  const wrong = cited.filter(
+    ({ document, heading }) =>
+      !existsSync(join(projectFolder, document)) ||
+      (heading !== undefined && !headingsOf(document).includes(heading)),
+  );
+  expect(wrong).toEqual([]);
 });
 
 test('every name of the code that a document mentions is in the code', () => {

@@ -45,26 +45,25 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/tutorial.md': { start: 'nothing', after: [[/^volley init shop/, keepServer]] },
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
-  'docs/how-to/approval.md': {
-    // Planned by the user of this process, and approved by the user of the page's.
-    before: async ({ folder, volley }) => {
-      const campaign = readFileSync(join(folder, 'campaigns/first.yaml'), 'utf8');
-      const changed = campaign.replace('campaign: first', 'campaign: second\napproval: required');
-      writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
-      await volley('run campaigns/second.yaml', 4);
-    },
-  },
+  'docs/how-to/guards.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
   'docs/how-to/deployment.md': { start: 'database' },
-  // A month can be closed when it is over.
-  'docs/how-to/billing-month.md': {
+  'docs/how-to/billing.md': {
+    before: async ({ folder }) => {
+      // Bills a message that was never sent.
+      writeFileSync(join(folder, 'november.csv'), 'MessageID,Recipient,Price\nA1,+61412345678,0.08\n');
+      const packed = gzipSync('Our ref;Recipient;Total cost\nA1;+61412345678;0,08\n');
+      writeFileSync(join(folder, 'november.csv.gz'), packed);
+    },
+    // A month can be closed when it is over.
     replace: () => [
       ['2026-12', month(0)],
       ['2026-11', month(-1)],
     ],
   },
-  'docs/how-to/check-before-sending.md': {
+  'docs/how-to/send.md': {
     before: async ({ folder }) =>
       writeFileSync(join(folder, 'campaigns/offer.yaml'), campaign.replace('first', 'offer')),
+    after: [[/^volley tail latest --since/, startSlowRun]],
   },
   'docs/how-to/contacts.md': {
     before: async ({ folder }) =>
@@ -73,45 +72,14 @@ export const settings: Readonly<Record<string, Setting>> = {
         gzipSync(readFileSync(join(folder, 'campaigns/contacts.csv'))),
       ),
   },
-  'docs/how-to/doubts.md': { before: runWithDoubts },
-  'docs/how-to/fix-rejected.md': {
-    after: [
-      [
-        /--state invalid,suppressed --out left-out\.xlsx/,
-        ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx')),
-      ],
-    ],
+  'docs/how-to/trouble.md': {
+    before: runWithDoubts,
+    after: [[/--out left-out\.xlsx/, ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx'))]],
   },
   'docs/how-to/monitoring.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
-  'docs/how-to/reconcile.md': {
-    before: async ({ folder }) => {
-      writeFileSync(join(folder, 'november.csv'), 'MessageID,Recipient,Price\n');
-      writeFileSync(join(folder, 'november.csv.gz'), gzipSync('Our ref,Recipient,Total cost\n'));
-    },
-    replace: () => [
-      ['2026-12', month(1)],
-      ['2026-11', month(0)],
-    ],
-  },
-  'docs/how-to/send-again.md': { before: runWithDoubts },
-  'docs/how-to/stop-and-resume.md': {
-    // A hundred requests, one a second; those after the pause are sent to the fast sandbox.
-    before: async ({ folder, terminal, slowSandbox }) => {
-      const changed = campaign
-        .replace('first', 'slow')
-        .replace('contacts.csv', 'many.csv')
-        .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 1');
-      writeFileSync(join(folder, 'campaigns/slow.yaml'), changed);
-      const rows = Array.from({ length: 100 }, (_, row) => `+6141200${row + 1000},Ann,C1`);
-      writeFileSync(join(folder, 'campaigns/many.csv'), ['mobile,name,code', ...rows].join('\n'));
-      await succeed(terminal, `VOLLEY_SANDBOX_URL=${slowSandbox} volley run campaigns/slow.yaml &`);
-      await succeed(terminal, 'until volley runs --json --limit 1 | grep running; do sleep 0.1; done');
-    },
-  },
-  'docs/how-to/suppressions.md': {
+  'docs/how-to/personal-data.md': {
     before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
   },
-  'docs/how-to/webhooks.md': { start: 'nothing', before: ({ terminal }) => succeed(terminal, 'volley init') },
 };
 
 /** Makes the folder of a page. */
@@ -182,6 +150,26 @@ async function succeed(terminal: Terminal, command: string): Promise<void> {
 async function keepServer({ folder, atEnd }: Scene): Promise<void> {
   const { release } = await leaseEmbeddedServer(join(folder, 'shop/.volley'), throwAwayOptions);
   atEnd(release);
+}
+
+/** The latest run waits for approval. It was planned by the user of this process, and the page's user approves it. */
+async function planForApproval({ folder, volley }: Scene): Promise<void> {
+  const changed = campaign.replace('campaign: first', 'campaign: second\napproval: required');
+  writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
+  await volley('run campaigns/second.yaml', 4);
+}
+
+/** A hundred requests, one a second; those after the pause are sent to the fast sandbox. */
+async function startSlowRun({ folder, terminal, slowSandbox }: Scene): Promise<void> {
+  const changed = campaign
+    .replace('first', 'slow')
+    .replace('contacts.csv', 'many.csv')
+    .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 1');
+  writeFileSync(join(folder, 'campaigns/slow.yaml'), changed);
+  const rows = Array.from({ length: 100 }, (_, row) => `+6141200${row + 1000},Ann,C1`);
+  writeFileSync(join(folder, 'campaigns/many.csv'), ['mobile,name,code', ...rows].join('\n'));
+  await succeed(terminal, `VOLLEY_SANDBOX_URL=${slowSandbox} volley run campaigns/slow.yaml &`);
+  await succeed(terminal, 'until volley runs --json --limit 1 | grep running; do sleep 0.1; done');
 }
 
 /** The latest run then has four requests in doubt. */

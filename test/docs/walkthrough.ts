@@ -3,11 +3,8 @@ import { blocksOf, shellLinesOf } from '../support/documents.ts';
 
 /** Commands that the walkthrough does not type, each with the reason, and the place where it is tried. */
 export const notTyped: readonly (readonly [command: RegExp, reason: string])[] = [
-  [/^npm (ci && npm test|run test:whole)/, 'runs this test'],
-  [
-    /^npm (ci && npm )?run (demo|bench)/,
-    'test/cli/demo.whole.ts runs the demo; the measurements take minutes',
-  ],
+  [/^npm ci\b/, 'would install into the folder of this test; test/whole/install.whole.ts installs'],
+  [/^npm run demo/, 'test/cli/demo.whole.ts runs it'],
   [
     /^npm (pack$|install --(global|prefix) )/,
     'installs for all users; test/whole/install.whole.ts installs the packed file',

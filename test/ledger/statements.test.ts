@@ -11,7 +11,7 @@ import { type RunTables, tablesWithoutRun } from '../support/statements/run-keys
 import { parse } from '../support/statements/syntax.ts';
 
 /**
- * The ledger can be distributed by run (docs/how-to/more-than-one-postgres.md), so each statement on tables of runs names its run, or is
+ * The ledger can be distributed by run (docs/decisions/025-more-than-one-postgres.md), so each statement on tables of runs names its run, or is
  * listed with a reason. An unused entry fails too.
  */
 
@@ -109,7 +109,7 @@ const withoutRun: Readonly<Record<string, readonly [tables: string, reason: stri
   'slices/windows.ts listDueWindows': ['approvals, run_windows, runs', 'windows that open now, of any run'],
 };
 
-/** Statements with features that distributed databases lack or change (docs/how-to/more-than-one-postgres.md). */
+/** Statements with features that distributed databases lack or change (docs/decisions/025-more-than-one-postgres.md). */
 const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
   'advisory lock': [
     'billing/book.ts bookEverything',

@@ -9,7 +9,7 @@ import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 /**
  * Anyone can call the receiver. Structure is limited before parsing, so that no body of 1 MiB blocks the
- * process for long (measurements: docs/reference/interfaces.md).
+ * process for long (docs/reference/interfaces.md, "Delivery reports").
  */
 
 const megabyte = 1024 * 1024;

@@ -12,7 +12,7 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/purge.md describes what is kept, and the key of the hashes.',
+    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/personal-data.md describes what is kept, and the key of the hashes.',
   options: [
     option('--older-than <duration>', 'runs that ended longer ago than this, such as 400d', {
       late: loadDurationReader,
