@@ -140,7 +140,7 @@ test('a run with failures ends with exit code 3, and its report names them in wo
   expect(requests).toMatchObject({ total: 60, in_doubt: 60 });
   expect(recipients).toMatchObject({ unknown: 60 });
   const report = await volley(['report', 'run', run], where);
-  expect(report.stdout).toMatch(/in_doubt .*Error occurred while creating job.* 60/);
+  expect(report.stdout).toMatch(/in doubt .*Error occurred while creating job.* 60/);
 });
 
 test('a refused credential pauses the run with exit code 4, and resume completes it', async () => {
