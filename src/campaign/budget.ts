@@ -45,7 +45,11 @@ export function checkBudget(
     return { where: locate(path), what };
   });
   const more = overruns.length - problems.length;
-  if (more > 0) problems.push({ where: locate(['budget']), what: `${more} more limits would be exceeded.` });
+  if (more > 0)
+    problems.push({
+      where: locate(['budget']),
+      what: `${more === 1 ? '1 more limit' : `${more} more limits`} would be exceeded.`,
+    });
   throw new InputError(problems);
 }
 

@@ -1,4 +1,4 @@
-import type { RunWait } from '../domain/waits.ts';
+import { type RunWait, waitKinds } from '../domain/waits.ts';
 import type { RunProgress } from '../engine/runs/execute-run.ts';
 import { waitsOf } from '../engine/runs/waits.ts';
 import type { DispatchProgress } from '../ledger/slices/progress.ts';
@@ -111,11 +111,9 @@ export function createRunText({
   };
 }
 
-const pauses: readonly RunWait['kind'][] = ['service', 'window', 'urgent run'];
-
 /** What keeps this process, which is a worker, from sending the run. */
 function findPause(progress: DispatchProgress, now: Date): RunWait | undefined {
-  return waitsOf({ progress, held: null, workers: 1, now }).find(({ kind }) => pauses.includes(kind));
+  return waitsOf({ progress, held: null, workers: 1, now }).find(({ kind }) => waitKinds[kind].stopsWorker);
 }
 
 export function outageText(error: Error): string {

@@ -14,20 +14,22 @@ export type RunWait =
   | { readonly kind: 'rate'; readonly limits: RateLimits }
   | { readonly kind: 'doubts'; readonly requests: number };
 
-export const waitKinds = [
-  'approval',
-  'start',
-  'resume',
-  'ledger on hold',
-  'service',
-  'window',
-  'urgent run',
-  'worker',
-  'rate',
-  'doubts',
-] as const satisfies readonly RunWait['kind'][];
+type WaitKind = {
+  /** Whether a person must act, not Volley. */
+  readonly needsPerson: boolean;
+  /** Whether a worker that could send the run waits with it. */
+  readonly stopsWorker: boolean;
+};
 
-/** Whether a person must act, not Volley. */
-export function needsPerson({ kind }: RunWait): boolean {
-  return kind === 'approval' || kind === 'resume' || kind === 'doubts' || kind === 'ledger on hold';
-}
+export const waitKinds = {
+  approval: { needsPerson: true, stopsWorker: false },
+  start: { needsPerson: false, stopsWorker: false },
+  resume: { needsPerson: true, stopsWorker: false },
+  'ledger on hold': { needsPerson: true, stopsWorker: false },
+  service: { needsPerson: false, stopsWorker: true },
+  window: { needsPerson: false, stopsWorker: true },
+  'urgent run': { needsPerson: false, stopsWorker: true },
+  worker: { needsPerson: false, stopsWorker: false },
+  rate: { needsPerson: false, stopsWorker: false },
+  doubts: { needsPerson: true, stopsWorker: false },
+} as const satisfies Readonly<Record<RunWait['kind'], WaitKind>>;

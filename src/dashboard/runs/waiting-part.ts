@@ -1,4 +1,4 @@
-import { needsPerson, type RunWait } from '../../domain/waits.ts';
+import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { count } from '../../platform/sentence.ts';
 import { badge, shortened } from '../../report/html/cells.ts';
@@ -30,7 +30,7 @@ function waitingText(runs: number): string {
 function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
   const { run, campaign, state } = head;
   // The page says above that the ledger is on hold.
-  const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
+  const needs = waits.filter((wait) => waitKinds[wait.kind].needsPerson && wait.kind !== 'ledger on hold');
   const words = needs.map((wait) => {
     const { what, next } = waitWords(wait, viewer.zone);
     return html`<p><strong dir="auto">${withCode(shortened(what))}</strong> ${withCode(next)}</p>`;

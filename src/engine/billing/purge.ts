@@ -73,7 +73,7 @@ export async function purge(
     const lock = await lockRunForRerun(pool, candidate.run);
     try {
       const now = context.now();
-      const addAuditEntry = auditEntry(context, {
+      const addRunEntry = auditEntry(context, {
         action: 'run purged',
         run: candidate.run,
         details: { before: limit.before },
@@ -82,7 +82,7 @@ export async function purge(
         lock &&
         (await inTransaction(pool, async (client) => {
           const first = await beginPurge(client, candidate.run, limit, now);
-          if (first) await addAuditEntry(client);
+          if (first) await addRunEntry(client);
           return first;
         }));
       if (!begun) {

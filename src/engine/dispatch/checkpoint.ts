@@ -5,7 +5,7 @@ import { trace } from '../trace-points.ts';
 import type { Recorder } from './recorder.ts';
 import { createWakeup } from './wakeup.ts';
 
-/* The checkpoint of one slice: what is to be committed, and what becomes of it. `checkpointer.ts` commits. */
+/* The part of one slice in a checkpoint: what is to be committed, and what follows from the result. `checkpointer.ts` commits. */
 
 export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import { needsPerson, type RunWait } from '../../domain/waits.ts';
+import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
@@ -92,7 +92,9 @@ export function createLiveRunLists(
         return [{ head, progress, waits, rate, secondsLeft: secondsLeftOf(progress, rate), figures }];
       };
       return {
-        waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
+        waiting: waiting
+          .flatMap(lineOf)
+          .filter(({ waits }) => waits.some(({ kind }) => waitKinds[kind].needsPerson)),
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,

@@ -8,7 +8,7 @@ import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices
 
 export type WaitFacts = {
   readonly progress: DispatchProgress;
-  /** Of the ledger. */
+  /** Why the ledger is on hold. */
   readonly held: HoldReason | null;
   /** Workers that run, of any run. */
   readonly workers: number;
@@ -39,32 +39,31 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
 }
 
 function runningWaits(facts: WaitFacts): RunWait[] {
-  const { progress, held, limits, rate } = facts;
-  const { refusal, opensAt, preemptedBy } = progress;
-  if (isUnattended(facts)) return [{ kind: 'worker' }];
+  const { progress, held, workers, limits, rate } = facts;
+  const cause = causeOf(progress);
+  if (workers === 0 || (!held && !cause && isLeftIdle(facts))) return [{ kind: 'worker' }];
   if (held) return [];
-  if (refusal) {
-    return [{ kind: 'service', since: refusal.since, retryAt: refusal.retryAt, words: refusal.reason }];
-  }
-  if (opensAt) return [{ kind: 'window', opensAt }];
-  if (preemptedBy !== null) return [{ kind: 'urgent run', run: preemptedBy }];
+  if (cause) return [cause];
   return limits && rate && isAtLimit(limits, rate) ? [{ kind: 'rate', limits }] : [];
 }
 
-/** Milliseconds in which a worker that has the account takes a slice. */
-const takesWithin = 10_000;
+/** What keeps workers that have the account from sending the run. */
+function causeOf({ refusal, opensAt, preemptedBy }: DispatchProgress): RunWait | undefined {
+  if (refusal)
+    return { kind: 'service', since: refusal.since, retryAt: refusal.retryAt, words: refusal.reason };
+  if (opensAt) return { kind: 'window', opensAt };
+  return preemptedBy === null ? undefined : { kind: 'urgent run', run: preemptedBy };
+}
 
-/**
- * Whether no worker sends the run: none runs, or none of those that run takes it, although nothing else keeps it. They
- * may not have its account.
- */
-function isUnattended({ progress, held, workers, now }: WaitFacts): boolean {
-  const { refusal, opensAt, preemptedBy, phase, idleSince } = progress;
-  if (workers === 0) return true;
+/** Milliseconds in which a worker that has the account acquires a slice. */
+const acquiresWithin = 10_000;
+
+/** Whether no worker acquires a slice of the run. Those that run may not have its account. */
+function isLeftIdle({ progress, now }: WaitFacts): boolean {
+  const { phase, idleSince } = progress;
   // The phase that settles doubts rests between its questions.
-  const isKept = held || refusal || opensAt || preemptedBy !== null || phase === 'settling doubts';
-  if (isKept || progress.held > 0) return false;
-  return idleSince !== null && now.getTime() - idleSince.getTime() > takesWithin;
+  if (phase === 'settling doubts' || progress.held > 0) return false;
+  return idleSince !== null && now.getTime() - idleSince.getTime() > acquiresWithin;
 }
 
 /** Dispatch uses nearly all permits of a limit. */

@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
-import { rejectionDetailColumns } from '../runs/rejection-detail.ts';
+import { rejectionDetailColumns, unusableRowColumns } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import type { PlannedCounts, PlannedRun } from './planned-run.ts';
@@ -87,8 +87,7 @@ export async function insertRejectedContacts(client: Transaction, { run }: Plann
     INSERT INTO rejected_contacts (run_id, line, column_name, reason, ${rejectionDetailColumns})
     SELECT $1, line, column_name, reason, ${rejectionDetailColumns}
     FROM (
-      SELECT line, column_name, reason, kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
-             NULL::bigint AS number, NULL::boolean AS differs
+      SELECT line, column_name, reason, ${unusableRowColumns}
       FROM staged_rejections
       UNION ALL
       SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out

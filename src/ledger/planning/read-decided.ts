@@ -3,7 +3,7 @@ import type { Envelope, MessageFields } from '../../domain/message.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
 import { leftOutReason, type Stored } from '../reasons.ts';
-import { rejectionDetailColumns, rejectionDetailOf } from '../runs/rejection-detail.ts';
+import { rejectionDetailColumns, rejectionDetailOf, unusableRowColumns } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import type { PlanRules } from './planned-run.ts';
 
@@ -94,8 +94,7 @@ export async function listRejected(
     SELECT r.line, r.column_name AS "column", r.reason, ${rejectionDetailOf('r', '$1::text', '$2::jsonb')} AS detail,
            n.note -> 'row' AS row
     FROM (
-      SELECT line, column_name, reason, kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
-             NULL::bigint AS number, NULL::boolean AS differs
+      SELECT line, column_name, reason, ${unusableRowColumns}
       FROM staged_rejections
       UNION ALL
       SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out

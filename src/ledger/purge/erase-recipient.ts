@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
 import { type ErasedRecipients, eraseRecipients } from '../requests/erase.ts';
+import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 
 /** A person's recipients in a run, and the lines of their contacts. */
@@ -103,7 +104,7 @@ const eraseEnvelopes = `
 const ofLines = [
   `
   UPDATE rejected_contacts
-  SET kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
+  SET ${eraseRejectionDetail}
   WHERE run_id = $1 AND line = ANY ($2::integer[])
   `,
   'DELETE FROM recipient_keys WHERE run_id = $1 AND line = ANY ($2::integer[])',

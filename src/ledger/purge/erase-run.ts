@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
 import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
+import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
 /** Recipients (about) and rows of other tables for each transaction. */
@@ -46,7 +47,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
         SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
       ), erased AS (
         UPDATE rejected_contacts r
-        SET kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL, file = NULL, number = NULL, differs = NULL
+        SET ${eraseRejectionDetail}
         FROM found
         WHERE r.run_id = $1 AND r.line = found.line
       )

@@ -5,7 +5,10 @@ import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import type { SliceRange } from './read-contents.ts';
 
-/* Requests that the service provably did not take: tried again, given back, cancelled or failed. */
+/*
+ * Requests that the service provably did not take: tried again, given back, cancelled or failed. Resent ones become in doubt
+ * again: the service may have them.
+ */
 
 /**
  * Commits the next attempt before its first byte is sent (rule 1), with the same MessageID and bytes (rule 3). Can be

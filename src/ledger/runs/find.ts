@@ -86,10 +86,10 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }
 
-/** The columns of a `ListedRun`. */
-const listedRun = `
-  run_id AS run, campaign, account, channel, kind, state, state_reason AS "stateReason", created_at AS "createdAt",
-  finished_at AS "finishedAt", purged_at AS "purgedAt"`;
+/** SQL: the columns of a `ListedRun`. */
+const listedRun = Object.entries(columns)
+  .map(([name, column]) => `${column} AS "${name}"`)
+  .join(', ');
 
 /** @param accounts whose runs are looked for; null: of all */
 export async function listLastRuns(

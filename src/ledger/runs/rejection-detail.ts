@@ -2,6 +2,14 @@
 export const rejectionDetailColumns =
   'kind, message, related_run, sub_account, source, file, number, differs';
 
+/** SQL: these columns of a row that cannot be used, which has a message only. */
+export const unusableRowColumns = `kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
+             NULL::bigint AS number, NULL::boolean AS differs`;
+
+/** SQL: sets these columns to what stays of an erased contact. */
+export const eraseRejectionDetail = `kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL,
+            file = NULL, number = NULL, differs = NULL`;
+
 /**
  * SQL: the reason as jsonb (`RejectionDetail`).
  *
@@ -25,7 +33,7 @@ export function rejectionDetailOf(row: string, channel: string, key: string): st
         THEN jsonb_build_object('kind', ${row}.kind, 'file', ${row}.file, 'line', ${row}.number)
       WHEN ${row}.kind = 'sent_recently'
         THEN jsonb_build_object('kind', ${row}.kind, 'milliseconds', ${row}.number, 'run', ${row}.related_run)
-      ELSE to_jsonb(${row}.message)
+      WHEN ${row}.kind IS NULL OR ${row}.kind = 'unusable' THEN to_jsonb(${row}.message)
     END`;
 }
 

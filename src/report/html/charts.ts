@@ -64,11 +64,17 @@ function barOf({ name, value }: NamedAmount): Bar {
   return { name: printable(name), label: groupThousands(value), length: new Big(value).toNumber() };
 }
 
-/** Has no bar, which would be longer than all others and hide their differences. */
+/** A line without a bar, which would be longer than all others and hide their differences. */
 function restOf(name: string, count: number, bars: readonly { readonly value: string }[]): Bar[] {
   if (count === 0) return [];
   const sum = bars.reduce((total, { value }) => addAmounts(total, value), '0');
-  return [{ name: `${groupThousands(count)} ${name}`, label: groupThousands(sum), length: null }];
+  return [
+    {
+      name: name === 'others' && count === 1 ? '1 other' : `${groupThousands(count)} ${name}`,
+      label: groupThousands(sum),
+      length: null,
+    },
+  ];
 }
 
 function drawAmounts(title: string, bars: readonly Bar[]): Chart {

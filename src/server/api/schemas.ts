@@ -103,7 +103,7 @@ export const runStatus = runSummary
       .nullable()
       .describe('`settling doubts` when everything else is sent. Null if the run is not running.'),
     waitsFor: z
-      .array(z.object({ kind: z.enum(waitKinds) }).loose())
+      .array(z.object({ kind: z.enum(Object.keys(waitKinds)) }).loose())
       .describe(
         'What it waits for, the most important first: a kind, and its values. Empty while it is sent.',
       ),
