@@ -95,6 +95,8 @@ test('an open page says that the database, and then Volley, is away, and goes on
 
 test('a page that is opened while the database hangs says so, and opens by itself when it answers', async () => {
   const page = await openRun(await startOverApi(url(), await scene.tokenOf('run'), 'test.yaml'));
+  // Its stream has read the run.
+  await page.getByText(/requests a second now/).waitFor({ timeout: 20_000 });
   const another = await page.context().newPage();
   const visitor = await page.context().newPage();
   proxy.hang();
