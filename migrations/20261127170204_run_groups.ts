@@ -8,16 +8,33 @@ import type { Knex } from 'knex';
  * The acceptance of an ordinary request adds no row of either: its answer is counted when its slice is done.
  */
 export async function up(knex: Knex): Promise<void> {
-  await knex.raw(`
-    -- In the order of the program, which would deadlock with another.
-    LOCK TABLE runs, slices, requests, attempts, slice_outcomes, recipient_outcomes IN ACCESS EXCLUSIVE MODE;
-  `);
+  await lockTables(knex);
   await addGroups(knex);
   await countRequests(knex, byWords);
   await countOutcomes(knex, byWords);
   await countLeftOut(knex);
   await countAnswers(knex);
   await countExistingRuns(knex);
+}
+
+/** Processes lock these tables in other orders. So the migration never waits for one while it has another. */
+async function lockTables(knex: Knex): Promise<void> {
+  await knex.raw(`
+    DO $$
+    BEGIN
+      SET LOCAL lock_timeout = '400ms';
+      LOOP
+        BEGIN
+          LOCK TABLE runs, slices, requests, attempts, slice_outcomes, recipient_outcomes, run_counts, rejected_contacts
+            IN ACCESS EXCLUSIVE MODE;
+          EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+          PERFORM pg_sleep(0.2);
+        END;
+      END LOOP;
+      SET LOCAL lock_timeout = 0;
+    END $$;
+  `);
 }
 
 /** The largest groups of a run keep their words. */
@@ -298,7 +315,7 @@ async function countAnswers(knex: Knex): Promise<void> {
     CREATE FUNCTION answer_interval(lasted interval) RETURNS interval
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN lasted < interval '2 minutes' THEN interval '1 second'
-                WHEN lasted <= interval '75 minutes' THEN interval '1 minute'
+                WHEN lasted < interval '75 minutes' THEN interval '1 minute'
                 ELSE interval '15 minutes' END;
     COMMENT ON FUNCTION answer_interval IS
       'How long the intervals are in which answers of a run are folded, by the time from its first to its last one. A '

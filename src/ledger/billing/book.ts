@@ -58,7 +58,7 @@ async function book(client: Transaction, limits: Limits, unsettled: Unsettled): 
   const run = unsettled.kind === 'of run' ? unsettled.run : null;
   const chosen = [limits.slices, unsettled.kind === 'all', run];
   const { rows: slices } = await client.query<SliceKey>(chooseSlices, chosen);
-  const { rows: changes } = await client.query<RowPlace>(chooseChanges, [limits.changes]);
+  const { rows: changes } = await client.query<RowPlace>(chooseChanges(limits.changes), [limits.changes]);
   const { rows: outcomes } = await client.query<RowPlace>(chooseOutcomes, [limits.outcomes]);
   const runs = [...new Set([...changes, ...outcomes].map(({ run_id }) => run_id))];
   if (slices.length === 0 && runs.length === 0) return false;
@@ -122,9 +122,10 @@ const chooseSlices = `
 
 /**
  * A change waits while its request has no send time yet: it is planned, or sending without a row. Booked at the time of
- * its claim, the change could not be moved later. The lock keeps `moveOutcomesToLastAttempt` from moving a chosen one.
+ * its claim, the change could not be moved later. The lock keeps `moveOutcomesToLastAttempt` from moving a chosen one. What that
+ * moves now is booked in the next round, except where a month is closed: there everything is booked.
  */
-const chooseChanges = `
+const chooseChanges = (limit: number | null): string => `
   SELECT run_id, ctid::text AS place
   FROM billing_changes c
   WHERE NOT EXISTS (
@@ -138,7 +139,7 @@ const chooseChanges = `
     WHERE s.state <> 'done' AND q.state IN ('planned', 'sending')
   )
   LIMIT $1
-  FOR UPDATE OF c
+  FOR UPDATE OF c${limit === null ? '' : ' SKIP LOCKED'}
 `;
 
 /** Only booking deletes these rows, and none is ever changed. */

@@ -40,7 +40,7 @@ export async function readRunAnswers(client: Connection, run: string): Promise<R
 
 const statement = `
   WITH counted AS (
-    SELECT ended_at, verdict, http_status, took, sum(attempts)::integer AS attempts
+    SELECT date_bin(step, ended_at, 'epoch') AS ended_at, verdict, http_status, took, sum(attempts)::integer AS attempts
     FROM (
       SELECT ended_at, verdict, http_status, took, attempts FROM run_answers WHERE run_id = $1
       UNION ALL
@@ -55,7 +55,13 @@ const statement = `
       ) recorded
       GROUP BY GROUPING SETS ((ended_at, verdict, http_status), (took))
     ) each
-    GROUP BY ended_at, verdict, http_status, took
+    -- As folded rows are: a later change of a folded attempt is subtracted from its sum.
+    CROSS JOIN (
+      SELECT CASE WHEN bool_or(folded) THEN answer_interval(max(ended_at) - min(ended_at)) ELSE interval '1 second' END AS step
+      FROM run_answers
+      WHERE run_id = $1
+    ) lasted
+    GROUP BY 1, 2, 3, 4
     HAVING sum(attempts) > 0
   )
   SELECT (

@@ -64,13 +64,17 @@ export async function beginDeletingRecords(pool: pg.Pool, runs: readonly string[
 /** Milliseconds. */
 const waitForWriters = 100;
 
+/** SQL: the few outcomes that counts look up stay, those of requests that are not accepted (`readRunCounts`). */
+const isNotLookedUp = `NOT EXISTS (
+  SELECT FROM early_proofs p WHERE p.run_id = recipient_outcomes.run_id AND p.request = recipient_outcomes.request
+)`;
+
 /** Tables with a row for each request, recipient or rejected contact; the last shows that an interruption was before it. */
 const tables = [
   'recipient_outcomes',
   'envelopes',
   'rejected_contacts',
   'recipient_keys',
-  'early_proofs',
   'polls',
   'contents',
 ];
@@ -80,7 +84,9 @@ const tables = [
  * says which requests were sent, and when, stays.
  */
 export async function deleteRecords(pool: pg.Pool, runs: readonly string[]): Promise<void> {
-  for (const run of runs) for (const table of tables) await deleteAll(pool, table, run, batch);
+  for (const run of runs)
+    for (const table of tables)
+      await deleteAll(pool, table, run, batch, table === 'recipient_outcomes' ? isNotLookedUp : 'true');
 }
 
 /** Deletes what belongs to runs without records, and what is older than that and belongs to no run. */

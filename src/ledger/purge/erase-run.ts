@@ -132,8 +132,14 @@ async function inBatches(
   }
 }
 
-export async function deleteAll(pool: pg.Pool, table: string, run: string, limit = fileBatch): Promise<void> {
-  const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 LIMIT $2`;
+export async function deleteAll(
+  pool: pg.Pool,
+  table: string,
+  run: string,
+  limit = fileBatch,
+  which = 'true',
+): Promise<void> {
+  const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 AND ${which} LIMIT $2`;
   for (;;) {
     const { rowCount } = await pool.query(
       `DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(${rows}))`,

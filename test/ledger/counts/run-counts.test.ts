@@ -3,6 +3,7 @@ import { readRunAnswers } from '../../../src/ledger/counts/answers.ts';
 import { foldRunCounts, foldWholeRun, maxGroups } from '../../../src/ledger/counts/fold.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
+import { beginDeletingRecords, deleteRecords } from '../../../src/ledger/purge/delete-records.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
@@ -148,4 +149,67 @@ test('answers of a long run are kept by the quarter of an hour, in few rows', as
   const { rows } = await pool.query('SELECT FROM run_answers WHERE run_id = $1', [run]);
   expect(rows.length).toBeLessThan(1_000);
   await expectCountsKept(pool, run);
+});
+
+test('a run keeps its counts when its records are deleted, also of recipients whose request was rejected and who were reported', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3)]);
+  await pool.query(
+    `
+    INSERT INTO requests (run_id, request, envelope, recipients, state, attempts, updated_at)
+    VALUES ($1, 1, 1, 1, 'abandoned', 1, now()), ($1, 2, 1, 1, 'rejected', 1, now())
+    `,
+    [run],
+  );
+  await pool.query('INSERT INTO early_proofs (run_id, request) VALUES ($1, 2)', [run]);
+  await pool.query(
+    `INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at) VALUES ($1, 2, 1, 'delivered', now())`,
+    [run],
+  );
+  await pool.query(
+    `UPDATE slices SET claimed_to = last_request, claimed_at = now(), state = 'done' WHERE run_id = $1`,
+    [run],
+  );
+  await pool.query(
+    `UPDATE runs SET state = 'completed', finished_at = now(), purged_at = now() WHERE run_id = $1`,
+    [run],
+  );
+  const before = await readRunCounts(pool, [run]);
+  expect(before.get(run)?.recipients).toMatchObject({ accepted: 0, delivered: 1, rejected: 0, unknown: 1 });
+  await beginDeletingRecords(pool, [run], new Date());
+  await deleteRecords(pool, [run]);
+  expect(await readRunCounts(pool, [run])).toEqual(before);
+});
+
+test('a late answer to an attempt whose answers are folded is counted once', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3)]);
+  await pool.query(
+    `
+    INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
+    VALUES ($1, 1, 1, gen_random_uuid(), '2026-01-01 00:00:10Z', '2026-01-01 00:00:11Z', 'in_doubt'),
+           ($1, 2, 1, gen_random_uuid(), '2026-01-01 00:05:10Z', '2026-01-01 00:05:11Z', 'in_doubt')
+    `,
+    [run],
+  );
+  await inTransaction(pool, (client) => foldWholeRun(client, run));
+  await pool.query(
+    `
+    UPDATE attempts
+    SET verdict = 'accepted', http_status = 200, finished_at = '2026-01-01 00:06:00Z'
+    WHERE run_id = $1 AND request = 1
+    `,
+    [run],
+  );
+  const { ended } = await readRunAnswers(pool, run);
+  expect(ended.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(2);
+});
+
+test('answers that are folded keep their interval when they are folded again', async () => {
+  const { rows } = await opened.ledger.pool.query<{ first: string; again: string }>(`
+    SELECT answer_interval(make_interval(secs => seconds))::text AS first,
+           answer_interval(date_bin(answer_interval(make_interval(secs => seconds)), timestamptz 'epoch' + make_interval(secs => seconds), 'epoch') - 'epoch')::text AS again
+    FROM generate_series(4_501, 7_000, 100) AS seconds
+  `);
+  expect(rows.filter(({ first, again }) => first !== again)).toEqual([]);
 });
