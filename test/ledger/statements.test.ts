@@ -133,6 +133,7 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
     'slices/worker-session.ts openWorkerSession',
   ],
   'SKIP LOCKED': [
+    'billing/book.ts book',
     'delivery-reports/queue.ts dequeueReports',
     'notifications/acquire.ts acquireNotification',
     'requests/claim-rows.ts claimRows',

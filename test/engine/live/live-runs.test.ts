@@ -29,7 +29,9 @@ test('a run is shown with its counts, answers, failures, costs and events', asyn
   expect(progress.counts.requests).toMatchObject({ total: 4, accepted: 3, rejected: 1 });
   expect(progress.counts.recipients).toMatchObject({ total: 8, accepted: 4, delivered: 2, rejected: 2 });
   expect(answers.ended.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(5);
-  expect(failures).toMatchObject([{ state: 'rejected', reason: 'words', requests: 1, recipients: 2 }]);
+  expect(failures).toMatchObject([
+    { state: 'rejected', reason: 'of the service', requests: 1, recipients: 2 },
+  ]);
   expect(costs).toMatchObject({ currency: 'NZD', subAccounts: 2, total: { recipients: 8 } });
   expect(results).toMatchObject([{ outcome: 'delivered', result: null, recipients: 2 }]);
   expect(events?.states.map(({ state }) => state)).toEqual([
@@ -53,7 +55,7 @@ test('the recipients of failed requests are listed page by page, with their rows
   const { pool } = opened.ledger;
   const both = await listFailedRecipients(pool, run, query, 10);
   expect(both).toMatchObject([
-    { request: 3, position: 1, state: 'rejected', reason: 'words', line: 3 },
+    { request: 3, position: 1, state: 'rejected', reason: 'of the service', line: 3 },
     { request: 3, position: 2, line: 5 },
   ]);
   expect(await listFailedRecipients(pool, run, { ...query, after: both[0] }, 10)).toEqual(both.slice(1));
@@ -89,7 +91,7 @@ test('a page shows the delivery reports and costs of now, also of a run that has
 
 test('after a purge, a page shows no words of the service', async () => {
   const before = await readRun();
-  expect([before.head.purgedAt, before.failures[0]?.reason]).toEqual([null, 'words']);
+  expect([before.head.purgedAt, before.failures[0]?.reason]).toEqual([null, 'of the service']);
   await opened.ledger.pool.query('UPDATE runs SET purged_at = now() WHERE run_id = $1', [run]);
   await eraseRun(opened.ledger.pool, run);
   const after = await readRun();

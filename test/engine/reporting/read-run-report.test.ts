@@ -78,7 +78,9 @@ describe('readRunReport', () => {
   });
 
   test("failures are grouped by the service's words", () => {
-    expect(details.failures).toEqual([{ state: 'rejected', reason: 'words', requests: 1, recipients: 2 }]);
+    expect(details.failures).toEqual([
+      { state: 'rejected', reason: 'of the service', requests: 1, recipients: 2 },
+    ]);
   });
 
   test("costs are those of the billing report, in the run's currency", async () => {
