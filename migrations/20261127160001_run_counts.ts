@@ -21,9 +21,6 @@ export async function up(knex: Knex): Promise<void> {
 
 async function createTable(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- In the order of the program, which would deadlock with another.
-    LOCK TABLE runs, slices, requests, outcomes, recipient_outcomes, billing_entries IN ACCESS EXCLUSIVE MODE;
-
     ALTER TABLE requests ADD COLUMN suppressed integer NOT NULL DEFAULT 0;
     ALTER TABLE outcomes ADD COLUMN recipients integer;
     ALTER TABLE slices ADD COLUMN accepted integer NOT NULL DEFAULT 0,
@@ -41,6 +38,7 @@ async function createTable(knex: Knex): Promise<void> {
     CREATE INDEX run_counts_of_run ON run_counts (run_id);
     CREATE UNIQUE INDEX run_counts_folded ON run_counts (run_id, counted) WHERE folded;
     CREATE INDEX run_counts_unfolded ON run_counts (run_id) WHERE NOT folded;
+    DROP INDEX billing_entries_unknown;
     CREATE INDEX run_counts_unknown ON run_counts (counted, run_id) WHERE counted IN ('in_doubt', 'abandoned');
 
     COMMENT ON COLUMN requests.suppressed IS
@@ -50,13 +48,13 @@ async function createTable(knex: Knex): Promise<void> {
     COMMENT ON COLUMN slices.accepted_recipients IS 'Their recipients.';
     COMMENT ON TABLE run_counts IS
       'Requests and recipients of a run by state: the sum of its rows. Triggers add a row for each statement that '
-      'changes some. It has no foreign key, which would lock the run for each row.';
+      'changes some.';
     COMMENT ON COLUMN run_counts.counted IS
-      'all: every request and recipient of the plan; a divided request adds its halves. planned, sending, accepted, '
-      'rejected, failed, in_doubt, cancelled, abandoned: requests with a row that are in this state, and their '
-      'recipients without the suppressed ones. divided: rejected requests whose recipients have moved to their halves. '
-      'suppressed: recipients that were suppressed after planning. delivered, undelivered: recipients by delivery '
-      'report. Accepted requests without a row are in slices.accepted; the others without one are the rest of all.';
+      'all: as planned; a divided request adds its halves. A state of requests (planned, sending, accepted, rejected, failed, in_doubt, cancelled, abandoned): those with a '
+      'row, without suppressed '
+      'recipients; slices.accepted has the others that are accepted, and the rest of all is planned or sending. divided: '
+      'rejected requests whose recipients have moved to their halves. suppressed: recipients that were suppressed '
+      'after planning. delivered, undelivered: recipients by delivery report.';
     COMMENT ON COLUMN run_counts.folded IS 'The row has the sum of former rows.';
     COMMENT ON TABLE early_proofs IS
       'Requests that were not accepted when a delivery report or a reply came. If one gets a row later, its reported '
@@ -64,10 +62,6 @@ async function createTable(knex: Knex): Promise<void> {
     COMMENT ON COLUMN slices.settled IS 'Only Volley 0.3.0 writes it. run_counts has what it counted.';
     COMMENT ON COLUMN slices.rejected IS 'Only Volley 0.3.0 writes it. run_counts has what it counted.';
     COMMENT ON COLUMN slices.not_accepted IS 'Only Volley 0.3.0 writes it. run_counts has what it counted.';
-    COMMENT ON COLUMN runs.settled_before IS
-      'Requests settled when the run was last resumed, by its counts. failFast counts from there.';
-    COMMENT ON COLUMN runs.rejected_before IS
-      'Requests rejected when the run was last resumed, by its counts. failFast counts from there.';
   `);
 }
 
@@ -119,24 +113,17 @@ async function countChangedRequests(knex: Knex): Promise<void> {
       UPDATE slices s
       SET accepted = s.accepted - n.requests, accepted_recipients = s.accepted_recipients - n.recipients
       FROM (
-        -- Lock in key order to avoid deadlocks.
-        SELECT l.run_id, l.slice, was.requests, was.recipients
-        FROM (
-          SELECT a.run_id, c.slice, count(*) AS requests, sum(a.recipients) AS recipients
-          FROM added a
-          CROSS JOIN LATERAL (
-            SELECT slice
-            FROM slices
-            WHERE run_id = a.run_id AND first_request <= a.request
-            ORDER BY first_request DESC
-            LIMIT 1
-          ) c
-          WHERE a.state = 'accepted'
-          GROUP BY a.run_id, c.slice
-        ) was
-        JOIN slices l USING (run_id, slice)
-        ORDER BY l.run_id, l.slice
-        FOR NO KEY UPDATE OF l
+        SELECT a.run_id, c.slice, count(*) AS requests, sum(a.recipients) AS recipients
+        FROM added a
+        CROSS JOIN LATERAL (
+          SELECT slice
+          FROM slices
+          WHERE run_id = a.run_id AND first_request <= a.request
+          ORDER BY first_request DESC
+          LIMIT 1
+        ) c
+        WHERE a.state = 'accepted'
+        GROUP BY a.run_id, c.slice
       ) n
       WHERE s.run_id = n.run_id AND s.slice = n.slice;
       RETURN NULL;
@@ -172,13 +159,8 @@ async function countChangedRequests(knex: Knex): Promise<void> {
         SELECT l.run_id, l.slice
         FROM (
           SELECT DISTINCT a.run_id, c.slice
-          FROM (
-            -- No join: it would be planned for the few rows of the session's first statement.
-            SELECT run_id, request
-            FROM (SELECT run_id, request, state FROM after UNION ALL SELECT run_id, request, state FROM before) AS both_sides
-            GROUP BY run_id, request
-            HAVING min(state) <> max(state)
-          ) a
+          FROM after a
+          JOIN before b USING (run_id, request)
           CROSS JOIN LATERAL (
             SELECT slice, state
             FROM slices
@@ -186,7 +168,7 @@ async function countChangedRequests(knex: Knex): Promise<void> {
             ORDER BY first_request DESC
             LIMIT 1
           ) c
-          WHERE c.state <> 'held'
+          WHERE a.state <> b.state AND c.state <> 'held'
         ) changed
         JOIN slices l USING (run_id, slice)
         ORDER BY l.run_id, l.slice
@@ -409,8 +391,7 @@ async function countExistingRuns(knex: Knex): Promise<void> {
     ON CONFLICT DO NOTHING;
     DELETE FROM early_proofs p
     USING slices s
-    WHERE s.run_id = p.run_id AND p.request BETWEEN s.first_request AND s.claimed_to
-      AND (s.state = 'done' OR EXISTS (SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice))
+    WHERE s.run_id = p.run_id AND p.request BETWEEN s.first_request AND s.claimed_to AND s.state = 'done'
       AND NOT EXISTS (
         SELECT FROM requests q WHERE q.run_id = p.run_id AND q.request = p.request AND q.state <> 'accepted'
       );
@@ -434,6 +415,7 @@ export async function down(knex: Knex): Promise<void> {
     DROP FUNCTION count_deleted_outcomes, count_changed_outcomes, count_added_outcomes, count_changed_requests,
       count_added_requests, count_accepted_requests, count_planned_run;
     DROP TABLE run_counts;
+    CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
     ALTER TABLE slices DROP COLUMN accepted, DROP COLUMN accepted_recipients;
     ALTER TABLE outcomes DROP COLUMN recipients;
     ALTER TABLE requests DROP COLUMN suppressed;

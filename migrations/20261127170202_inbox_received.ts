@@ -8,14 +8,11 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE INDEX inbox_received ON inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
-    -- No statement has read it since the counts of runs are kept.
-    DROP INDEX billing_entries_unknown;
   `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE INDEX billing_entries_unknown ON billing_entries (unknown) WHERE unknown <> 0;
     DROP INDEX inbox_received;
   `);
 }

@@ -15,6 +15,7 @@ export async function up(knex: Knex): Promise<void> {
   await countLeftOut(knex);
   await countAnswers(knex);
   await countExistingRuns(knex);
+  await mendCounts(knex);
 }
 
 /** Processes lock these tables in other orders. So the migration never waits for one while it has another. */
@@ -462,6 +463,34 @@ async function countExistingRuns(knex: Knex): Promise<void> {
 
     INSERT INTO left_out_counts (run_id, reason, column_name, contacts)
     SELECT run_id, reason, column_name, count(*) FROM rejected_contacts GROUP BY run_id, reason, column_name;
+  `);
+}
+
+/** What the migration of the counts left wrong or unsaid. */
+async function mendCounts(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- Its slice is not done, and its outcomes are recorded all the same: that it was accepted is known.
+    DELETE FROM early_proofs p
+    USING slices s
+    WHERE s.run_id = p.run_id AND p.request BETWEEN s.first_request AND s.claimed_to
+      AND EXISTS (SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice)
+      AND NOT EXISTS (
+        SELECT FROM requests q WHERE q.run_id = p.run_id AND q.request = p.request AND q.state <> 'accepted'
+      );
+
+    COMMENT ON TABLE run_counts IS
+      'Requests and recipients of a run by state: the sum of its rows. Triggers add a row for each statement that '
+      'changes some. It has no foreign key, which would lock the run for each row.';
+    COMMENT ON COLUMN run_counts.counted IS
+      'all: every request and recipient of the plan; a divided request adds its halves. planned, sending, accepted, '
+      'rejected, failed, in_doubt, cancelled, abandoned: requests with a row that are in this state, and their '
+      'recipients without the suppressed ones. divided: rejected requests whose recipients have moved to their halves. '
+      'suppressed: recipients that were suppressed after planning. delivered, undelivered: recipients by delivery '
+      'report. Accepted requests without a row are in slices.accepted; the others without one are the rest of all.';
+    COMMENT ON COLUMN runs.settled_before IS
+      'Requests settled when the run was last resumed, by its counts. failFast counts from there.';
+    COMMENT ON COLUMN runs.rejected_before IS
+      'Requests rejected when the run was last resumed, by its counts. failFast counts from there.';
   `);
 }
 

@@ -11,6 +11,20 @@ const migrationLock = 7_306_915_042;
 
 /** @returns the names of new migrations */
 export async function migrateLedger(knex: Knex): Promise<string[]> {
+  for (let deadlocks = 1; ; deadlocks++) {
+    try {
+      return await migrateOnce(knex);
+    } catch (error) {
+      if (!hasCode(error, deadlockDetected) || deadlocks === maxDeadlocks) throw error;
+    }
+  }
+}
+
+/** Postgres has undone the migration, so that a process that goes on working could go on. */
+const deadlockDetected = '40P01';
+const maxDeadlocks = 10;
+
+async function migrateOnce(knex: Knex): Promise<string[]> {
   return knex.transaction(async (lock) => {
     // First: even listing migrations creates knex's tables.
     await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { down, up } from '../../migrations/20261127170204_run_groups.ts';
+import { migrateLedger } from '../../src/ledger/schema.ts';
 import { openTestLedger } from '../support/ledger.ts';
 
 test('a migration that waits for a reader lets transactions that lock tables in another order go on', async () => {
@@ -23,3 +26,35 @@ test('a migration that waits for a reader lets transactions that lock tables in 
   await reader.query('COMMIT');
   await expect(Promise.all([migration, written])).resolves.toHaveLength(2);
 });
+
+test('a migration that deadlocks with a transaction is undone and begun again', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const { pool, knex } = opened.ledger;
+  const reverted = await revertTo(knex, '20261127160001_run_counts');
+  const writer = await pool.connect();
+  cleanUp.defer(() => writer.release());
+  await writer.query('BEGIN; LOCK TABLE slices IN ROW EXCLUSIVE MODE');
+  const migrated = migrateLedger(knex);
+  // It has locked requests, and waits for slices. Postgres ends whichever has waited longer.
+  await expect.poll(() => waitsFor(pool, 'slices')).toBe(true);
+  const written = writer.query('SELECT FROM requests').then(() => writer.query('COMMIT'));
+  expect((await migrated).length).toBe(reverted);
+  await written;
+});
+
+/** Reverts migrations to this one, which is reverted too. @returns how many */
+async function revertTo(knex: Knex, name: string): Promise<number> {
+  for (let reverted = 1; ; reverted++) {
+    const [, names]: [number, string[]] = await knex.migrate.down();
+    if (names.some((each) => each.includes(name))) return reverted;
+  }
+}
+
+async function waitsFor(pool: pg.Pool, table: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM pg_locks WHERE relation = $1::regclass AND NOT granted',
+    [table],
+  );
+  return rowCount !== 0;
+}

@@ -125,7 +125,7 @@ const statementsByFeature: Readonly<Record<Feature, readonly string[]>> = {
     'runs/fingerprints.ts recordFingerprint',
     'runs/start-keys.ts releaseStartKeyLock',
     'runs/start-keys.ts tryStartKeyLock',
-    'schema.ts migrateLedger',
+    'schema.ts migrateOnce',
     'slices/queue.ts withAcquisitionsLocked',
     'slices/queue.ts lockAcquisitions',
     'slices/reclaim.ts mayReclaim',
