@@ -18,6 +18,7 @@ import {
   embeddedServerStatus,
   stopEmbeddedServer,
 } from '../../src/platform/embedded-postgres.ts';
+import { hasCode } from '../../src/platform/file-error.ts';
 import { canEnter, chooseServerUser } from '../../src/platform/server-user.ts';
 
 /** A new folder that the server's user can enter. */
@@ -70,7 +71,12 @@ export function copyHome(origin: string | undefined, home: string): void {
 export async function endServer(home: string, signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
   const before = embeddedServerStatus(home);
   if (before.state === 'stopped') return;
-  process.kill(before.pid, signal);
+  try {
+    process.kill(before.pid, signal);
+  } catch (error) {
+    // It has ended by itself since.
+    if (!hasCode(error, 'ESRCH')) throw error;
+  }
   while (embeddedServerStatus(home).state === 'running') await sleep(20);
 }
 
