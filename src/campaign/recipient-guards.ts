@@ -1,9 +1,8 @@
 import type { ContactFindings, ContactIdentity } from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
-import type { RejectionDetail } from '../domain/reasons.ts';
-import type { DuplicateContacts, ReachedContacts } from '../domain/rejected-contacts.ts';
-import { formatReason } from '../platform/reason-text.ts';
-import { formatPercent } from '../platform/scalar-text.ts';
+import { formatReason } from '../domain/reasons.ts';
+import type { DuplicateContacts, ReachedContacts, RejectionDetail } from '../domain/rejected-contacts.ts';
+import { formatPercent } from '../domain/scalar-text.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 

@@ -1,10 +1,11 @@
+import { heldLedgerAdvice } from '../domain/hold-reasons.ts';
+import { formatReason } from '../domain/reasons.ts';
 import { inspectDatabase } from '../ledger/connection.ts';
 import type { SchemaState } from '../ledger/fingerprint.ts';
 import { describeSchema } from '../ledger/schema.ts';
 import { leaseDatabase } from '../platform/database.ts';
 import { embeddedServerStatus, hasEmbeddedData } from '../platform/embedded-postgres.ts';
 import { requireHome } from '../platform/project.ts';
-import { formatReason, heldLedgerAdvice } from '../platform/reason-text.ts';
 import type { Shell } from './shell.ts';
 
 type DatabaseStatus = Readonly<Record<string, unknown>>;

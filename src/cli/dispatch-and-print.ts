@@ -1,4 +1,4 @@
-import { isInterruption } from '../domain/reasons.ts';
+import { formatReason, isInterruption } from '../domain/reasons.ts';
 import type { RunSummary } from '../domain/runs.ts';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
@@ -7,7 +7,6 @@ import { type ExecuteOptions, executeRun, type KnownEnd, type RunEnd } from '../
 import { requireSummary } from '../engine/runs/find-run.ts';
 import type { Account } from '../gateway/account.ts';
 import { findApproval } from '../ledger/approvals/approvals.ts';
-import { formatReason } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
 import { formatRunSummary } from '../report/run-summary.ts';
 import { accountLoader } from './account-loader.ts';

@@ -1,4 +1,5 @@
 import { createLogUpdate } from 'log-update';
+import { formatReason, formatReasonOrNull } from '../domain/reasons.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { pollLedger } from '../engine/events/poll-ledger.ts';
 import { watchRun } from '../engine/events/watch-run.ts';
@@ -6,7 +7,6 @@ import { type RunStatus, requireStatus } from '../engine/reporting/run-status.ts
 import { requireRun } from '../engine/runs/find-run.ts';
 import type { ListedRun } from '../ledger/runs/find.ts';
 import type { DispatchProgress } from '../ledger/slices/progress.ts';
-import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from '../report/printable.ts';
 import { formatRunHead } from '../report/run-summary.ts';
 import { formatTime } from '../report/time.ts';

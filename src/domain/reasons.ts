@@ -1,23 +1,25 @@
-import type { Channel } from './message.ts';
-import type { Resolution } from './runs.ts';
-import type { SuppressionSource } from './suppressions.ts';
+import { type HoldReason, heldLedgerAdvice, holdReasonKinds, isHoldReason } from './hold-reasons.ts';
+import {
+  bareKind,
+  either,
+  type Guard,
+  isReasonOf,
+  number,
+  oneOf,
+  orNull,
+  type ReasonKind,
+  type ReasonOf,
+  reasonKind,
+  text,
+} from './reason-kind.ts';
+import { type RejectionDetail, rejectionKinds } from './rejected-contacts.ts';
+import { type Resolution, resolutions } from './runs.ts';
+import { formatDuration, formatPercent } from './scalar-text.ts';
 
-/**
- * A reason is one of our kinds with its values, or text from the service, an operator or an error.
- * `ledger/reasons.ts` decodes reasons, and `platform/reason-text.ts` formats them.
+/*
+ * A reason is one of these kinds with its values, or text from the service, an operator or an error. The ledger
+ * stores kinds and values; a migration adds a new kind to the closed list of its columns.
  */
-
-/** `claim_unanswered`: the ledger's answer to the claim was lost. */
-export type BareReasonKind =
-  | 'reported'
-  | 'looked_up'
-  | 'worker_ended'
-  | 'run_cancelled'
-  | 'run_cancelled_before_resend'
-  | 'all_suppressed'
-  | 'all_suppressed_before_resend'
-  | 'suppressed'
-  | 'claim_unanswered';
 
 export const withheldCauses = [
   'stopping',
@@ -28,145 +30,175 @@ export const withheldCauses = [
 ] as const;
 export type WithheldCause = (typeof withheldCauses)[number];
 
+const withheldWords: Readonly<Record<WithheldCause, string>> = {
+  stopping: 'stopped before it was sent',
+  not_held: 'not sent, because another worker may hold its slice',
+  window_shut: 'not sent, because its window had closed',
+  service_refuses: 'not sent, because the service refuses every request',
+  files_unread: 'its files could not be read from the ledger',
+};
+
+const resolvedWords: Readonly<Record<Resolution, string>> = {
+  accepted: 'resolved as accepted',
+  resend: 'to be sent again',
+  abandon: 'abandoned',
+};
+
 /** A planned request may have been sent anyway: by a lost ledger, or by a copy of this one. */
-export type UnrecordedReason =
+const unrecordedKinds = {
   /** An operator reported a restore to the time `since` (ISO 8601). */
-  | { readonly kind: 'ledger_restored'; readonly since: string; readonly words: string }
+  ledger_restored: reasonKind(
+    { since: text, words: text },
+    ({ since, words }) => `the ledger was restored to ${since} (${words}): it may have been sent since`,
+  ),
   /** A delivery report proves a request that this ledger never attempted. */
-  | { readonly kind: 'untried_proof'; readonly messageId: string };
+  untried_proof: reasonKind(
+    { messageId: text },
+    ({ messageId }) =>
+      `a delivery report or a reply proves that the service has ${messageId}, which this ledger never sent; the ledger was restored from a backup, or a copy of it has sent the run`,
+  ),
+};
+export type UnrecordedReason = ReasonOf<typeof unrecordedKinds>;
 
-/** The reason for a request's state, or the result of its attempt. */
-export type RequestReason =
-  | string
+const bareKinds = {
+  reported: bareKind('proved by a delivery report or a reply'),
+  looked_up: bareKind('proved by the status look-up'),
+  worker_ended: bareKind('the process that was sending it ended before the answer was recorded'),
+  run_cancelled: bareKind('the run was cancelled'),
+  run_cancelled_before_resend: bareKind('the run was cancelled before it was sent again'),
+  all_suppressed: bareKind('every recipient was suppressed after the run was planned'),
+  all_suppressed_before_resend: bareKind('not sent again, because every recipient is suppressed'),
+  suppressed: bareKind('suppressed after the run was planned'),
+  claim_unanswered: bareKind('not sent, because the answer of the ledger to its claim was lost'),
+};
+export type BareReasonKind = keyof typeof bareKinds;
+
+/** Sent again while in doubt; it may have arrived before. */
+type Resent = { readonly state: 'rejected' | 'failed'; readonly words: RequestReason | null };
+const resent: ReasonKind<Resent> = reasonKind<Resent>(
+  {
+    state: oneOf(['rejected', 'failed']),
+    // Deferred, because the kinds of a request's reasons include this one.
+    words: (value) => orNull(isRequestReason)(value),
+  },
+  ({ state, words }) => {
+    const sentAgain = `sent again and ${state}, but it may have arrived before`;
+    return words === null ? sentAgain : `${sentAgain}: ${formatReason(words)}`;
+  },
+);
+
+/** Why a request is in its state, or what its attempt came to. */
+export const requestReasonKinds = {
+  ...bareKinds,
   /** Accepted under this number of the service. */
-  | { readonly kind: 'job_number'; readonly jobNumber: string }
+  job_number: reasonKind({ jobNumber: text }, ({ jobNumber }) => `job number ${jobNumber}`),
   /** In doubt: another request has this number too, so neither answer proves anything. */
-  | { readonly kind: 'repeated_job_number'; readonly jobNumber: string }
-  | { readonly kind: BareReasonKind }
-  /** Sent again while in doubt; it may have arrived before. */
-  | { readonly kind: 'resent'; readonly state: 'rejected' | 'failed'; readonly words: RequestReason | null }
-  | { readonly kind: 'withheld'; readonly because: WithheldCause }
-  | {
-      readonly kind: 'resolved';
-      readonly resolution: Resolution;
-      readonly by: string;
-      readonly words: string;
-    }
-  | UnrecordedReason;
+  repeated_job_number: reasonKind(
+    { jobNumber: text },
+    ({ jobNumber }) =>
+      `the service answered another request with the same job number ${jobNumber}, so the answer proves nothing`,
+  ),
+  resent,
+  withheld: reasonKind({ because: oneOf(withheldCauses) }, ({ because }) => withheldWords[because]),
+  resolved: reasonKind(
+    { resolution: oneOf(resolutions), by: text, words: text },
+    ({ resolution, by, words }) => `${resolvedWords[resolution]} by ${by}: ${words}`,
+  ),
+  ...unrecordedKinds,
+};
+export type RequestReason = string | ReasonOf<Omit<typeof requestReasonKinds, 'resent'>> | ResentReason;
+type ResentReason = { readonly kind: 'resent' } & Resent;
+export const isRequestReason: Guard<RequestReason> = either(text, isReasonOf(requestReasonKinds));
 
-/** Words of requests or recipients that are not among the most frequent of their run, so they were not kept. */
-export type OtherWords = { readonly kind: 'other_words' };
+const otherKinds = {
+  /** Words of requests or recipients that are not among the most frequent of their run, so they were not kept. */
+  other_words: bareKind('other words, each of them less frequent'),
+};
+export type OtherWords = ReasonOf<typeof otherKinds>;
 
-export type RunReason =
-  | string
-  | { readonly kind: 'interrupted' }
-  | { readonly kind: 'waits_for_approval'; readonly why: ApprovalReason }
-  | { readonly kind: 'approved'; readonly by: string }
-  | FailFastReason
-  | { readonly kind: 'credential_refused'; readonly account: string; readonly words: string }
-  | {
-      readonly kind: 'service_refuses';
-      readonly account: string;
-      /** How long the run waited. */
-      readonly milliseconds: number;
-      readonly words: string;
-    }
-  /** Its requests in doubt will be sent again. */
-  | { readonly kind: 'doubts_reopened'; readonly run: string }
-  | { readonly kind: 'ledger_held'; readonly hold: HoldReason }
-  | UnrecordedReason;
+/** Why a run needs approval. `cost` and `limit` are decimal texts. */
+export const approvalReasonKinds = {
+  every_run: bareKind('every run of the campaign'),
+  many_recipients: reasonKind(
+    { recipients: number, limit: number },
+    ({ recipients, limit }) => `${recipients} recipients, more than ${limit}`,
+  ),
+  high_cost: reasonKind(
+    { cost: text, currency: text, limit: text },
+    ({ cost, currency, limit }) => `${cost} ${currency}, more than ${limit}`,
+  ),
+  unknown_cost: reasonKind({ words: text }, ({ words }) => `its cost is unknown: ${words}`),
+};
+export type ApprovalReason = ReasonOf<typeof approvalReasonKinds>;
+export const isApprovalReason = isReasonOf(approvalReasonKinds);
 
 /** The service rejected too many of the `requests` it answered, or the address is not of its interface. */
-export type FailFastReason =
+const failFastKinds = {
   /** What answers the first `requests` at `url`: status, media type and first words of the last answer. */
-  | {
-      readonly kind: 'foreign_answers';
-      readonly requests: number;
-      readonly url: string;
-      readonly words: string;
-    }
-  | { readonly kind: 'all_rejected'; readonly requests: number }
-  | {
-      readonly kind: 'too_many_rejected';
-      readonly rejected: number;
-      readonly requests: number;
-      readonly share: number;
-    };
+  foreign_answers: reasonKind(
+    { requests: number, url: text, words: text },
+    ({ requests, url, words }) =>
+      `all of the first ${requests} requests are in doubt, because what answers at ${url} is not the interface of the account: ${words} (failFast). See "baseUrl" of the account`,
+  ),
+  all_rejected: reasonKind(
+    { requests: number },
+    ({ requests }) => `the service rejected all of the first ${requests} requests (failFast)`,
+  ),
+  too_many_rejected: reasonKind(
+    { rejected: number, requests: number, share: number },
+    ({ rejected, requests, share }) =>
+      `the service rejected ${rejected} of ${requests} requests, more than ${formatPercent(share)} (failFast)`,
+  ),
+};
+export type FailFastReason = ReasonOf<typeof failFastKinds>;
 
-/** Why no request may be claimed from a ledger. */
-export type HoldReason =
-  /** An operator reported a restore, but the ledger is in its earlier state again. */
-  | { readonly kind: 'former_backup' }
-  /**
-   * The ledger lacks a claim of this machine (time in ISO 8601). Names no run, because API callers see this
-   * reason for any run.
-   */
-  | { readonly kind: 'lacks_claim'; readonly at: string }
-  /** A delivery report proves a request that this ledger never attempted. */
-  | { readonly kind: 'lacks_attempt' }
-  | {
-      readonly kind: 'other_server' | 'other_timeline' | 'other_database';
-      readonly was: string;
-      readonly is: string;
-    }
-  | { readonly kind: 'being_restored'; readonly words: string };
-
-/** Why a run needs approval. */
-export type ApprovalReason =
-  | { readonly kind: 'every_run' }
-  | { readonly kind: 'many_recipients'; readonly recipients: number; readonly limit: number }
-  /** Decimal texts. */
-  | { readonly kind: 'high_cost'; readonly cost: string; readonly currency: string; readonly limit: string }
-  | { readonly kind: 'unknown_cost'; readonly words: string };
+export const runReasonKinds = {
+  interrupted: bareKind('interrupted'),
+  waits_for_approval: reasonKind(
+    { why: isApprovalReason },
+    ({ why }) => `waits for approval: ${approvalReasonKinds[why.kind].words(why)}`,
+  ),
+  approved: reasonKind({ by: text }, ({ by }) => `approved by ${by}`),
+  ...failFastKinds,
+  credential_refused: reasonKind(
+    { account: text, words: text },
+    ({ account, words }) => `the service refused the credential of account "${account}": ${words}`,
+  ),
+  /** `milliseconds`: how long the run waited. */
+  service_refuses: reasonKind(
+    { account: text, milliseconds: number, words: text },
+    ({ account, milliseconds, words }) =>
+      `the service has refused every request of account "${account}" for ${formatDuration(milliseconds)}: ${words}`,
+  ),
+  /** Its requests in doubt will be sent again. */
+  doubts_reopened: reasonKind(
+    { run: text },
+    ({ run }) => `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`,
+  ),
+  ledger_held: reasonKind(
+    { hold: isHoldReason },
+    ({ hold }) => `${holdReasonKinds[hold.kind].words(hold)} ${heldLedgerAdvice}`,
+  ),
+  ...unrecordedKinds,
+};
+export type RunReason = string | ReasonOf<typeof runReasonKinds>;
+export const isRunReason: Guard<RunReason> = either(text, isReasonOf(runReasonKinds));
 
 /** Why a tick made no run. Text: why planning failed. */
-export type TickReason =
-  | string
-  | { readonly kind: 'no_worker'; readonly catchUpMilliseconds: number }
-  | { readonly kind: 'run_not_over'; readonly run: string }
-  | { readonly kind: 'ledger_restored_since'; readonly words: string };
-
-/** Why a contact was rejected. Text: what is wrong with its row. */
-export type RejectionDetail = string | ReachedReason | DuplicateReason | SuppressedReason;
-
-/** A run has reached the contact, will reach it, or may have reached it. `sent_again`: by a rerun of this run. */
-export type ReachedReason = {
-  readonly kind: 'sent' | 'to_be_sent' | 'may_have_been_sent' | 'sent_again';
-  readonly run: string;
+export const tickReasonKinds = {
+  no_worker: reasonKind(
+    { catchUpMilliseconds: number },
+    ({ catchUpMilliseconds }) =>
+      `no worker was there in time (catchUp: ${formatDuration(catchUpMilliseconds)})`,
+  ),
+  run_not_over: reasonKind({ run: text }, ({ run }) => `run ${run} has not ended`),
+  ledger_restored_since: reasonKind(
+    { words: text },
+    ({ words }) => `the ledger was restored (${words}), and its run may have been sent`,
+  ),
 };
-
-/** An earlier contact is identical. */
-export type DuplicateReason = {
-  readonly kind: 'same_contact';
-  /** Columns that identify contacts; none: the address. */
-  readonly key: readonly string[];
-  /** Where the earlier contact stands; null if there is only one file. */
-  readonly file: string | null;
-  readonly line: number;
-  /** Whether its message would differ. */
-  readonly differs: boolean;
-};
-
-export type SuppressedReason =
-  | ({
-      readonly kind: 'suppressed_address';
-      readonly channel: Channel;
-      /** Empty: all SubAccounts. */
-      readonly subAccount: string;
-    } & SuppressionOrigin)
-  | { readonly kind: 'suppressed_hash'; readonly channel: Channel; readonly subAccount: string }
-  /** In a suppression file of the campaign. */
-  | { readonly kind: 'listed'; readonly file: string; readonly line: number }
-  /** Within that time; null: by a run of another account. */
-  | { readonly kind: 'sent_recently'; readonly milliseconds: number; readonly run: string | null };
-
-export type SuppressionOrigin = {
-  readonly source: SuppressionSource;
-  /** Words of the operator, recipient or service; may be empty. */
-  readonly reason: string;
-  /** The run of the reply or delivery report. */
-  readonly run: string | null;
-};
+export type TickReason = string | ReasonOf<typeof tickReasonKinds>;
+export const isTickReason: Guard<TickReason> = either(text, isReasonOf(tickReasonKinds));
 
 export type Reason =
   | RequestReason
@@ -176,6 +208,24 @@ export type Reason =
   | ApprovalReason
   | TickReason
   | RejectionDetail;
+
+export function formatReason(reason: Reason): string {
+  return typeof reason === 'string' ? reason : reasonKinds[reason.kind].words(reason);
+}
+
+export function formatReasonOrNull(reason: Reason | null): string | null {
+  return reason === null ? null : formatReason(reason);
+}
+
+const reasonKinds: Readonly<Record<Exclude<Reason, string>['kind'], ReasonKind<unknown>>> = {
+  ...requestReasonKinds,
+  ...otherKinds,
+  ...runReasonKinds,
+  ...holdReasonKinds,
+  ...approvalReasonKinds,
+  ...tickReasonKinds,
+  ...rejectionKinds,
+};
 
 /** Whether the run paused only because its process was asked to stop. */
 export function isInterruption(reason: RunReason | null): boolean {

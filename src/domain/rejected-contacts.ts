@@ -1,5 +1,95 @@
 import type { RejectedContact } from './contacts.ts';
-import type { DuplicateReason, ReachedReason, RejectionDetail } from './reasons.ts';
+import { type Channel, channels } from './message.ts';
+import {
+  either,
+  flag,
+  type Guard,
+  isReasonOf,
+  number,
+  oneOf,
+  type ReasonKind,
+  type ReasonOf,
+  reasonKind,
+  text,
+  textOrNull,
+  texts,
+} from './reason-kind.ts';
+import { formatDuration } from './scalar-text.ts';
+import { type SuppressionSource, suppressionSources } from './suppressions.ts';
+
+const reachedBy = (words: string): ReasonKind<{ readonly run: string }> =>
+  reasonKind({ run: text }, ({ run }) => `${words} by run ${run}`);
+
+/** A run has reached the contact, will reach it, or may have reached it. `sent_again`: by a rerun of this run. */
+export const reachedKinds = {
+  sent: reachedBy('reached'),
+  to_be_sent: reachedBy('to be reached'),
+  may_have_been_sent: reachedBy('may have been reached'),
+  sent_again: reachedBy('reached again'),
+};
+export type ReachedReason = ReasonOf<typeof reachedKinds>;
+
+/**
+ * An earlier contact is identical. `key`: columns that identify contacts (none: the address). `file` and `line`: where
+ * the earlier contact stands; `file` is null if there is only one. `differs`: whether its message would differ.
+ */
+export const repeatedKinds = {
+  same_contact: reasonKind(
+    { key: texts, file: textOrNull, line: number, differs: flag },
+    ({ key, file, line, differs }) => {
+      const columns = key.map((column) => `"${column}"`).join(' and ');
+      const earlier = file === null ? `line ${line}` : `${file}:${line}`;
+      return `same ${columns || 'address'} as ${earlier}${differs ? ', but its message differs' : ''}`;
+    },
+  ),
+};
+export type DuplicateReason = ReasonOf<typeof repeatedKinds>;
+
+/** `subAccount` is empty for all SubAccounts. */
+const scope = { channel: oneOf(channels), subAccount: text };
+
+export const suppressedKinds = {
+  /** `reason`: words of the operator, recipient or service. `run`: the run of the reply or delivery report. */
+  suppressed_address: reasonKind(
+    { ...scope, source: oneOf(suppressionSources), reason: text, run: textOrNull },
+    (suppressed) => {
+      const why = formatSuppressionReason(suppressed);
+      return `suppressed for ${formatScope(suppressed)}${why === '' ? '' : `: ${why}`}`;
+    },
+  ),
+  suppressed_hash: reasonKind(
+    scope,
+    (suppressed) => `suppressed for ${formatScope(suppressed)}, known only by its hash`,
+  ),
+  /** In a suppression file of the campaign. */
+  listed: reasonKind({ file: text, line: number }, ({ file, line }) => `listed in ${file}:${line}`),
+  /** Within that time; `run` is null for a run of another account. */
+  sent_recently: reasonKind({ milliseconds: number, run: textOrNull }, ({ milliseconds, run }) => {
+    const by = run === null ? 'a run of another account' : `run ${run}`;
+    return `reached within ${formatDuration(milliseconds)}, by ${by}`;
+  }),
+};
+export type SuppressedReason = ReasonOf<typeof suppressedKinds>;
+
+/** Why a contact was rejected. Text: what is wrong with its row. */
+export type RejectionDetail = string | ReachedReason | DuplicateReason | SuppressedReason;
+export const rejectionKinds = { ...reachedKinds, ...repeatedKinds, ...suppressedKinds };
+export const isRejectionDetail: Guard<RejectionDetail> = either(text, isReasonOf(rejectionKinds));
+
+function formatScope({ channel, subAccount }: { readonly channel: Channel; readonly subAccount: string }) {
+  return subAccount === '' ? channel : `${channel} of SubAccount ${subAccount}`;
+}
+
+/** Empty: no words and no run. */
+export function formatSuppressionReason(suppressed: {
+  readonly source: SuppressionSource;
+  readonly reason: string;
+  readonly run: string | null;
+}): string {
+  const { source, reason, run } = suppressed;
+  const words = source === 'reply' ? `replied "${reason}"` : reason;
+  return run === null ? words : `${words} (run ${run})`;
+}
 
 /** A rejected contact as the ledger stores it. */
 export type RejectedContactRecord = Omit<RejectedContact, 'detail'> & { readonly detail: RejectionDetail };
@@ -27,7 +117,7 @@ export const leftOutGroups = {
   may_have_been_sent: 'reached',
   sent_again: 'reached',
   same_contact: 'repeated',
-} as const satisfies Readonly<Record<Exclude<RejectionDetail, string>['kind'], string>>;
+} as const satisfies Readonly<Record<keyof typeof rejectionKinds, string>>;
 
 /** How many rows are left out, and which: a digest of their lines and groups. */
 export type LeftOutDigest = {

@@ -1,5 +1,6 @@
+import type { HoldReason } from './hold-reasons.ts';
 import type { RateLimits } from './rates.ts';
-import type { HoldReason, RunReason } from './reasons.ts';
+import type { RunReason } from './reasons.ts';
 
 /** What a run waits for. */
 export type RunWait =

@@ -1,8 +1,8 @@
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
+import type { HoldReason } from '../domain/hold-reasons.ts';
 import { InputError } from '../domain/problems.ts';
-import type { HoldReason } from '../domain/reasons.ts';
 import type { DatabaseConnection } from '../platform/database.ts';
 import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
 import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';

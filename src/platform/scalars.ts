@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationUnits } from './scalar-text.ts';
+import { durationUnits } from '../domain/scalar-text.ts';
 import { knownText } from './schema-messages.ts';
 import { didYouMeanZone, timeZoneName } from './time-zone-names.ts';
 

@@ -1,8 +1,8 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { resultFileColumns } from '../domain/files.ts';
+import { formatReasonOrNull } from '../domain/reasons.ts';
 import { recipientStates } from '../domain/runs.ts';
 import type { ContactResult } from '../ledger/runs/contact-results.ts';
-import { formatReasonOrNull } from '../platform/reason-text.ts';
 import type { CellKind, CellValue, Column, Columns } from './column.ts';
 import type { CsvForm, Sheet } from './formats/sheet.ts';
 

@@ -1,5 +1,4 @@
-import type { Reason } from '../domain/reasons.ts';
-import { formatReason } from '../platform/reason-text.ts';
+import { formatReason, type Reason } from '../domain/reasons.ts';
 
 /** A row of the ledger with its reason as text. */
 export type WithReasonText<Row extends { readonly reason: Reason | null }> = Omit<Row, 'reason'> & {

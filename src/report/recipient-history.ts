@@ -1,6 +1,6 @@
+import { formatReasonOrNull } from '../domain/reasons.ts';
 import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
-import { formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { formatCampaign } from './run-summary.ts';

@@ -1,5 +1,5 @@
+import { formatReason } from '../domain/reasons.ts';
 import type { ReconciliationLine } from '../ledger/billing/reconcile.ts';
-import { formatReason } from '../platform/reason-text.ts';
 
 /** What the ledger knows of the line; null when the figures say it all. */
 export function formatDifference(line: ReconciliationLine): string | null {

@@ -1,6 +1,6 @@
 import type { RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
-import type { RunReason } from '../domain/reasons.ts';
+import { formatReason, formatReasonOrNull, type RunReason } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
@@ -8,7 +8,6 @@ import type { Cancellation, DeliveryResult, FailureGroup, RejectionGroup } from 
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type { Conflicts, ResolutionGroup, RunStateChange } from '../ledger/runs/details.ts';
-import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import type { DeliveryResultText } from './lists/run-results.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';

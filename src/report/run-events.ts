@@ -1,5 +1,5 @@
+import { formatReason, formatReasonOrNull } from '../domain/reasons.ts';
 import type { AcceptedRequests, ReceivedReport, ResolvedRequests, RunEvent } from '../ledger/events/event.ts';
-import { formatReason, formatReasonOrNull } from '../platform/reason-text.ts';
 import { printable } from './printable.ts';
 import { formatRequests, toRanges } from './request-ranges.ts';
 import { plainScreen, type Screen, styled, type Tone, toneOf } from './screen.ts';

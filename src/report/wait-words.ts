@@ -1,5 +1,5 @@
+import { formatReason } from '../domain/reasons.ts';
 import type { RunWait } from '../domain/waits.ts';
-import { formatReason } from '../platform/reason-text.ts';
 import { asSentence, count } from '../platform/sentence.ts';
 import { printable } from './printable.ts';
 import { formatLocal } from './time.ts';

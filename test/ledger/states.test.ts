@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
 import { deliveryReportStates, recipientOutcomes } from '../../src/domain/delivery-reports.ts';
+import { holdReasonKinds } from '../../src/domain/hold-reasons.ts';
 import { channels } from '../../src/domain/message.ts';
-import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
-import { suppressionSources } from '../../src/domain/suppressions.ts';
 import {
   approvalReasonKinds,
-  holdReasonKinds,
-  leftOutReasonKinds,
   requestReasonKinds,
   runReasonKinds,
   tickReasonKinds,
-} from '../../src/ledger/reasons.ts';
+} from '../../src/domain/reasons.ts';
+import { rejectionKinds } from '../../src/domain/rejected-contacts.ts';
+import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
+import { suppressionSources } from '../../src/domain/suppressions.ts';
 import { readClosedLists } from '../support/closed-lists.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
 
@@ -35,7 +35,7 @@ test.each([
   ['ledger_location', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],
-  ['rejected_contacts', 'kind', ['unusable', ...Object.keys(leftOutReasonKinds)]],
+  ['rejected_contacts', 'kind', ['unusable', ...Object.keys(rejectionKinds)]],
   ['unusual_delivery_reports', 'state', deliveryReportStates],
   ['resolutions', 'resolution', resolutions],
   ['suppressions', 'channel', channels],

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { parse } from 'csv-parse';
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { formatReason } from '../../src/domain/reasons.ts';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import { leftOutReason } from '../../src/ledger/reasons.ts';
 import { rejectionDetailOfRow } from '../../src/ledger/runs/rejection-detail.ts';
-import { formatReason } from '../../src/platform/reason-text.ts';
 import {
   type ExpectedRejection,
   type InvalidContactFile,

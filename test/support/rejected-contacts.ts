@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RejectedContact } from '../../src/domain/contacts.ts';
+import { formatReason } from '../../src/domain/reasons.ts';
 import { listRejectedContacts } from '../../src/ledger/runs/details.ts';
-import { formatReason } from '../../src/platform/reason-text.ts';
 
 /** Rejected contacts of a run, with formatted details. */
 export async function rejectedContactsOf(pool: pg.Pool, run: string): Promise<RejectedContact[]> {

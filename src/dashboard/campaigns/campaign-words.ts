@@ -1,8 +1,8 @@
 import type { Problem } from '../../domain/problems.ts';
 import { truncateProblems } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import type { CampaignSchedule } from '../../engine/schedule/describe-campaigns.ts';
 import type { ListedTick } from '../../ledger/schedules/schedules.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { pickColumns } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';

@@ -1,10 +1,10 @@
 import { costliestLines, type KnownCost } from '../../campaign/cost.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import type { PlannedMessage } from '../../engine/plan/planned-messages.ts';
 import type { PlannedRunFacts } from '../../engine/plan/planned-run.ts';
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import type { PlannedWindow } from '../../ledger/planning/planned-totals.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';

@@ -1,6 +1,6 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';

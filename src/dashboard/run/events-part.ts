@@ -1,5 +1,5 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { LiveRun, RunEvents } from '../../engine/live/live-runs.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, cellColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';

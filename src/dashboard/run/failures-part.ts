@@ -1,6 +1,6 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failureGroupColumns } from '../../report/lists/failures.ts';

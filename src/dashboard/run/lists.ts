@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
 import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failed-recipients.ts';
 import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
 import { listUndelivered } from '../../ledger/runs/undelivered.ts';
-import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failedRecipientColumns, undeliveredColumns } from '../../report/lists/recipients.ts';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requirePossible, resumeText } from '../../engine/runs/require-possible.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';

@@ -1,7 +1,7 @@
+import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { asSentence, count } from '../../platform/sentence.ts';
 import {
   type Columns,

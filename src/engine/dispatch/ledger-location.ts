@@ -1,6 +1,7 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
+import { type HoldReason, heldLedgerAdvice } from '../../domain/hold-reasons.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { HoldReason } from '../../domain/reasons.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import {
   type ClaimFence,
@@ -13,7 +14,6 @@ import {
   recordLocation,
 } from '../../ledger/location/location.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
-import { formatReasonOrNull, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import type { OutageRetry } from './outage-retry.ts';
 

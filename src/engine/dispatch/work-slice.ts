@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { SettledState } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { trace } from '../trace-points.ts';
 import type { Reservations } from './address-check.ts';
 import type { PreparedRequest, Sender } from './attempt-once.ts';

@@ -1,13 +1,13 @@
 import { createMemoryClaimMarks } from '../../domain/claim-marks.ts';
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/rights.ts';
 import { type QueueVersions, readQueueVersions } from '../../ledger/slices/queue.ts';
 import { createHashKey, hasHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';
 import { readHashKey } from '../../platform/hash-key.ts';
 import { findHome } from '../../platform/project.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { findHold } from '../dispatch/ledger-location.ts';
 import type { Settings } from '../settings.ts';

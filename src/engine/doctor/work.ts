@@ -1,4 +1,5 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import {
   countRecipientsInDoubt,
   type LedgerFigures,
@@ -7,7 +8,6 @@ import {
 } from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { readWaits } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
-import type { HoldReason } from '../../domain/reasons.ts';
+import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';

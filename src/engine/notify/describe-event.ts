@@ -1,7 +1,7 @@
 import type { MissedTicks, NotificationPayload } from '../../domain/notify.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
 import { inSnapshot } from '../../ledger/session.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { readSummary } from '../runs/find-run.ts';
 import { readWaits } from '../runs/waits.ts';

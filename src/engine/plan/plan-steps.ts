@@ -1,12 +1,12 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { freezeTargets } from '../../campaign/notify.ts';
 import { checkRecipients } from '../../campaign/recipient-guards.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
 import type { Decided, PlannedRun } from '../../ledger/planning/planned-run.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { serviceOf } from '../dispatch/begun-runs.ts';
 import { readUnreadFiles } from './fingerprint.ts';

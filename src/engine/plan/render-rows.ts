@@ -1,12 +1,12 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
 import type { CampaignFile } from '../../domain/message.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import type {
   RenderedFile,
   RenderedMessage,
   RenderedRow,
   RenderedSms,
 } from '../../domain/rendered-message.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { chooseDifferingRows } from './differing-rows.ts';
 import { countPages, readSeconds } from './file-length.ts';
 import { listFilledPlaceholders } from './filled-placeholders.ts';

@@ -1,14 +1,14 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { BegunRun, ClaimMarks } from '../../domain/claim-marks.ts';
 import { InputError } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
+import { formatDuration } from '../../domain/scalar-text.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
-import { formatReason } from '../../platform/reason-text.ts';
-import { formatDuration } from '../../platform/scalar-text.ts';
 import { findLostRuns, serviceOf } from '../dispatch/begun-runs.ts';
 import type { CampaignFiles } from './campaign-files.ts';
 import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';

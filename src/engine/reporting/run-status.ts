@@ -1,5 +1,6 @@
 import type { Refusal } from '../../domain/breaker.ts';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { RunPhase, RunSummary } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
@@ -9,7 +10,6 @@ import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun, readSummary } from '../runs/find-run.ts';
 import { waitsOf } from '../runs/waits.ts';

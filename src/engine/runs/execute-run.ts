@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isInterruption } from '../../domain/reasons.ts';
+import { heldLedgerAdvice } from '../../domain/hold-reasons.ts';
+import { formatReason, isInterruption } from '../../domain/reasons.ts';
 import { hasEnded, type RunSummary } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { BeginOptions } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
-import { formatReason, heldLedgerAdvice } from '../../platform/reason-text.ts';
 import { auditEntry, recordRefusal } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';

@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { DoubtGroup, RunSummary } from '../../domain/runs.ts';
 import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
@@ -6,7 +7,6 @@ import { summariseRun } from '../../ledger/runs/summary.ts';
 import { type Connection, inSnapshot } from '../../ledger/session.ts';
 import { listWindowWaits } from '../../ledger/slices/windows.ts';
 import { maskAddresses } from '../../platform/mask-addresses.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** All of one moment. @throws InputError when there is no such run */

@@ -1,4 +1,5 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { listFailureGroups } from '../../ledger/counts/groups.ts';
@@ -7,7 +8,6 @@ import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
 import { listDoubtsOfGroup } from '../../ledger/runs/failed-recipients.ts';
 import { type Connection, inTransaction } from '../../ledger/session.ts';
-import { formatReason, formatReasonOrNull } from '../../platform/reason-text.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import {

@@ -1,5 +1,5 @@
+import type { HoldReason } from '../../domain/hold-reasons.ts';
 import type { RateLimits } from '../../domain/rates.ts';
-import type { HoldReason } from '../../domain/reasons.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';

@@ -1,6 +1,7 @@
 import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { BegunRun } from '../../domain/claim-marks.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { openRunStates } from '../../domain/runs.ts';
 import {
   findMissingClaim,
@@ -13,7 +14,6 @@ import {
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { findLostRuns } from '../dispatch/begun-runs.ts';

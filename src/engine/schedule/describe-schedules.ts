@@ -1,11 +1,11 @@
 import { nextTick, type Schedule, storedSchedule } from '../../campaign/schedule.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import {
   type ListedSchedule,
   type ListedTick,
   listSchedules,
   listTicks,
 } from '../../ledger/schedules/schedules.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 
 /** `next`: null when the campaign never runs again or its file is missing. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatReason } from '../../domain/reasons.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { recordSchedules } from './record-schedules.ts';

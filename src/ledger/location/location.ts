@@ -1,5 +1,5 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
-import type { HoldReason } from '../../domain/reasons.ts';
+import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { batchOf } from '../batch.ts';
 import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';

@@ -1,7 +1,6 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { SuppressedReason } from '../../domain/reasons.ts';
-import type { DuplicateContacts } from '../../domain/rejected-contacts.ts';
+import type { DuplicateContacts, SuppressedReason } from '../../domain/rejected-contacts.ts';
 import { repeatedReason, type Stored, suppressedReason } from '../reasons.ts';
 import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';

@@ -1,8 +1,7 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunRates } from '../../domain/rates.ts';
-import type { SuppressedReason } from '../../domain/reasons.ts';
-import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { DuplicateContacts, ReachedContacts, SuppressedReason } from '../../domain/rejected-contacts.ts';
 import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';

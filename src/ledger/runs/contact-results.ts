@@ -1,6 +1,7 @@
 import type { RejectionReason } from '../../domain/contacts.ts';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
-import type { RejectionDetail, RequestReason } from '../../domain/reasons.ts';
+import type { RequestReason } from '../../domain/reasons.ts';
+import type { RejectionDetail } from '../../domain/rejected-contacts.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { recipientStateOf } from '../counts/recipient-state.ts';
 import { streamRows } from '../cursor.ts';

@@ -1,3 +1,5 @@
+import { rejectionKinds } from '../../domain/rejected-contacts.ts';
+
 /** Columns and not jsonb: an object took Postgres 2 µs more for each contact. */
 export const rejectionDetailColumns =
   'kind, message, related_run, sub_account, source, file, number, differs';
@@ -10,6 +12,9 @@ export const unusableRowColumns = `kind, message, related_run, NULL AS sub_accou
 export const eraseRejectionDetail = `kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL,
             file = NULL, number = NULL, differs = NULL`;
 
+type Kinds = typeof rejectionKinds;
+type Value = { [Kind in keyof Kinds]: keyof Kinds[Kind]['fields'] }[keyof Kinds];
+
 /**
  * SQL: the reason as jsonb (`RejectionDetail`).
  *
@@ -17,22 +22,27 @@ export const eraseRejectionDetail = `kind = NULL, message = '', related_run = NU
  * @param key of the contacts, jsonb
  */
 export function rejectionDetailOf(row: string, channel: string, key: string): string {
+  const values: Readonly<Record<Value, string>> = {
+    run: `${row}.related_run`,
+    key,
+    file: `${row}.file`,
+    line: `${row}.number`,
+    milliseconds: `${row}.number`,
+    differs: `${row}.differs`,
+    channel,
+    subAccount: `${row}.sub_account`,
+    source: `${row}.source`,
+    reason: `${row}.message`,
+  };
+  const objects = Object.entries(rejectionKinds).map(([kind, { fields }]) => {
+    const pairs = Object.entries(values).flatMap(([name, value]) =>
+      name in fields ? [`'${name}', ${value}`] : [],
+    );
+    return `WHEN ${row}.kind = '${kind}' THEN jsonb_build_object('kind', ${row}.kind, ${pairs.join(', ')})`;
+  });
   return `
     CASE
-      WHEN ${row}.kind IN ('sent', 'to_be_sent', 'may_have_been_sent', 'sent_again')
-        THEN jsonb_build_object('kind', ${row}.kind, 'run', ${row}.related_run)
-      WHEN ${row}.kind = 'same_contact'
-        THEN jsonb_build_object('kind', ${row}.kind, 'key', ${key}, 'file', ${row}.file, 'line', ${row}.number,
-                                'differs', ${row}.differs)
-      WHEN ${row}.kind = 'suppressed_address'
-        THEN jsonb_build_object('kind', ${row}.kind, 'channel', ${channel}, 'subAccount', ${row}.sub_account,
-                                'source', ${row}.source, 'reason', ${row}.message, 'run', ${row}.related_run)
-      WHEN ${row}.kind = 'suppressed_hash'
-        THEN jsonb_build_object('kind', ${row}.kind, 'channel', ${channel}, 'subAccount', ${row}.sub_account)
-      WHEN ${row}.kind = 'listed'
-        THEN jsonb_build_object('kind', ${row}.kind, 'file', ${row}.file, 'line', ${row}.number)
-      WHEN ${row}.kind = 'sent_recently'
-        THEN jsonb_build_object('kind', ${row}.kind, 'milliseconds', ${row}.number, 'run', ${row}.related_run)
+      ${objects.join('\n      ')}
       WHEN ${row}.kind IS NULL OR ${row}.kind = 'unusable' THEN to_jsonb(${row}.message)
     END`;
 }

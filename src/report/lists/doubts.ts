@@ -1,5 +1,5 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Doubt } from '../../ledger/requests/list-doubts.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, integerColumn, timeColumn, wordsColumn } from '../column.ts';
 import { messageIdColumn } from './usual.ts';
 

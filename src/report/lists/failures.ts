@@ -1,7 +1,7 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { RunKind } from '../../domain/runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { FailedRequest } from '../../ledger/requests/stream-failed.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn, wordsColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';

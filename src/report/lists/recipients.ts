@@ -1,6 +1,6 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { FailedRecipient } from '../../ledger/runs/failed-recipients.ts';
 import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { addressColumn, messageIdColumn } from './usual.ts';
 

@@ -1,8 +1,8 @@
 import { channels } from '../../domain/message.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { runKinds, runStates } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Columns, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { formatCampaign } from '../run-summary.ts';
 import { shortWait } from '../wait-words.ts';

@@ -1,5 +1,5 @@
+import { formatSuppressionReason } from '../../domain/rejected-contacts.ts';
 import { type Suppression, type SuppressionSource, suppressionSources } from '../../domain/suppressions.ts';
-import { formatSuppressionReason } from '../../platform/planning-reason-text.ts';
 import { type Columns, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { addressColumn } from './usual.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { auditActions } from '../../domain/access.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { resolutions } from '../../domain/runs.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
-import { formatReason } from '../../platform/reason-text.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
 import { tokenColumns } from '../../report/lists/tokens.ts';

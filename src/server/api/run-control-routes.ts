@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { startOnce } from '../../engine/access/once-per-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
-import { formatReasonOrNull } from '../../platform/reason-text.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
 import { answer, noParameters, type Routes, reason, reasonIfAny, runParameters, scoped } from './route.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatReason } from '../../../src/domain/reasons.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { requestReason } from '../../../src/ledger/reasons.ts';
-import { formatReason } from '../../../src/platform/reason-text.ts';
 import { billingOf } from '../../support/billing.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import type { FaultProxy } from '../../support/fault-proxy.ts';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Reason } from '../../src/domain/reasons.ts';
+import { holdReasonKinds } from '../../src/domain/hold-reasons.ts';
 import {
   approvalReasonKinds,
-  holdReasonKinds,
-  leftOutReasonKinds,
+  formatReason,
+  type Reason,
   requestReasonKinds,
   runReasonKinds,
   tickReasonKinds,
-} from '../../src/ledger/reasons.ts';
-import { formatReason } from '../../src/platform/reason-text.ts';
+} from '../../src/domain/reasons.ts';
+import { rejectionKinds } from '../../src/domain/rejected-contacts.ts';
 
 const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
   [{ kind: 'job_number', jobNumber: 'A17' }, 'job number A17'],
@@ -174,7 +174,7 @@ test('this file tests every kind of reason that the ledger can store', () => {
       ...holdReasonKinds,
       ...approvalReasonKinds,
       ...tickReasonKinds,
-      ...leftOutReasonKinds,
+      ...rejectionKinds,
     }),
   );
   expect(new Set(worded.map(([{ kind }]) => kind))).toEqual(kinds);
