@@ -140,9 +140,9 @@ const actions: Readonly<
       (destination) => deliveryAt(message, destination, service, now)?.delivered === false,
     );
     if (failed.length === 0) return refused('The message has no failed recipient');
-    const sentAt = sendTime === '' ? now : futureTime(message, sendTime, now);
-    if (!(sentAt instanceof Date)) return sentAt;
-    const again = { ...message, sentAt, delayed: sendTime !== '', resubmitted: message.resubmitted + 1 };
+    const sendAt = sendTime === '' ? now : futureTime(message, sendTime, now);
+    if (!(sendAt instanceof Date)) return sendAt;
+    const again = { ...message, sendAt, delayed: sendTime !== '', resubmitted: message.resubmitted + 1 };
     return { kind: 'changed', message: again, recipients: failed };
   },
   pacing({ message }, { numberOfOperators }, { now }) {

@@ -160,6 +160,18 @@ test('a finished message is resubmitted only to the recipients that it did not r
   expect(Object(after)).toMatchObject({ Status: 'Completed', Count: 20, Complete: 20 });
 });
 
+test('a message that is resubmitted with a SendTime waits for it', async () => {
+  await using sandbox = await startTestSandbox({ undeliveredRate: 1 });
+  await call(sandbox, 'POST', 'v2.04/send/sms', sms());
+  const resubmit = { SendTime: '2030-01-01T09:00:00' };
+  expect(await call(sandbox, 'PATCH', 'v2.04/set/resubmit/M1', resubmit)).toMatchObject({
+    body: { Result: 'Success', Status: 'Pending', Action: 'Resubmit' },
+  });
+  expect(await call(sandbox, 'GET', 'v2.04/get/status/M1')).toMatchObject({
+    body: { Status: 'Pending', DelayedTimeUTC: '2030-01-01 09:00:00' },
+  });
+});
+
 test('replies are in the status of their message, in the list of received messages, and in reports', async () => {
   await using hook = await webhookReceiver();
   await using sandbox = await startTestSandbox({ webhook: { url: hook.url }, replyRate: 1 });
