@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channels } from '../domain/message.ts';
 import { decimal, text } from '../platform/scalars.ts';
-import { keypadTones } from '../wire/fields.ts';
+import { keypadTones } from '../wire/message-parts.ts';
 import { approval } from './approval.ts';
 import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';

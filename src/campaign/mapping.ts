@@ -1,7 +1,7 @@
 import type { DestinationField, MessageFields } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
 import { didYouMean, listNames } from '../platform/suggestions.ts';
-import { destinationFieldsOf } from '../wire/destination-fields.ts';
+import { destinationFieldsOf } from '../wire/message-parts.ts';
 import type { Campaign } from './campaign.ts';
 import { standardInput } from './contacts-definition.ts';
 import { guessColumns } from './guess-columns.ts';

@@ -1,4 +1,4 @@
-import { timeZonesOfNumber } from '../platform/phone-zones.ts';
+import { timeZonesOfNumber } from '../platform/phone-countries.ts';
 import { didYouMeanZone } from '../platform/time-zone-names.ts';
 import { parseTimeZone } from '../wire/time-zone.ts';
 import type { Definition } from './definition.ts';

@@ -35,8 +35,8 @@ type WordMeaning = (typeof wordMeanings)[number];
 export type MeaningsByWord = Readonly<Record<string, WordMeaning>>;
 
 export type DeliveryReportMapping = {
-  /** In order of preference, any case; the first one with a value counts. */
-  readonly fields: Readonly<Record<DeliveryReportField, readonly string[]>>;
+  /** In order of preference, any case; the first one with a value counts. A field that is absent has its own name. */
+  readonly fields: Readonly<Partial<Record<DeliveryReportField, readonly string[]>>>;
   readonly statusWords: MeaningsByWord;
   /** The meaning of each whole `Result`. It takes precedence over `Status`. */
   readonly resultWords: MeaningsByWord;
@@ -64,23 +64,7 @@ type WithoutType = {
 
 /** Source: docs/reference/interfaces.md, "Delivery report calls". */
 export const observedMapping: DeliveryReportMapping = {
-  fields: {
-    MessageID: ['MessageID'],
-    Destination: ['Destination'],
-    Type: ['Type'],
-    Status: ['Status'],
-    Result: ['Result'],
-    Price: ['Price'],
-    Detail: ['Detail'],
-    SubAccount: ['SubAccount'],
-    Department: ['Department'],
-    JobNumber: ['JobNumber'],
-    SentTimeUTC: ['SentTimeUTC_RFC3339', 'SentTimeUTC', 'SendTimeUTC'],
-    Message: ['Message'],
-    ReceivedID: ['ReceivedID'],
-    Sender: ['Sender'],
-    APIKey: ['APIKey'],
-  },
+  fields: { SentTimeUTC: ['SentTimeUTC_RFC3339', 'SentTimeUTC', 'SendTimeUTC'] },
   statusWords: { success: 'delivered', failed: 'undelivered', pending: 'pending' },
   // Aborted by a user, not delivered and not charged, although its Status is Success.
   resultWords: { 'control deleted': 'undelivered' },

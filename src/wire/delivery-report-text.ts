@@ -1,5 +1,9 @@
 import { maxMessageIdLength } from '../domain/message-id.ts';
-import type { DeliveryReportField, DeliveryReportMapping } from './delivery-report-mapping.ts';
+import {
+  type DeliveryReportField,
+  type DeliveryReportMapping,
+  deliveryReportFields,
+} from './delivery-report-mapping.ts';
 import type { DeliveryReportMembers } from './divide-call.ts';
 import { asText } from './json.ts';
 
@@ -38,9 +42,10 @@ export function deliveryReportText(
   members: DeliveryReportMembers,
   { fields }: DeliveryReportMapping,
 ): DeliveryReportText {
+  const namesOf = (field: DeliveryReportField): readonly string[] => fields[field] ?? [field];
   const valuesOf = (name: string): readonly unknown[] => members.get(name.toLowerCase()) ?? [];
   const text = (field: DeliveryReportField): string | undefined => {
-    for (const name of fields[field]) {
+    for (const name of namesOf(field)) {
       for (const value of valuesOf(name)) {
         const found = toStorableText(value);
         if (found !== undefined) return found;
@@ -55,21 +60,16 @@ export function deliveryReportText(
       return found === undefined || found.length > maxCharacters ? undefined : found;
     },
     tooLong: boundedFields.find((field) => Buffer.byteLength(text(field) ?? '') > maxBytes[field]),
-    texts: (field) => fields[field].flatMap((name) => textsOf(valuesOf(name))),
-    value: (field) => fields[field].flatMap(valuesOf)[0],
-    ambiguous: ambiguousName(members, fields),
+    texts: (field) => namesOf(field).flatMap((name) => textsOf(valuesOf(name))),
+    value: (field) => namesOf(field).flatMap(valuesOf)[0],
+    ambiguous: ambiguousName(members, deliveryReportFields.flatMap(namesOf)),
   };
 }
 
-function ambiguousName(
-  members: DeliveryReportMembers,
-  fields: DeliveryReportMapping['fields'],
-): string | undefined {
+function ambiguousName(members: DeliveryReportMembers, names: readonly string[]): string | undefined {
   for (const [member, values] of members) {
     if (values.length === 1 || new Set(textsOf(values)).size < 2) continue;
-    const name = Object.values(fields)
-      .flat()
-      .find((one) => one.toLowerCase() === member);
+    const name = names.find((one) => one.toLowerCase() === member);
     if (name !== undefined) return name;
   }
   return undefined;

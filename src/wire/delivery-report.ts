@@ -120,7 +120,7 @@ export function decodeDeliveryReport(
 
 const inboundTypes = ['SMSReply', 'SMSInbound'] as const;
 
-/** Of a call that says none; undefined if the account does not say how to recognise it, or it could be either. */
+/** The type of a call that says none; undefined if the account does not say how to recognise it, or it could be either. */
 function typeWithout(
   members: DeliveryReportMembers,
   { withoutType }: DeliveryReportMapping,

@@ -58,21 +58,29 @@ function findName(content: unknown, wanted: string): string | undefined {
   return Object.keys(content).find((name) => name.toLowerCase() === wanted.toLowerCase());
 }
 
-/** Of the report, and of all that stands around it: a MessageID can stand there for all reports. */
+/** Reads the members of the report, and of all that stands around it: a MessageID can stand there for all reports. */
 function readMembers(content: unknown, path: readonly string[]): DividedCall {
-  const members = new Map<string, unknown[]>();
+  const entries: [name: string, value: unknown][] = [];
   let [level, names] = [content, path];
   for (;;) {
     if (!isObject(level)) return { kind: 'unreadable', why: 'a report in it is no object' };
     const [first, ...others] = names;
     const inner = first === undefined ? undefined : findName(level, first);
     for (const [name, value] of Object.entries(level)) {
-      if (name === inner) continue;
-      const values = Array.isArray(value) ? value : [value];
-      const key = name.toLowerCase();
-      members.set(key, [...(members.get(key) ?? []), ...values]);
+      if (name !== inner) for (const each of [value].flat()) entries.push([name, each]);
     }
-    if (inner === undefined) return { kind: 'members', members };
+    if (inner === undefined) return toMembers(entries);
     [level, names] = [level[inner], others];
   }
+}
+
+export function toMembers(entries: Iterable<readonly [name: string, value: unknown]>): DividedCall {
+  const members = new Map<string, unknown[]>();
+  for (const [name, value] of entries) {
+    const key = name.toLowerCase();
+    const values = members.get(key);
+    if (values) values.push(value);
+    else members.set(key, [value]);
+  }
+  return { kind: 'members', members };
 }

@@ -1,9 +1,8 @@
 import type { Format } from '../domain/message.ts';
-import { replaceUnsupportedCharacters } from './characters.ts';
-import { formatOf } from './rest-2.02-headers.ts';
+import { type AnswerMembers, encodeAnswer } from './answer-members.ts';
+import { formatOf } from './rest-2-head.ts';
 import { encodeSoapAnswer } from './soap-answer.ts';
 import type { AnswerStyle, EncodedAnswer, OutgoingAnswer, ReceivedRequest } from './wire-interface.ts';
-import { buildXml } from './xml.ts';
 
 /** interface.md, 2.9 and 7. Reasons are a list for an email in JSON, otherwise one text. */
 export function encodeSendAnswer(answer: OutgoingAnswer, style: AnswerStyle): EncodedAnswer {
@@ -33,38 +32,20 @@ export function encodeServerRefusal(received: RequestHead, status: number, words
 
 type RequestHead = Pick<ReceivedRequest, 'path' | 'headers'>;
 
-/** From `Accept`, else the content type, else the path, else JSON. */
+/** Takes the format from `Accept`, else the content type, else the path, else JSON. */
 function requestedFormat({ path, headers }: RequestHead): Format {
   const named = formatOf(headers['accept']) ?? formatOf(headers['content-type']);
   return named ?? (/^\/api\/xml\//i.test(path) ? 'xml' : 'json');
 }
 
-type Members = { readonly [name: string]: string | readonly string[] };
-
 function failed(
   messageId: string | undefined,
   errorField: string,
   words: string | readonly string[],
-): Members {
+): AnswerMembers {
   return {
     Result: 'Failed',
     ...(messageId === undefined ? {} : { MessageID: messageId }),
     [errorField]: words,
-  };
-}
-
-export function encodeAnswer(status: number, members: Members, format: Format): EncodedAnswer {
-  if (format === 'json') {
-    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-    return { status, headers, body: JSON.stringify(members) };
-  }
-  const elements = Object.entries(members).map(([name, value]): [string, string] => [
-    name,
-    replaceUnsupportedCharacters(typeof value === 'string' ? value : value.join('; ')),
-  ]);
-  return {
-    status,
-    headers: { 'Content-Type': 'application/xml; charset=utf-8' },
-    body: buildXml({ root: Object.fromEntries(elements) }),
   };
 }

@@ -52,8 +52,8 @@ const sms: readonly Channel[] = ['sms'];
 const fax: readonly Channel[] = ['fax'];
 const voice: readonly Channel[] = ['voice'];
 const tts: readonly Channel[] = ['tts'];
-const callChannels: readonly Channel[] = [...voice, ...tts];
-const writtenChannels: readonly Channel[] = [...email, ...sms, ...fax];
+export const callChannels: readonly Channel[] = [...voice, ...tts];
+export const writtenChannels: readonly Channel[] = [...email, ...sms, ...fax];
 
 function field(name: string, of: readonly Channel[], traits: Traits = {}): FieldDefinition {
   return {
@@ -236,16 +236,3 @@ export function serviceSideFields(
 export function channelsOf(interfaceName: InterfaceName): readonly Channel[] {
   return channels.filter((channel) => messageFields(interfaceName, channel).length > 0);
 }
-
-/** interface.md, 2.3. */
-export function supportsFiles(interfaceName: InterfaceName, channel: Channel): boolean {
-  return writtenChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
-}
-
-/** interface.md, 2.7 and 2.10. */
-export function supportsKeypads(interfaceName: InterfaceName, channel: Channel): boolean {
-  return callChannels.includes(channel) && messageFields(interfaceName, channel).length > 0;
-}
-
-/** interface.md, 2.7 and 8. */
-export const keypadTones: readonly string[] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];

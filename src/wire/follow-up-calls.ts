@@ -1,11 +1,10 @@
 import type { Format } from '../domain/message.ts';
-import { encodeAnswer } from './encode-send-answer.ts';
+import { encodeAnswer, pageMembers, type RecordPage } from './answer-members.ts';
+import type { Credentials } from './credentials.ts';
 import { asText, isBlank, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { type InboundRecord, type MessageState, toReply } from './message-status.ts';
-import { encodeRecords, pageMembers, type RecordPage } from './records.ts';
-import { formatOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
-import { parseRest2Path, type Rest2Version } from './rest-2-paths.ts';
-import type { EncodedAnswer, ReceivedRequest, WireCredentials } from './wire-interface.ts';
+import { formatOf, parseRest2Path, type Rest2Version, rest2CredentialsOf } from './rest-2-head.ts';
+import type { EncodedAnswer, ReceivedRequest } from './wire-interface.ts';
 
 /**
  * Calls about earlier messages, the service's side (docs/reference/interfaces.md, "Status look-up").
@@ -39,7 +38,7 @@ export type FollowUpCall = {
   readonly question: FollowUpQuestion;
   /** The format of the answer, from `Accept`; JSON by default. */
   readonly format: Format;
-  readonly credentials?: WireCredentials;
+  readonly credentials?: Credentials;
 };
 
 const defaultRecordsPerPage = 100;
@@ -141,7 +140,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Of actions and received messages; for the status see `message-status.ts`. */
+/** The answer to an action, or received messages; for the status see `message-status.ts`. */
 export type FollowUpAnswer =
   | {
       readonly kind: 'done';
@@ -170,13 +169,15 @@ export function encodeFollowUpAnswer(answer: FollowUpAnswer, format: Format): En
     case 'done': {
       const { action, messageId, jobNumber, state } = answer;
       const Action = action.charAt(0).toUpperCase() + action.slice(1);
-      return encodeRecords(
+      return encodeAnswer(
+        200,
         { Result: 'Success', MessageID: messageId, Status: state, JobNum: jobNumber, Action },
         format,
       );
     }
     case 'received':
-      return encodeRecords(
+      return encodeAnswer(
+        200,
         {
           Result: 'Success',
           ...pageMembers(answer.count, answer),

@@ -1,13 +1,14 @@
 import type { InterfaceName, SendRequest } from '../domain/message.ts';
 import { canBeMessageId } from '../domain/message-id.ts';
-import { isBase64, isCallAudio } from './binary-values.ts';
-import { type FieldDefinition, keypadTones, serviceSideFields } from './fields.ts';
+import type { Credentials } from './credentials.ts';
+import { type FieldDefinition, serviceSideFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { MessageOrigin, ReceivedMessage } from './message.ts';
-import type { Rest2Version } from './rest-2-paths.ts';
+import { keypadTones } from './message-parts.ts';
+import { noValidDestination } from './required-fields.ts';
+import type { Rest2Version } from './rest-2-head.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
-import type { WireCredentials } from './wire-interface.ts';
-import { internationalNumber, isLongerThan, isTime } from './wire-values.ts';
+import { internationalNumber, isBase64, isCallAudio, isLongerThan, isTime } from './wire-values.ts';
 import { wrongTypes } from './wrong-types.ts';
 
 /**
@@ -39,7 +40,7 @@ export function forbiddenValues(
 }
 
 /** The sender of the earlier interfaces is "the user's email address" (section 5). */
-export function forbiddenCredentials(credentials: WireCredentials | undefined): readonly string[] {
+export function forbiddenCredentials(credentials: Credentials | undefined): readonly string[] {
   const faulty =
     credentials?.kind === 'apiKey' && !isBlank(credentials.sender) && !isEmailAddress(credentials.sender);
   return faulty ? [invalidSender] : [];
@@ -66,7 +67,7 @@ function isLater(version: Rest2Version | undefined): boolean {
 /** Version 2.02 in XML (2.2 and 2.3). */
 const entryNames: Readonly<Record<string, string>> = { Destinations: 'Destination', Files: 'File' };
 
-/** Otherwise the parser would silently ignore all recipients or files of a value that is no list. */
+/** The parser would silently ignore all recipients or files of a value that is no list. */
 function listFaults({ interface: name, format }: MessageOrigin, members: JsonObject): readonly string[] {
   if (name === 'soap-tts') return [];
   return ['Destinations', 'Files', 'Keypads'].flatMap((list) => {
@@ -159,9 +160,7 @@ function isSupportedZone(interfaceName: InterfaceName, text: string): boolean {
 function destinationFaults({ channel, destinations }: SendRequest): readonly string[] {
   const isAddress = channel === 'email' ? isEmailAddress : isPhoneNumber;
   const written = destinations.map(({ Recipient }) => Recipient.trim()).filter((text) => text !== '');
-  return written.length > 0 && !written.some(isAddress)
-    ? ['Error - Could not find any valid destination(s).']
-    : [];
+  return written.length > 0 && !written.some(isAddress) ? [noValidDestination] : [];
 }
 
 function fileFaults({ files }: SendRequest): readonly string[] {

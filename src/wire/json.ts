@@ -27,7 +27,7 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** With numbers as numbers, to check types; undefined when the bytes are not JSON. */
+/** Parses with numbers as numbers, to check types; undefined when the bytes are not JSON. */
 export function parseTypedJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(body));

@@ -1,12 +1,11 @@
 import type { Format } from '../domain/message.ts';
-import { encodeAnswer } from './encode-send-answer.ts';
 import {
-  encodeRecords,
+  type AnswerMembers,
+  encodeAnswer,
   pageMembers,
-  type RecordMembers,
   type RecordPage,
   type RecordTime,
-} from './records.ts';
+} from './answer-members.ts';
 import type { EncodedAnswer } from './wire-interface.ts';
 
 /**
@@ -84,11 +83,11 @@ export function encodeStatusAnswer(answer: StatusAnswer, format: Format): Encode
     case 'unauthorized':
       return encodeAnswer(401, { Result: 'Unauthorized', ErrorMessage: answer.words }, format);
     case 'found':
-      return encodeRecords(toMembers(answer.status), format);
+      return encodeAnswer(200, toMembers(answer.status), format);
   }
 }
 
-function toMembers(status: MessageStatus): RecordMembers {
+function toMembers(status: MessageStatus): AnswerMembers {
   return {
     Result: 'Success',
     MessageID: status.messageId,
@@ -120,7 +119,7 @@ const destinationMembers: readonly string[] = [
   ...Array.from({ length: 9 }, (_, index) => `Custom${index + 1}`),
 ];
 
-function toRecord(recipient: RecipientStatus): RecordMembers {
+function toRecord(recipient: RecipientStatus): AnswerMembers {
   const { fields } = recipient;
   return {
     Type: recipient.type,
@@ -138,7 +137,7 @@ function toRecord(recipient: RecipientStatus): RecordMembers {
   };
 }
 
-export function toReply({ receivedId, receivedTime, timeZone, from, text }: InboundRecord): RecordMembers {
+export function toReply({ receivedId, receivedTime, timeZone, from, text }: InboundRecord): AnswerMembers {
   return {
     ReceivedID: receivedId,
     ReceivedTimeLocal: receivedTime.local,

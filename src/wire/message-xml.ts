@@ -1,8 +1,8 @@
 import { listDestinations } from '../domain/destinations.ts';
 import type { Channel, Destination, InterfaceName, OutgoingRequest } from '../domain/message.ts';
-import { destinationFieldDefinitions } from './destination-fields.ts';
 import { isObject, type JsonObject, member } from './json.ts';
 import { isRecipientOnly, type ReceivedMessage, wireFields, wireRecipientOf } from './message.ts';
+import { destinationFieldDefinitions } from './message-parts.ts';
 import { cdata, toList, type XmlContent, type XmlElements } from './xml.ts';
 
 /**

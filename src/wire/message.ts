@@ -11,17 +11,16 @@ import type {
   SendRequest,
 } from '../domain/message.ts';
 import { canBeMessageId, maxMessageIdLength } from '../domain/message-id.ts';
-import { destinationFieldDefinitions, unsupportedDestinationFields } from './destination-fields.ts';
+import { type FieldDefinition, messageFields, serviceSideFields } from './fields.ts';
+import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import {
-  type FieldDefinition,
+  destinationFieldDefinitions,
   keypadTones,
-  messageFields,
-  serviceSideFields,
   supportsFiles,
   supportsKeypads,
-} from './fields.ts';
-import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
-import type { Rest2Version } from './rest-2-paths.ts';
+  unsupportedDestinationFields,
+} from './message-parts.ts';
+import type { Rest2Version } from './rest-2-head.ts';
 import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './wire-values.ts';
 
 /** What all formats share: the parts that an interface's messages have. */

@@ -1,8 +1,8 @@
 import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
+import type { Credentials } from './credentials.ts';
 import { serviceSideFields } from './fields.ts';
 import { isBlank } from './json.ts';
 import { isLoopbackHttp } from './loopback.ts';
-import type { WireCredentials } from './wire-interface.ts';
 
 /**
  * Reasons to refuse a request: only "presence of required fields" (interface.md, 3 and 7), in observed words
@@ -20,7 +20,7 @@ const missingBody: Readonly<Record<Channel, string>> = {
 export const missingMessageData = 'Missing message data';
 
 /** The missing parts of credentials in the body (interface.md, section 5). */
-export function credentialRefusals(credentials: WireCredentials | undefined): readonly string[] {
+export function credentialRefusals(credentials: Credentials | undefined): readonly string[] {
   if (credentials === undefined || credentials.kind === 'authToken') return [];
   const missingSender = isBlank(credentials.sender) ? ['Missing Sender'] : [];
   const [secret, word] =
@@ -38,10 +38,12 @@ export function refusals(interfaceName: InterfaceName, request: SendRequest): re
   ];
 }
 
+export const noValidDestination = 'Error - Could not find any valid destination(s).';
+
 function destinationRefusals({ destinations }: SendRequest): readonly string[] {
   if (destinations.length === 0) return ['Missing or empty destinations'];
   if (destinations.every(({ Recipient }) => isBlank(Recipient))) {
-    return ['Error - Could not find any valid destination(s).'];
+    return [noValidDestination];
   }
   return [];
 }

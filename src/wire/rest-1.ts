@@ -1,4 +1,5 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest } from '../domain/message.ts';
+import type { Credentials } from './credentials.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
@@ -6,13 +7,7 @@ import { parseSendRequest } from './message.ts';
 import { jsonMembers, parseMessageData, typedParts, writeMessageData } from './message-json.ts';
 import { parseMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeRest1SendAnswer } from './send-answer.ts';
-import type {
-  DecodedSendRequest,
-  ReceivedRequest,
-  RequestContext,
-  WireCredentials,
-  WireInterface,
-} from './wire-interface.ts';
+import type { DecodedSendRequest, ReceivedRequest, RequestContext, WireInterface } from './wire-interface.ts';
 import { buildXml, parseXml } from './xml.ts';
 
 /**
@@ -67,7 +62,7 @@ type Envelope = {
   readonly MessageID?: string;
 };
 
-function toEnvelope(version: Version, request: OutgoingRequest, credentials: WireCredentials): Envelope {
+function toEnvelope(version: Version, request: OutgoingRequest, credentials: Credentials): Envelope {
   if (credentials.kind !== 'apiKey') {
     throw new Error(
       `rest-${version} needs a sender and an API key, not credentials of kind ${credentials.kind}`,

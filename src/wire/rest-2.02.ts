@@ -1,12 +1,19 @@
 import type { Channel, Format, OutgoingRequest } from '../domain/message.ts';
+import type { Credentials } from './credentials.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { isObject, member, parseJson } from './json.ts';
 import { parseSendRequest } from './message.ts';
 import { parseMessageData, typedParts, writeMessageData } from './message-json.ts';
 import { parseMessageElements, toMessageElements } from './message-xml.ts';
-import { authorizationOf, formatOf, mediaTypeOf, rest2CredentialsOf } from './rest-2.02-headers.ts';
-import { parseRest2Path, rest2Prefix } from './rest-2-paths.ts';
+import {
+  authorizationOf,
+  formatOf,
+  mediaTypeOf,
+  parseRest2Path,
+  rest2CredentialsOf,
+  rest2Prefix,
+} from './rest-2-head.ts';
 import { decodeSendAnswer } from './send-answer.ts';
 import { createStatusLookUp } from './status-look-up.ts';
 import type {
@@ -14,14 +21,13 @@ import type {
   EncodedSendRequest,
   ReceivedRequest,
   RequestContext,
-  WireCredentials,
   WireInterface,
 } from './wire-interface.ts';
 import { buildXml, looksLikeXml, parseXmlRoot } from './xml.ts';
 
 /**
  * REST 2.02 (interface.md, 4.1): one path per channel, the token in a header. The account's address can
- * select 2.03 or 2.04 (`rest-2-paths.ts`).
+ * select 2.03 or 2.04 (`rest-2-head.ts`).
  */
 
 const name = 'rest-2.02';
@@ -49,7 +55,7 @@ export const rest202Xml: WireInterface = {
 /** XML requires both headers (4.1), JSON recommends them. */
 function encode(
   request: OutgoingRequest,
-  credentials: WireCredentials,
+  credentials: Credentials,
   format: Format,
   toBody: (request: OutgoingRequest) => string,
 ): EncodedSendRequest {

@@ -16,7 +16,7 @@ export function decodeSendAnswer(body: Uint8Array): SendAnswer {
   return parseResult(parse(body), body);
 }
 
-/** As 2.02, or `Job <number>` as plain or JSON text (interface.md, 4.2). */
+/** Reads an answer of 2.02, or `Job <number>` as plain or JSON text (interface.md, 4.2). */
 export function decodeRest1SendAnswer(body: Uint8Array): SendAnswer {
   const content = parse(body);
   const text = looksLikeXml(body) ? undefined : (asText(content) ?? new TextDecoder().decode(body));

@@ -2,9 +2,8 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { listDestinations } from '../domain/destinations.ts';
 import { destinationFields, type Keypad, type OutgoingRequest } from '../domain/message.ts';
-import { isBase64 } from './binary-values.ts';
-import { destinationFieldsOf } from './destination-fields.ts';
-import { channelsOf, keypadTones } from './fields.ts';
+import type { Credentials } from './credentials.ts';
+import { channelsOf, messageFields } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
 import {
@@ -14,15 +13,11 @@ import {
   wireFields,
   wireRecipientOf,
 } from './message.ts';
+import { destinationFieldsOf, keypadTones } from './message-parts.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
-import type {
-  DecodedSendRequest,
-  ReceivedRequest,
-  RequestContext,
-  WireCredentials,
-  WireInterface,
-} from './wire-interface.ts';
+import type { DecodedSendRequest, ReceivedRequest, RequestContext, WireInterface } from './wire-interface.ts';
+import { isBase64 } from './wire-values.ts';
 import { parseXml } from './xml.ts';
 
 /** Text-to-speech over SOAP (interface.md, 2.10 and 4.3): document/literal, one operation. */
@@ -30,29 +25,18 @@ import { parseXml } from './xml.ts';
 const name = 'soap-tts';
 export const soapAction = 'SendTTSService#send_tts';
 
+/** Parts that are no fields, by the field before which they stand. */
+const partsBefore: Readonly<Record<string, readonly string[]>> = {
+  CallerID: ['sender', 'token'],
+  Voice: ['phone_numbers', 'csv_file'],
+  Options: keypadTones.flatMap((tone) => [`keypad_${tone}_enabled`, `keypad_${tone}_route_number`]),
+};
+
 /** In the order of 2.10. All are text; `csv_file` is base64. */
-export const soapParts: readonly string[] = [
-  'sender',
-  'token',
-  'caller_id',
-  'reference',
-  'billing_account',
-  'number_of_operators',
-  'retry_attempts',
-  'retry_period',
-  'sendtime',
-  'endtime',
-  'phone_numbers',
-  'csv_file',
-  'voice',
-  'msg_to_people',
-  'msg_to_answer_phones',
-  'call_route_msg_to_operators',
-  'call_route_msg_to_people',
-  'call_route_msg_on_wrong_key',
-  ...keypadTones.flatMap((tone) => [`keypad_${tone}_enabled`, `keypad_${tone}_route_number`]),
-  'options',
-];
+export const soapParts: readonly string[] = messageFields(name, 'tts').flatMap((field) => [
+  ...(partsBefore[field.name] ?? []),
+  field.wireName,
+]);
 
 /**
  * The account's address is the endpoint itself, so the path is empty.
@@ -84,7 +68,7 @@ function toHeader({ messageId }: OutgoingRequest): { 'wsa:MessageID': Record<str
   };
 }
 
-function toParts(request: OutgoingRequest, credentials: WireCredentials): Readonly<Record<string, string>> {
+function toParts(request: OutgoingRequest, credentials: Credentials): Readonly<Record<string, string>> {
   if (credentials.kind !== 'senderToken') {
     throw new Error(`${name} needs a sender and a token, not credentials of kind ${credentials.kind}`);
   }

@@ -1,18 +1,12 @@
+import { escapeHtml } from '../domain/html.ts';
 import { ttsNamespace } from './soap-answer.ts';
 import { soapAction, soapParts } from './soap-tts.ts';
 import type { EncodedAnswer, ReceivedRequest } from './wire-interface.ts';
-import { buildXmlWithAttributes, type XmlElements } from './xml.ts';
 
 /**
  * WSDL 1.1 of the SOAP interface (interface.md, 2.10 and 4.3), from which toolkits generate clients and
  * servers.
  */
-
-const schemaNamespace = 'http://www.w3.org/2001/XMLSchema';
-const wsdlNamespace = 'http://schemas.xmlsoap.org/wsdl/';
-const wsdlSoapNamespace = 'http://schemas.xmlsoap.org/wsdl/soap/';
-const soapOverHttp = 'http://schemas.xmlsoap.org/soap/http';
-const operation = 'send_tts';
 
 /** `?wsdl` after any path that accepts SOAP; undefined for other requests. */
 export function decodeWsdlRequest(received: ReceivedRequest): { readonly address: string } | undefined {
@@ -30,74 +24,49 @@ function requestedAddress(host: string | readonly string[] | undefined, path: st
 }
 
 export function encodeWsdl(address: string): EncodedAnswer {
-  return {
-    status: 200,
-    headers: { 'Content-Type': 'text/xml; charset=utf-8' },
-    body: buildXmlWithAttributes({
-      'wsdl:definitions': {
-        '@name': 'SendTTSService',
-        '@targetNamespace': ttsNamespace,
-        '@xmlns:tns': ttsNamespace,
-        '@xmlns:wsdl': wsdlNamespace,
-        '@xmlns:soap': wsdlSoapNamespace,
-        '@xmlns:xs': schemaNamespace,
-        'wsdl:types': { 'xs:schema': schema() },
-        'wsdl:message': [message('send_ttsRequest', operation), message('send_ttsResponse', 'ttsResponse')],
-        'wsdl:portType': {
-          '@name': 'SendTTSPortType',
-          'wsdl:operation': {
-            '@name': operation,
-            'wsdl:input': { '@message': 'tns:send_ttsRequest' },
-            'wsdl:output': { '@message': 'tns:send_ttsResponse' },
-          },
-        },
-        'wsdl:binding': binding(),
-        'wsdl:service': {
-          '@name': 'SendTTSService',
-          'wsdl:port': {
-            '@name': 'SendTTSPort',
-            '@binding': 'tns:SendTTSBinding',
-            'soap:address': { '@location': address },
-          },
-        },
-      },
-    }),
-  };
-}
-
-function schema(): XmlElements {
-  return {
-    '@targetNamespace': ttsNamespace,
-    '@elementFormDefault': 'unqualified',
-    'xs:element': [elementOf(operation, soapParts), elementOf('ttsResponse', ['ttsReturn'])],
-  };
+  const body = `<?xml version="1.0" encoding="UTF-8"?>
+<wsdl:definitions name="SendTTSService" targetNamespace="${ttsNamespace}" xmlns:tns="${ttsNamespace}"
+  xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/"
+  xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <wsdl:types>
+    <xs:schema targetNamespace="${ttsNamespace}" elementFormDefault="unqualified">
+${elementOf('send_tts', soapParts)}
+${elementOf('ttsResponse', ['ttsReturn'])}
+    </xs:schema>
+  </wsdl:types>
+  <wsdl:message name="send_ttsRequest"><wsdl:part name="parameters" element="tns:send_tts"/></wsdl:message>
+  <wsdl:message name="send_ttsResponse"><wsdl:part name="parameters" element="tns:ttsResponse"/></wsdl:message>
+  <wsdl:portType name="SendTTSPortType">
+    <wsdl:operation name="send_tts">
+      <wsdl:input message="tns:send_ttsRequest"/>
+      <wsdl:output message="tns:send_ttsResponse"/>
+    </wsdl:operation>
+  </wsdl:portType>
+  <wsdl:binding name="SendTTSBinding" type="tns:SendTTSPortType">
+    <soap:binding style="document" transport="http://schemas.xmlsoap.org/soap/http"/>
+    <wsdl:operation name="send_tts">
+      <soap:operation soapAction="${soapAction}"/>
+      <wsdl:input><soap:body use="literal"/></wsdl:input>
+      <wsdl:output><soap:body use="literal"/></wsdl:output>
+    </wsdl:operation>
+  </wsdl:binding>
+  <wsdl:service name="SendTTSService">
+    <wsdl:port name="SendTTSPort" binding="tns:SendTTSBinding">
+      <soap:address location="${escapeHtml(address)}"/>
+    </wsdl:port>
+  </wsdl:service>
+</wsdl:definitions>
+`;
+  return { status: 200, headers: { 'Content-Type': 'text/xml; charset=utf-8' }, body };
 }
 
 /** An element with each part at most once, in this order. */
-function elementOf(name: string, parts: readonly string[]): XmlElements {
-  const children = parts.map((part) => ({
-    '@name': part,
-    '@type': part === 'csv_file' ? 'xs:base64Binary' : 'xs:string',
-    '@minOccurs': '0',
-  }));
-  return { '@name': name, 'xs:complexType': { 'xs:sequence': { 'xs:element': children } } };
-}
-
-function message(name: string, element: string): XmlElements {
-  return { '@name': name, 'wsdl:part': { '@name': 'parameters', '@element': `tns:${element}` } };
-}
-
-function binding(): XmlElements {
-  const literal = { 'soap:body': { '@use': 'literal' } };
-  return {
-    '@name': 'SendTTSBinding',
-    '@type': 'tns:SendTTSPortType',
-    'soap:binding': { '@style': 'document', '@transport': soapOverHttp },
-    'wsdl:operation': {
-      '@name': operation,
-      'soap:operation': { '@soapAction': soapAction },
-      'wsdl:input': literal,
-      'wsdl:output': literal,
-    },
-  };
+function elementOf(name: string, parts: readonly string[]): string {
+  const children = parts.map((part) => {
+    const type = part === 'csv_file' ? 'xs:base64Binary' : 'xs:string';
+    return `<xs:element name="${part}" type="${type}" minOccurs="0"/>`;
+  });
+  return `<xs:element name="${name}"><xs:complexType><xs:sequence>
+${children.join('\n')}
+</xs:sequence></xs:complexType></xs:element>`;
 }

@@ -1,7 +1,6 @@
 import type { Format } from '../domain/message.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
-import { authorizationOf, mediaTypeOf } from './rest-2.02-headers.ts';
-import { rest2Prefix } from './rest-2-paths.ts';
+import { authorizationOf, mediaTypeOf, rest2Prefix } from './rest-2-head.ts';
 import { wordsIn } from './send-answer.ts';
 import type { StatusLookUp, StatusLookUpAnswer, StatusLookUpPage } from './wire-interface.ts';
 import { parseMembers } from './xml.ts';
@@ -13,7 +12,7 @@ import { parseMembers } from './xml.ts';
 
 const pathPrefix = `${rest2Prefix}/get/status/`;
 
-/** For version 2.02, with the headers of a send. */
+/** Creates the look-up of version 2.02, which has the headers of a send. */
 export function createStatusLookUp(format: Format): StatusLookUp {
   return {
     encode: (messageId, credentials, page) => ({

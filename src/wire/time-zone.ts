@@ -1,5 +1,6 @@
 import { findIana, findWindows } from 'windows-iana';
 import type { InterfaceName } from '../domain/message.ts';
+import { memoize } from '../platform/memoize.ts';
 import { timeZoneName } from '../platform/time-zone-names.ts';
 
 /**
@@ -44,28 +45,14 @@ export function parseTimeZone(text: string): string | undefined {
   return region ?? regionOf(text);
 }
 
-const maxMemoized = 10_000;
-
 /** A contact file repeats a few zones in all rows, and each computation takes about 50 µs. */
-function memoize(compute: (text: string) => readonly string[]): (text: string) => readonly string[] {
-  const results = new Map<string, readonly string[]>();
-  return (text) => {
-    const memoized = results.get(text);
-    if (memoized) return memoized;
-    if (results.size >= maxMemoized) results.clear();
-    const result = compute(text);
-    results.set(text, result);
-    return result;
-  };
-}
-
-const windowsRegions = memoize((text) => {
+const windowsRegions = memoize((text: string): readonly string[] => {
   const exact = findIana(text);
   return exact.length > 0 ? exact : findIana(text + suffix);
 });
 
 /** The name and the runtime's canonical one (`Europe/Kiev` for `Europe/Kyiv`); empty if unknown. */
-const canonicalNames = memoize((text) => {
+const canonicalNames = memoize((text: string): readonly string[] => {
   const region = timeZoneName(text);
   if (region === undefined) return [];
   return [region, new Intl.DateTimeFormat('en', { timeZone: region }).resolvedOptions().timeZone];

@@ -11,7 +11,7 @@ export type TtsReturnForm = {
 };
 
 export const maxPatternLength = 200;
-/** Of `*`, `+`, `?`, `{…}` and `|`. With them, 100 characters take at most some million steps. */
+/** The most of `*`, `+`, `?`, `{…}` and `|` in a pattern. With them, 100 characters take at most some million steps. */
 const maxChoices = 4;
 const maxTextLength = 100;
 

@@ -1,16 +1,11 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } from '../domain/message.ts';
+import type { Credentials } from './credentials.ts';
 import type { TtsReturnForm } from './tts-return.ts';
 
 /**
  * Each interface and format of the service is a `WireInterface`. Everything here is pure: no clock, no
  * randomness, no I/O.
  */
-
-/** What identifies a caller (interface.md, section 5). */
-export type WireCredentials =
-  | { readonly kind: 'authToken'; readonly authToken: string }
-  | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
-  | { readonly kind: 'senderToken'; readonly sender: string; readonly token: string };
 
 /** `path` is appended to the account's address: empty, or with a leading slash. */
 export type EncodedSendRequest = {
@@ -64,7 +59,7 @@ export type RequestContext = {
   readonly version: string;
   readonly format: Format;
   readonly answer: AnswerStyle;
-  readonly credentials?: WireCredentials;
+  readonly credentials?: Credentials;
 };
 
 /** An answer before it is encoded (interface.md, 2.9 and 7). */
@@ -119,7 +114,7 @@ export type StatusLookUp = {
    * @param page of the recipients, from 1; undefined to ask only about the message
    * @throws Error for credentials of another interface
    */
-  readonly encode: (messageId: string, credentials: WireCredentials, page?: number) => EncodedLookUp;
+  readonly encode: (messageId: string, credentials: Credentials, page?: number) => EncodedLookUp;
   readonly decode: (body: Uint8Array) => StatusLookUpAnswer;
   /** Of a `found` answer. Never throws. */
   readonly decodeRecipients: (body: Uint8Array) => StatusLookUpPage;
@@ -141,7 +136,7 @@ export type WireInterface = {
    *
    * @throws Error for anything that campaign and account checks should have refused
    */
-  readonly encodeSendRequest: (request: OutgoingRequest, credentials: WireCredentials) => EncodedSendRequest;
+  readonly encodeSendRequest: (request: OutgoingRequest, credentials: Credentials) => EncodedSendRequest;
   readonly decodeSendAnswer: DecodeSendAnswer;
   readonly statusLookUp?: StatusLookUp;
 };

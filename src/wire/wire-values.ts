@@ -38,7 +38,7 @@ const forms: Readonly<Record<TextForm, { readonly pattern: RegExp; readonly what
   sender: { pattern: /^\+?\d{3,15}$/, what: 'the digits of a number or short code such as +6421345678' },
 };
 
-/** As `wireValueError`. An empty value counts as an absent field. */
+/** Checks the form of a text as `wireValueError` checks its type. An empty value counts as an absent field. */
 export function formError({ form }: FieldDefinition, value: string): string | undefined {
   if (form === undefined) return undefined;
   const { pattern, what } = forms[form];
@@ -142,4 +142,26 @@ export function toWireRecipient(interfaceName: InterfaceName, recipient: string)
 
 export function fromWireRecipient(interfaceName: InterfaceName, recipient: string): string {
   return interfaceName !== 'rest-2.02' && internationalNumber.test(recipient) ? `+${recipient}` : recipient;
+}
+
+/** Whether a text is base64 in whole groups of four characters; spaces and line breaks may be anywhere. */
+export function isBase64(text: string): boolean {
+  if (/[^\sA-Za-z0-9+/=]|=[^=\s]/.test(text)) return false;
+  const written = text.replaceAll(/\s+/g, '');
+  return written.length % 4 === 0 && !written.endsWith('===');
+}
+
+/** Whether the content is 16-bit audio of 8000 Hz: PCM in a RIFF file (2.7 and 8); its format is in a chunk of its own, after any others. */
+export function isCallAudio(content: Buffer): boolean {
+  if (content.toString('latin1', 0, 4) !== 'RIFF' || content.toString('latin1', 8, 12) !== 'WAVE')
+    return false;
+  for (let at = 12; at + 24 <= content.length; ) {
+    if (content.toString('latin1', at, at + 4) === 'fmt ') {
+      const [format, sampleRate] = [content.readUInt16LE(at + 8), content.readUInt32LE(at + 12)];
+      return format === 1 && sampleRate === 8_000 && content.readUInt16LE(at + 22) === 16;
+    }
+    const size = content.readUInt32LE(at + 4);
+    at += 8 + size + (size % 2);
+  }
+  return false;
 }

@@ -1,7 +1,7 @@
-import { destinationFieldDefinitions } from './destination-fields.ts';
 import { type FieldType, serviceSideFields } from './fields.ts';
 import { isObject, member } from './json.ts';
 import type { MessageOrigin, ReceivedMessage } from './message.ts';
+import { destinationFieldDefinitions } from './message-parts.ts';
 
 /**
  * Values of another type than interface.md gives them (2.1–2.8). The parser drops such a value, or reads a number as a

@@ -8,22 +8,22 @@ import type {
   SendRequest,
 } from '../../src/domain/message.ts';
 import { firstUnsupportedCharacter } from '../../src/wire/characters.ts';
-import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
+import type { Credentials } from '../../src/wire/credentials.ts';
+import { type FieldDefinition, messageFields } from '../../src/wire/fields.ts';
+import { wireInterfaces } from '../../src/wire/interfaces.ts';
 import {
-  type FieldDefinition,
+  destinationFieldsOf,
   keypadTones,
-  messageFields,
   supportsFiles,
   supportsKeypads,
-} from '../../src/wire/fields.ts';
-import { wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { WireCredentials, WireInterface } from '../../src/wire/wire-interface.ts';
+} from '../../src/wire/message-parts.ts';
+import type { WireInterface } from '../../src/wire/wire-interface.ts';
 import { anyCharacter } from './any-character.ts';
 import { wav } from './wav.ts';
 
 export const secret = 'secret-of-the-test';
 
-export function credentialsFor(interfaceName: InterfaceName): WireCredentials {
+export function credentialsFor(interfaceName: InterfaceName): Credentials {
   switch (interfaceName) {
     case 'rest-2.02':
       return { kind: 'authToken', authToken: secret };

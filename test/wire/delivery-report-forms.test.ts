@@ -65,6 +65,10 @@ describe('decodeDeliveryReport: form fields', () => {
     },
   );
 
+  test.each(['<a>', '<a></b>', '<a>text</a>', '<a/>'])('XML without members is unreadable: %s', (body) => {
+    expect(decodeDeliveryReport(postCall(body)).kind).toBe('unreadable');
+  });
+
   test('form fields that are not UTF-8 are unreadable', () => {
     expect(because(Buffer.from(`${form}&Message=\xe9`, 'latin1'))).toBe('the body is not UTF-8');
   });

@@ -136,11 +136,6 @@ describe('decodeDeliveryReport', () => {
     });
   });
 
-  test('NUL, which Postgres cannot store, is removed', () => {
-    expect(report({ Result: 'a\0b' })).toMatchObject({ result: 'ab' });
-    expect(report({ SubAccount: '\0' })).not.toHaveProperty('subAccount');
-  });
-
   test.each([
     ['{', 'the JSON is not well-formed'],
     ['[]', 'the JSON is not an object'],
@@ -234,10 +229,6 @@ describe('decodeDeliveryReport', () => {
     expect(decode({ ...seen, JobNumber: null }, mapping)).toMatchObject({ why: 'it has no MessageID' });
   });
 
-  test('a lone surrogate becomes U+FFFD, which Postgres can store', () => {
-    expect(report({ Result: 'a\ud800b' })).toMatchObject({ result: 'a\ufffdb' });
-  });
-
   test('XML is read like JSON, with every value as it was written', () => {
     const elements = Object.entries(seen)
       .filter(([, value]) => value !== null)
@@ -249,22 +240,7 @@ describe('decodeDeliveryReport', () => {
     });
   });
 
-  test.each([
-    '<a>',
-    '<a></b>',
-    '<!DOCTYPE a [<!ENTITY x "y">]><a><Type>&x;</Type></a>',
-    '<a>text</a>',
-    '<a/>',
-  ])('XML that is not well-formed, has a document type or contains nothing is unreadable: %s', (xml) => {
-    expect(decode(xml).kind).toBe('unreadable');
-  });
-
-  test('no value throws or changes a prototype', () => {
-    const hostile = decode(
-      `{"__proto__":{"x":"1"},${JSON.stringify({ ...seen, Detail: '__proto__:1,constructor:2' }).slice(1)}`,
-    );
-    expect(hostile).toMatchObject({ kind: 'report', report: { units: {} } });
-    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  test('no value throws', () => {
     const members = Object.keys(seen).map((name) => [name, fc.jsonValue()] as const);
     fc.assert(
       fc.property(fc.record(Object.fromEntries(members), { requiredKeys: [] }), (value) => {

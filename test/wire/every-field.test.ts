@@ -6,14 +6,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Destination, DestinationField, SendRequest } from '../../src/domain/message.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { destinationFieldsOf } from '../../src/wire/destination-fields.ts';
-import {
-  type FieldDefinition,
-  messageFields,
-  supportsFiles,
-  supportsKeypads,
-} from '../../src/wire/fields.ts';
+import { type FieldDefinition, messageFields } from '../../src/wire/fields.ts';
+import { destinationFieldsOf, supportsFiles, supportsKeypads } from '../../src/wire/message-parts.ts';
 import type { WireInterface } from '../../src/wire/wire-interface.ts';
+import { anAccount } from '../support/account.ts';
 import { readJournal } from '../support/journal.ts';
 import { credentialsFor, everyChannel, smallestMessage } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
@@ -41,20 +37,15 @@ async function arrived(
   requests: readonly SendRequest[],
   newMessageId = () => `M${++sent}`,
 ) {
-  const gateway = openGateway({
-    name: 'test',
-    interface: wire.name,
-    format: wire.format,
-    baseUrl: sandbox.url,
-    credentials: credentialsFor(wire.name),
-    timeouts: { connect: 5000, headers: 20_000, body: 20_000 },
-    concurrency: 1,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-    ratesTimeZone: 'UTC',
-  });
+  const gateway = openGateway(
+    anAccount({
+      interface: wire.name,
+      format: wire.format,
+      baseUrl: sandbox.url,
+      credentials: credentialsFor(wire.name),
+      timeouts: { connect: 5000, headers: 20_000, body: 20_000 },
+    }),
+  );
   const numbered = requests.map((request) => ({ ...request, messageId: newMessageId() }));
   for (const request of numbered) {
     expect(await gateway.send(outgoing(request))).toMatchObject({ kind: 'answer' });

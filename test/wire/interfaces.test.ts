@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
-import type { Credentials } from '../../src/gateway/account.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
-import type { WireCredentials } from '../../src/wire/wire-interface.ts';
-
-test('an interface is chosen by its name and format', () => {
-  expect(wireInterface('rest-2.02', 'json')).toMatchObject({ name: 'rest-2.02', format: 'json' });
-});
 
 test('every interface is available in all its formats', () => {
   expect(wireInterfaces.map(({ name, format, channels }) => [name, format, channels.join(' ')])).toEqual([
@@ -23,10 +17,4 @@ test('every interface is available in all its formats', () => {
 test('an unavailable combination is an input error that names the available ones', () => {
   expect(() => wireInterface('soap-tts', 'json')).toThrow(InputError);
   expect(() => wireInterface('soap-tts', 'json')).toThrow(/soap-tts, format json.*rest-2\.02 in json/s);
-});
-
-test("an account's credentials fit the wire interface", () => {
-  const credentials: Credentials = { kind: 'authToken', authToken: 't' };
-  const wireCredentials: WireCredentials = credentials;
-  expect(wireCredentials).toBe(credentials);
 });

@@ -94,13 +94,6 @@ describe('a call whose account says where its reports stand', () => {
   });
 });
 
-test('a list is unreadable where the account does not say that reports stand in one', () => {
-  expect(decodeDeliveryReport(postCall(JSON.stringify([report('V1')])))).toEqual({
-    kind: 'unreadable',
-    why: 'the JSON is not an object',
-  });
-});
-
 describe('a call without Type', () => {
   const { Type: _, ...plain } = report('V1');
   const read = (body: object, withoutType: object) =>

@@ -10,6 +10,7 @@ import { soapParts } from '../../src/wire/soap-tts.ts';
 import { encodeWsdl } from '../../src/wire/soap-wsdl.ts';
 import type { SendAnswer } from '../../src/wire/wire-interface.ts';
 import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
+import { anAccount } from '../support/account.ts';
 import { outgoing } from '../support/outgoing.ts';
 
 /**
@@ -205,20 +206,8 @@ const message: SendRequest = {
 
 /** Sends through the real gateway. */
 async function send(url: string, request: SendRequest): Promise<Evidence> {
-  const gateway = openGateway({
-    name: 'peer',
-    interface: 'soap-tts',
-    format: 'xml',
-    baseUrl: url,
-    credentials: { kind: 'senderToken', sender: 'user@example.com', token: 'secret <&> token' },
-    timeouts: { connect: 1000, headers: 5000, body: 5000 },
-    concurrency: 1,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-    ratesTimeZone: 'UTC',
-  });
+  const credentials = { kind: 'senderToken', sender: 'user@example.com', token: 'secret <&> token' } as const;
+  const gateway = openGateway(anAccount({ interface: 'soap-tts', format: 'xml', baseUrl: url, credentials }));
   try {
     return await gateway.send(outgoing(request));
   } finally {

@@ -3,10 +3,12 @@ import { replaceUnsupportedCharacters } from './characters.ts';
 import type { EncodedAnswer } from './wire-interface.ts';
 import { buildXml, type XmlElements } from './xml.ts';
 
-/** Answers that contain records: a JSON object, or children of an XML `root` with nested lists. */
+/** Answers of the REST interfaces: the members of a JSON object, or children of an XML `root`. */
 
-/** Members in wire order; a list contains further records. */
-export type RecordMembers = { readonly [name: string]: string | number | null | readonly RecordMembers[] };
+/** In wire order. A list has texts, which XML joins, or further records, which it nests. */
+export type AnswerMembers = {
+  readonly [name: string]: string | number | null | readonly (string | AnswerMembers)[];
+};
 
 const entryNames: Readonly<Record<string, string>> = {
   Recipients: 'Recipient',
@@ -14,21 +16,22 @@ const entryNames: Readonly<Record<string, string>> = {
   SMSReplies: 'SMSReply',
 };
 
-export function encodeRecords(members: RecordMembers, format: Format): EncodedAnswer {
-  const isJson = format === 'json';
+export function encodeAnswer(status: number, members: AnswerMembers, format: Format): EncodedAnswer {
   return {
-    status: 200,
+    status,
     headers: { 'Content-Type': `application/${format}; charset=utf-8` },
-    body: isJson ? JSON.stringify(members) : buildXml({ root: toElements(members) }),
+    body: format === 'json' ? JSON.stringify(members) : buildXml({ root: toElements(members) }),
   };
 }
 
-function toElements(members: RecordMembers): XmlElements {
+function toElements(members: AnswerMembers): XmlElements {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => {
-      if (typeof value !== 'object' || value === null)
-        return [name, replaceUnsupportedCharacters(String(value ?? ''))];
-      return [name, { [entryNames[name] ?? name]: value.map(toElements) }];
+      const list = typeof value === 'object' && value !== null ? value : [String(value ?? '')];
+      const records = list.filter((entry) => typeof entry !== 'string');
+      return records.length > 0
+        ? [name, { [entryNames[name] ?? name]: records.map(toElements) }]
+        : [name, replaceUnsupportedCharacters(list.join('; '))];
     }),
   );
 }
@@ -43,7 +46,7 @@ export type RecordPage = {
   readonly page: number;
 };
 
-export function pageMembers(count: number, { recordsPerPage, page }: RecordPage): RecordMembers {
+export function pageMembers(count: number, { recordsPerPage, page }: RecordPage): AnswerMembers {
   const PageCount = Math.ceil(count / recordsPerPage);
   return { TotalRecords: count, RecordsPerPage: recordsPerPage, PageCount, Page: page };
 }
