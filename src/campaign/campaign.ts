@@ -3,14 +3,13 @@ import { InputError, type Problem } from '../domain/problems.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
 import { isAllowed } from '../wire/allowed-values.ts';
-import { destinationFieldsOf, unsupportedDestinationFields } from '../wire/destination-fields.ts';
+import { channelsOf, type FieldDefinition, messageFields } from '../wire/fields.ts';
 import {
-  channelsOf,
-  type FieldDefinition,
-  messageFields,
+  destinationFieldsOf,
   supportsFiles,
   supportsKeypads,
-} from '../wire/fields.ts';
+  unsupportedDestinationFields,
+} from '../wire/message-parts.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';

@@ -13,7 +13,7 @@ import {
 import { InputError } from '../domain/problems.ts';
 import { readContactSample } from '../engine/project/contact-sample.ts';
 import { exampleContacts } from '../engine/project/project-files.ts';
-import { readSharing } from '../gateway/account-sharing.ts';
+import { openAccounts } from '../gateway/accounts-file.ts';
 import { listNames, oneOf } from '../platform/suggestions.ts';
 import { parseCampaignName } from './options.ts';
 import type { Ask } from './questions.ts';
@@ -161,7 +161,7 @@ function fileOf(folder: string, path: string): string {
 function findAccount(folder: string, named: string | undefined): string {
   const path = resolve(folder, named || 'campaigns/accounts.yaml');
   try {
-    const { names } = readSharing(readFileSync(path, 'utf8'), path);
+    const { names } = openAccounts(readFileSync(path, 'utf8'), path);
     return names.includes(sandboxAccount) ? sandboxAccount : (names[0] ?? sandboxAccount);
   } catch {
     // A missing file is written; a faulty one is reported by the first command that needs it.

@@ -1,7 +1,7 @@
 /** `account` uses something of the account `source`. */
 export type AccountShare = { readonly account: string; readonly source: string };
 
-/** From the accounts file; an account without an entry shares nothing. */
+/** What the accounts file says; an account without an entry shares nothing. */
 export type AccountSharing = {
   /** Delivery reports of `account` arrive at the webhook of `source`. */
   readonly webhooks: readonly AccountShare[];

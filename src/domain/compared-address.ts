@@ -4,12 +4,12 @@
  * same in SQL.
  */
 
-/** For addresses of contacts, recipients and suppressions. Suppressions are stored in this form. */
+/** How an address of a contact, a recipient or a suppression is compared. Suppressions are stored in this form. */
 export function comparedAddress(address: string): string {
   return address.toLowerCase();
 }
 
-/** For addresses from a delivery report or invoice: the service may omit the plus sign of a number. */
+/** How an address in a delivery report or an invoice is compared: the service may omit the plus sign of a number. */
 export function comparedServiceAddress(address: string): string {
   return comparedAddress(address).replace(/^\++/, '');
 }

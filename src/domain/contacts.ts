@@ -6,7 +6,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Reasons that an operator can remove. A duplicate needs nothing: its recipient is in the run. */
 export const fixableReasons: readonly RejectionReason[] = ['invalid', 'suppressed'];
 
-/** For identical contacts: keep the first, keep all, or refuse the run. */
+/** What happens to identical contacts: keep the first, keep all, or refuse the run. */
 export const duplicatePolicies = ['merge', 'allow', 'refuse'] as const;
 type DuplicatePolicy = (typeof duplicatePolicies)[number];
 

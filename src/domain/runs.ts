@@ -1,6 +1,6 @@
 import type { RejectionReason } from './contacts.ts';
 
-/** From least to most urgent. More urgent runs of an account preempt the others. */
+/** The least urgent first. More urgent runs of an account preempt the others. */
 export const priorities = ['bulk', 'normal', 'urgent'] as const;
 export type Priority = (typeof priorities)[number];
 

@@ -1,13 +1,8 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
 import type { Rate } from '../domain/rates.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
+import type { Credentials } from '../wire/credentials.ts';
 import type { TtsReturnForm } from '../wire/tts-return.ts';
-
-/** What identifies the caller (interface.md, section 5). */
-export type Credentials =
-  | { readonly kind: 'authToken'; readonly authToken: string }
-  | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
-  | { readonly kind: 'senderToken'; readonly sender: string; readonly token: string };
 
 /** How to call the service. Times are milliseconds. */
 export type Account = {

@@ -4,7 +4,6 @@ import { duration, rateLimit, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
 import { plainHttpPolicies } from '../wire/loopback.ts';
 import { maxPatternLength, ttsReturnProblem } from '../wire/tts-return.ts';
-import { allowSchema } from './allowed-values.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
 import { checkSharing } from './sharing-rules.ts';
@@ -55,6 +54,13 @@ const ttsReturn = z
   .optional()
   .describe(
     'soap-tts: the text of `ttsReturn` with which the service accepts a message, beside `Job <number>`. The document of the service does not show it. Other texts leave the request in doubt.',
+  );
+
+const allow = z
+  .record(z.string(), z.array(z.union([text, z.literal('')])).min(1, 'expected at least one value'))
+  .optional()
+  .describe(
+    'Values of message fields that this service accepts beyond the observed ones, by field name, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. { EmailSubject: [""] } allows emails without a subject. Volley refuses all other values in campaigns.',
   );
 
 const account = z.strictObject({
@@ -108,7 +114,7 @@ const account = z.strictObject({
       'rest-2.02: whether the service has the status look-up, which not every version has. Volley uses it to settle requests in doubt.',
     ),
   ttsReturn,
-  allow: allowSchema,
+  allow,
   attachments: z
     .array(text)
     .min(1, 'expected at least one folder')

@@ -77,10 +77,8 @@ export const deliveryReportMappingShape = {
 type MappingDefinition = z.output<z.ZodObject<typeof deliveryReportMappingShape>>;
 
 export function toDeliveryReportMapping(written: MappingDefinition): DeliveryReportMapping {
-  const fields = { ...observedMapping.fields };
-  for (const field of deliveryReportFields) fields[field] = written.fields[field] ?? fields[field];
   return {
-    fields,
+    fields: { ...observedMapping.fields, ...written.fields },
     statusWords: { ...observedMapping.statusWords, ...toMeaningsByWord(written.statusWords) },
     resultWords: { ...observedMapping.resultWords, ...toMeaningsByWord(written.resultWords) },
     optOutResults: written.optOutResults.map(toWord),

@@ -1,3 +1,5 @@
+import { codeOf } from '../platform/file-error.ts';
+
 /** If its header was not written, the request certainly never reached the service. */
 export type Evidence =
   /** No byte was written: no host, no connection, no TLS. */
@@ -61,7 +63,7 @@ const certificateErrorTexts: Readonly<Record<string, string>> = {
 /** Uses only the error's code or name: its message can contain what was sent. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = codeOf(error) ?? error.name;
   const words = Object.hasOwn(errorTexts, code) ? errorTexts[code] : undefined;
   if (words !== undefined) return words;
   if (code.startsWith('HPE_')) return 'answer is not HTTP';

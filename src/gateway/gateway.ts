@@ -1,6 +1,6 @@
 import type { OutgoingRequest } from '../domain/message.ts';
 import { wireInterface } from '../wire/interfaces.ts';
-import { joinPath } from '../wire/rest-2-paths.ts';
+import { joinPath } from '../wire/rest-2-head.ts';
 import type { DecodeSendAnswer, SendAnswer, StatusLookUp } from '../wire/wire-interface.ts';
 import type { Account } from './account.ts';
 import { openConnections, type Trust } from './connections.ts';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { Client } from 'undici';
@@ -13,22 +14,18 @@ export type Reachability =
  *
  * @param timeout milliseconds
  */
-export function checkReachable(url: URL, timeout: number): Promise<Reachability> {
-  return new Promise((resolve) => {
-    const { socket, readyEvent, certificateUntil } = open(url);
-    const settle = (reachability: Reachability): void => {
-      clearTimeout(deadline);
-      socket.destroy();
-      resolve(reachability);
-    };
-    const deadline = setTimeout(
-      () => settle({ kind: 'unreachable', why: `no connection within ${timeout} ms` }),
-      timeout,
-    );
-    socket.once(readyEvent, () => settle({ kind: 'reachable', ...certificateUntil() }));
-    socket.on('error', (error) => settle({ kind: 'unreachable', why: describeError(error) }));
-    socket.once('close', () => settle({ kind: 'unreachable', why: 'connection closed' }));
-  });
+export async function checkReachable(url: URL, timeout: number): Promise<Reachability> {
+  const signal = AbortSignal.timeout(timeout);
+  const { socket, readyEvent, certificateUntil } = open(url);
+  try {
+    await once(socket, readyEvent, { signal });
+    return { kind: 'reachable', ...certificateUntil() };
+  } catch (error) {
+    const why = signal.aborted ? `no connection within ${timeout} ms` : describeError(error);
+    return { kind: 'unreachable', why };
+  } finally {
+    socket.destroy();
+  }
 }
 
 type Opening = {

@@ -3,17 +3,15 @@ import { InputError, type Problem } from '../domain/problems.ts';
 import type { RateLimits } from '../domain/rates.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
-import { readYaml } from '../platform/yaml.ts';
+import { allowedValueError, extendableFields } from '../wire/allowed-values.ts';
+import type { Credentials } from '../wire/credentials.ts';
 import { isLoopbackHost } from '../wire/loopback.ts';
-import { rest2Versions, versionIn } from '../wire/rest-2-paths.ts';
+import { rest2Versions, versionIn } from '../wire/rest-2-head.ts';
 import { toTtsReturnForm } from '../wire/tts-return.ts';
-import type { Account, Credentials } from './account.ts';
-import { accountsSchema } from './accounts-schema.ts';
-import { allowProblems } from './allowed-values.ts';
-import { suppressionAccountOf } from './sharing-rules.ts';
+import type { Account } from './account.ts';
+import type { accountsSchema } from './accounts-schema.ts';
 
-type AccountDefinitions = z.output<typeof accountsSchema>['accounts'];
-type AccountDefinition = AccountDefinitions[string];
+export type AccountDefinition = z.output<typeof accountsSchema>['accounts'][string];
 
 type Reading = {
   readonly name: string;
@@ -26,60 +24,18 @@ type Reading = {
 /**
  * Only the `${NAME}`s of this account must be set.
  *
- * @param requestedAt such as the campaign's line that names the account
- * @throws InputError for an invalid file, an unknown account, an unset name or an incomplete credential
+ * @throws InputError with every problem of the account
  */
 export function readAccount(
-  source: string,
-  {
-    file,
-    name,
-    environment,
-    requestedAt = file,
-  }: {
-    readonly file: string;
-    readonly name: string;
-    readonly environment: Environment;
-    readonly requestedAt?: string | undefined;
-  },
+  { name, definition, environment, locate }: Omit<Reading, 'problems'>,
+  suppressionsOf: string,
 ): Account {
-  return openAccounts(source, file).read(name, environment, requestedAt);
-}
-
-/** An accounts file that is parsed once, for all its accounts. */
-export type AccountsFile = {
-  /** In the order of the file. */
-  readonly names: readonly string[];
-  readonly limits: ReadonlyMap<string, RateLimits>;
-  /** As `readAccount` does. */
-  readonly read: (name: string, environment: Environment, requestedAt?: string) => Account;
-};
-
-/** @throws InputError for an invalid file */
-export function openAccounts(source: string, file: string): AccountsFile {
-  const { value, locate } = readYaml(source, file, accountsSchema);
-  const { accounts } = value;
-  return {
-    names: Object.keys(accounts),
-    limits: new Map(Object.entries(accounts).map(([name, { limits }]) => [name, rateLimitsOf(limits)])),
-    read: (name, environment, requestedAt = file) => {
-      const definition = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
-      if (!definition) throw unknownAccount(accounts, file, name, requestedAt);
-      const locateOf = (path: readonly (string | number)[]): string => locate(['accounts', name, ...path]);
-      const suppressionsOf = suppressionAccountOf(accounts, name);
-      return toAccount({ name, definition, environment, locate: locateOf, problems: [] }, suppressionsOf);
-    },
-  };
-}
-
-/** @throws InputError with every problem of the account */
-function toAccount(reading: Reading, suppressionsOf: string): Account {
-  const { name, definition } = reading;
+  const reading: Reading = { name, definition, environment, locate, problems: [] };
   checkFormat(reading);
   const baseUrl = readBaseUrl(reading);
   checkStatusLookUp(reading);
   checkTtsReturn(reading);
-  reading.problems.push(...allowProblems(definition.allow, definition.interface, reading.locate));
+  reading.problems.push(...allowProblems(reading));
   const credentials = readCredentials(reading);
   if (reading.problems.length > 0) throw new InputError(reading.problems);
 
@@ -104,22 +60,14 @@ function toAccount(reading: Reading, suppressionsOf: string): Account {
   };
 }
 
-function rateLimitsOf({ requestsPerSecond, recipientsPerSecond }: AccountDefinition['limits']): RateLimits {
+export function rateLimitsOf({
+  requestsPerSecond,
+  recipientsPerSecond,
+}: AccountDefinition['limits']): RateLimits {
   return {
     requestsPerSecond: requestsPerSecond ?? null,
     recipientsPerSecond: recipientsPerSecond ?? null,
   };
-}
-
-function unknownAccount(
-  accounts: AccountDefinitions,
-  file: string,
-  name: string,
-  requestedAt: string,
-): InputError {
-  const known = Object.keys(accounts);
-  const what = `${file} has no account "${name}".${didYouMean(name, known)} Its accounts: ${known.join(', ') || 'none'}.`;
-  return new InputError([{ where: requestedAt, what }]);
 }
 
 function checkFormat({ definition, locate, problems }: Reading): void {
@@ -171,6 +119,25 @@ function checkStatusLookUp({ definition, locate, problems }: Reading): void {
   if (definition.statusLookUp !== 'on' || definition.interface === 'rest-2.02') return;
   const what = `"statusLookUp": ${definition.interface} has no status look-up; leave the line out.`;
   problems.push({ where: locate(['statusLookUp']), what });
+}
+
+/** Reports unknown fields, fields that an account cannot extend, and invalid entries. */
+function allowProblems({ definition, locate }: Reading): Problem[] {
+  const known = extendableFields(definition.interface);
+  return Object.entries(definition.allow ?? {}).flatMap(([name, entries]) => {
+    const field = known.find((each) => each.name === name);
+    if (field === undefined) {
+      const names = known.map((each) => each.name);
+      const what = `"allow.${name}": ${definition.interface} has no field of this name whose values can be allowed.${didYouMean(name, names)} Those are ${names.join(', ')}.`;
+      return [{ where: locate(['allow', name]), what }];
+    }
+    return entries.flatMap((entry, index) => {
+      const error = allowedValueError(field, entry);
+      return error === undefined
+        ? []
+        : [{ where: locate(['allow', name, index]), what: `"allow.${name}": ${error}.` }];
+    });
+  });
 }
 
 function readCredentials(reading: Reading): Credentials {

@@ -1,16 +1,13 @@
-import type { z } from 'zod';
 import { InputError, type Problem } from '../domain/problems.ts';
 import { createAddressList } from '../platform/address-list.ts';
 import { digestOf } from '../platform/digest.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
-import { readYaml } from '../platform/yaml.ts';
-import { type DeliveryReportMapping, observedMapping } from '../wire/delivery-report-mapping.ts';
-import { accountsSchema } from './accounts-schema.ts';
+import { observedMapping } from '../wire/delivery-report-mapping.ts';
 import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
+import type { AccountDefinition } from './read-account.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 
-type AccountDefinition = z.output<typeof accountsSchema>['accounts'][string];
 type ReceiverSettings = NonNullable<AccountDefinition['receiver']>;
 
 /** Resolves `${NAME}` at a path within the account; '' with a problem if the variable is not set. */
@@ -18,19 +15,18 @@ type Resolve = (text: string, ...path: readonly string[]) => string;
 type AddProblem = (what: string, ...path: readonly string[]) => void;
 
 /**
- * Accounts with a webhook token, by name. Only their environment variables must be set.
+ * Reads the accounts with a webhook token. Only their environment variables must be set.
  *
- * @throws InputError for an invalid file, an unset variable, or a token or key that could be guessed
+ * @throws InputError for an unset variable, or a token or key that could be guessed
  */
 export function readReceiverAccounts(
-  source: string,
-  file: string,
+  definitions: Readonly<Record<string, AccountDefinition>>,
+  locate: (path: readonly string[]) => string,
   environment: Environment,
 ): ReadonlyMap<string, ReceiverAccount> {
-  const { value, locate } = readYaml(source, file, accountsSchema);
   const problems: Problem[] = [];
   const accounts = new Map<string, ReceiverAccount>();
-  for (const [name, definition] of Object.entries(value.accounts)) {
+  for (const [name, definition] of Object.entries(definitions)) {
     const locatePath = (path: readonly string[]): string => locate(['accounts', name, ...path]);
     const resolve: Resolve = (text, ...path) =>
       resolveVariables(text, locatePath(path), environment, problems);
@@ -54,19 +50,6 @@ export function readReceiverAccounts(
   }
   if (problems.length > 0) throw new InputError(problems);
   return accounts;
-}
-
-/** By account; absent without receiver settings. @throws InputError for an invalid file */
-export function readDeliveryReportMappings(
-  source: string,
-  file: string,
-): ReadonlyMap<string, DeliveryReportMapping> {
-  const { value } = readYaml(source, file, accountsSchema);
-  return new Map(
-    Object.entries(value.accounts).flatMap(([name, { receiver }]) =>
-      receiver ? [[name, toDeliveryReportMapping(receiver)] as const] : [],
-    ),
-  );
 }
 
 function readTokenDigests(

@@ -1,5 +1,4 @@
-import { secretOf } from '../wire/credentials.ts';
-import type { Credentials } from './account.ts';
+import { type Credentials, secretOf } from '../wire/credentials.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Makes a text of the service safe to store and show. */

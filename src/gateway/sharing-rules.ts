@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AccountShare, AccountSharing } from '../domain/account-sharing.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 
 /** Keys that name another account. */
@@ -11,6 +12,18 @@ export function suppressionAccountOf(accounts: Readonly<Record<string, Sharing>>
   const { webhookOf, suppressionsOf } = accounts[name] ?? {};
   if (suppressionsOf !== undefined) return suppressionsOf;
   return webhookOf === undefined ? name : (accounts[webhookOf]?.suppressionsOf ?? webhookOf);
+}
+
+export function sharingOf(accounts: Readonly<Record<string, Sharing>>): AccountSharing {
+  const sharesBy = (sourceOf: (account: string) => string | undefined): AccountShare[] =>
+    Object.keys(accounts).flatMap((account) => {
+      const source = sourceOf(account) ?? account;
+      return source === account ? [] : [{ account, source }];
+    });
+  return {
+    webhooks: sharesBy((account) => accounts[account]?.webhookOf),
+    suppressions: sharesBy((account) => suppressionAccountOf(accounts, account)),
+  };
 }
 
 /** Reports unknown accounts, and chains of accounts. */

@@ -7,8 +7,8 @@ import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { describeMessageKey } from '../../src/campaign/field-descriptions.ts';
 import { messageKeys } from '../../src/campaign/message-keys.ts';
 import type { SendingAccount } from '../../src/campaign/sending-account.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
-import { readAccount } from '../../src/gateway/read-account.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
 
 const folder = new URL('../../campaigns/', import.meta.url);
@@ -22,11 +22,7 @@ const campaigns = [...yamlIn('./'), ...yamlIn('./interfaces/')];
 /** The account of a campaign. */
 function accountOf({ value }: Campaign): SendingAccount {
   const environment = { VOLLEY_SANDBOX_TOKEN: 'token' };
-  const account = readAccount(readText('accounts.yaml'), {
-    file: 'accounts.yaml',
-    name: value.account,
-    environment,
-  });
+  const account = openAccounts(readText('accounts.yaml'), 'accounts.yaml').read(value.account, environment);
   return { interface: account.interface, format: account.format, loopback: true };
 }
 

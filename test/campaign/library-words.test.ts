@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { InputError } from '../../src/domain/problems.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
-import { readAccount } from '../../src/gateway/read-account.ts';
 
 /** Words that only programmers use. */
 const libraryWords =
@@ -74,7 +74,7 @@ test.each<[string, unknown, Readonly<Record<string, unknown>>, (source: string) 
     'accounts file',
     accountsJsonSchema(),
     accounts,
-    (source) => readAccount(source, { file: 'a.yaml', name: 'name', environment: { TOKEN: 'x' } }),
+    (source) => openAccounts(source, 'a.yaml').read('name', { TOKEN: 'x' }),
   ],
 ])('every problem is reported in words of our own, anywhere in a file: %s', (_, schema, base, read) => {
   const paths = pathsIn(schema as Shape);

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import type { SendingAccount } from '../../src/campaign/sending-account.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
-import { openAccounts } from '../../src/gateway/read-account.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
 
 const keysOf = z.looseObject({ properties: z.record(z.string(), z.unknown()) });

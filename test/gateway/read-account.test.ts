@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openAccounts, readAccount } from '../../src/gateway/read-account.ts';
-import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const environment = {
@@ -18,12 +17,12 @@ baseUrl: https://service.example
 authToken: \${TOKEN}`;
 
 const read = (source: string, name = 'main', env: Record<string, string> = environment) =>
-  readAccount(source, { file: 'accounts.yaml', name, environment: env });
+  openAccounts(source, 'accounts.yaml').read(name, env);
 
 const problems = (source: string, name?: string, env?: Record<string, string>) =>
   problemsThrown(() => read(source, name, env));
 
-describe('readAccount', () => {
+describe('an account of an accounts file', () => {
   test('an account needs an interface, an address and a credential, and the rest has defaults', () => {
     expect(read(accounts(minimal))).toEqual({
       name: 'main',
@@ -439,7 +438,7 @@ describe('secrets', () => {
       const source = accounts(`interface: rest-2.02\nbaseUrl: https://service.example\n${key}: ${written}`);
       const shown = [
         ...problems(source),
-        ...problemsThrown(() => readReceiverAccounts(source, 'accounts.yaml', environment)),
+        ...problemsThrown(() => openAccounts(source, 'accounts.yaml').readReceivers(environment)),
       ];
       expect(shown.length).toBeGreaterThan(0);
       expect(shown.join('\n')).not.toContain('hunter2');

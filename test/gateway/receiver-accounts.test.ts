@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAccount } from '../../src/gateway/read-account.ts';
-import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { digestOf } from '../../src/platform/digest.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
@@ -20,18 +19,18 @@ ${lines.replace(/^(?=.)/gm, '    ')}
 `;
 
 const read = (lines: string, env: Readonly<Record<string, string>> = environment) =>
-  readReceiverAccounts(file(lines), 'accounts.yaml', env);
+  openAccounts(file(lines), 'accounts.yaml').readReceivers(env);
 
 const problems = (lines: string, env?: Readonly<Record<string, string>>) =>
   problemsThrown(() => read(lines, env));
 
 const hook = 'webhookToken: ${HOOK}';
 
-describe('readReceiverAccounts', () => {
+describe('the receivers of an accounts file', () => {
   test('accounts with a webhook token are read', () => {
     const quiet =
       '  quiet: { interface: rest-2.02, baseUrl: https://service.example, authToken: "${TOKEN}" }\n';
-    const accounts = readReceiverAccounts(file(hook) + quiet, 'accounts.yaml', environment);
+    const accounts = openAccounts(file(hook) + quiet, 'accounts.yaml').readReceivers(environment);
     expect([...accounts.keys()]).toEqual(['main']);
   });
 
@@ -115,9 +114,7 @@ describe('checks of callers', () => {
     'the invalid address %s is reported when the file is checked',
     (address) => {
       const source = file(settings(`{ addresses: ["${address}"] }`));
-      expect(
-        problemsThrown(() => readAccount(source, { file: 'accounts.yaml', name: 'main', environment })),
-      ).toEqual([
+      expect(problemsThrown(() => openAccounts(source, 'accounts.yaml').read('main', environment))).toEqual([
         `accounts.yaml:7:29: "accounts.main.receiver.addresses.0": expected an IP address, or a range such as 203.0.113.0/24, got "${address}".`,
       ]);
     },

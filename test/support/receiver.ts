@@ -1,6 +1,6 @@
 import type { ReceiverAccount } from '../../src/engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
-import { readReceiverAccounts } from '../../src/gateway/receiver-accounts.ts';
+import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import type { ReceiverOptions } from '../../src/server/receiver.ts';
 import type { TestLedger } from './ledger.ts';
@@ -29,7 +29,7 @@ export function receiverAccountsOf(
 ${receiver === '' ? '' : `    receiver: ${receiver}\n`}`,
   );
   const source = `accounts:\n${accounts.join('')}`;
-  return new Map(readReceiverAccounts(source, 'accounts.yaml', environment));
+  return new Map(openAccounts(source, 'accounts.yaml').readReceivers(environment));
 }
 
 /** Options of a receiver on a free port. */
@@ -44,6 +44,11 @@ export function receiverOptions(
     store: createReportStore(context).store,
     logger: openLogger('silent', 'info'),
   };
+}
+
+export async function emptyInbox({ ledger }: TestLedger): Promise<void> {
+  const tables = ['inbox_queue', 'unusual_delivery_reports', 'inbox', 'signed_calls'];
+  await ledger.pool.query(tables.map((table) => `DELETE FROM ${table}`).join('; '));
 }
 
 /** In order of arrival. */

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { AccountSharing } from '../../domain/account-sharing.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
-import { readDeliveryReportMappings, readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 import { deliveryReportCredentials } from '../../wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../wire/delivery-report-call.ts';
 import { observedMapping } from '../../wire/delivery-report-mapping.ts';
-import { accountsPath, readText } from '../definition-files.ts';
-import { loadAccount } from '../load-account.ts';
+import { accountsPath } from '../definition-files.ts';
+import { loadAccount, loadAccounts } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 import type { FindMapping, InboxOptions } from './apply-inbox.ts';
 
@@ -19,12 +17,10 @@ export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 export async function loadReceiverAccounts(
   settings: Settings,
 ): Promise<ReadonlyMap<string, ReceiverAccount>> {
-  const path = accountsPath(settings);
-  const source = await readText(path, settings, 'accounts');
-  const accounts = readReceiverAccounts(source, path, settings.environment);
+  const accounts = (await loadAccounts(settings)).readReceivers(settings.environment);
   if (accounts.size === 0) {
     const what = 'No account has a "webhookToken". Set one to receive delivery reports.';
-    throw new InputError([{ where: path, what }]);
+    throw new InputError([{ where: accountsPath(settings), what }]);
   }
   return accounts;
 }
@@ -49,8 +45,7 @@ export function createMappingFinder(accounts: ReadonlyMap<string, ReceiverAccoun
 
 /** @throws InputError when the accounts file is faulty or missing */
 export async function loadAccountSharing(settings: Settings): Promise<AccountSharing> {
-  const path = accountsPath(settings);
-  return readSharing(await readText(path, settings, 'accounts'), path);
+  return (await loadAccounts(settings)).sharing;
 }
 
 /**
@@ -61,13 +56,8 @@ export async function loadAccountSharing(settings: Settings): Promise<AccountSha
 export async function loadDeliveryReportRules(
   settings: Settings,
 ): Promise<Pick<InboxOptions, 'findMapping' | 'sharing'>> {
-  const path = accountsPath(settings);
-  const source = await readText(path, settings, 'accounts');
-  const mappings = readDeliveryReportMappings(source, path);
-  return {
-    findMapping: (name) => mappings.get(name) ?? observedMapping,
-    sharing: readSharing(source, path),
-  };
+  const { mappings, sharing } = await loadAccounts(settings);
+  return { findMapping: (name) => mappings.get(name) ?? observedMapping, sharing };
 }
 
 /** Accounts with a status look-up, and problems of those that cannot be loaded. */

@@ -1,12 +1,12 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
-import { openAccounts } from '../../gateway/read-account.ts';
 import { listRateLimits, lockRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { accountsPath, readText } from '../definition-files.ts';
+import { accountsPath } from '../definition-files.ts';
+import { loadAccounts } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 
 /** Limits in the accounts file, those that an operator set, and those in force. */
@@ -49,8 +49,7 @@ export type LimitsByAccount = ReadonlyMap<string, RateLimits>;
 
 /** @throws InputError for an invalid accounts file */
 async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
-  const path = accountsPath(settings);
-  return openAccounts(await readText(path, settings, 'accounts'), path).limits;
+  return (await loadAccounts(settings)).limits;
 }
 
 /** Lists the accounts in the order of the accounts file, then those of the ledger alone. */

@@ -1,12 +1,10 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
-import { readReceiverAccounts } from '../../gateway/receiver-accounts.ts';
 import { listRunsReportedUnsent, type RunReportedUnsent } from '../../ledger/operations/delivery-reports.ts';
 import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
 import { count } from '../../platform/sentence.ts';
-import { accountsPath, readText } from '../definition-files.ts';
 import { loadPollableAccounts } from '../delivery-reports/receiver-accounts.ts';
+import { loadAccounts } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 import { formatAge, listFirst, ok, type Pool, problem, warning } from './check.ts';
 
@@ -43,15 +41,13 @@ export function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
 /** Accounts with a webhook or the status look-up; undefined if they cannot be read. */
 async function findReceiving(settings: Settings): Promise<ReadonlySet<string> | undefined> {
   try {
-    const path = accountsPath(settings);
-    const source = await readText(path, settings, 'accounts');
-    const { names, webhooks } = readSharing(source, path);
+    const { names, sharing, readReceivers } = await loadAccounts(settings);
     const { accounts } = await loadPollableAccounts(settings, names);
-    const receivers = readReceiverAccounts(source, path, settings.environment);
+    const receivers = readReceivers(settings.environment);
     return new Set([
       ...receivers.keys(),
       ...accounts.map(({ name }) => name),
-      ...webhooks.map(({ account }) => account),
+      ...sharing.webhooks.map(({ account }) => account),
     ]);
   } catch (error) {
     if (error instanceof InputError) return undefined;

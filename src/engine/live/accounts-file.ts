@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { type AccountsFile, openAccounts } from '../../gateway/read-account.ts';
+import { type AccountsFile, openAccounts } from '../../gateway/accounts-file.ts';
 import { accountsPath, readText } from '../definition-files.ts';
 import type { LimitsByAccount } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';

@@ -1,10 +1,9 @@
 import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { type Channel, channels } from '../../domain/message.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { EngineContext } from '../context.ts';
-import { accountsPath, readText } from '../definition-files.ts';
+import { loadAccounts } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 
 /** The accounts that a caller may see, and those whose suppressions they obey. */
@@ -22,8 +21,7 @@ export async function findOwnAccounts(
   settings: Settings,
   accounts: readonly string[] | null,
 ): Promise<OwnAccounts> {
-  const path = accountsPath(settings);
-  const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
+  const { names, sharing } = await loadAccounts(settings);
   if (accounts === null) return { names, sources: null };
   const sources = [...new Set(accounts.map((name) => suppressionSourceOf(sharing, name)))];
   return { names: names.filter((name) => accounts.includes(name)), sources };

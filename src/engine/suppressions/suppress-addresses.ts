@@ -1,6 +1,5 @@
 import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { InputError } from '../../domain/problems.ts';
-import { readSharing } from '../../gateway/account-sharing.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { addSuppressions } from '../../ledger/suppressions/add.ts';
 import {
@@ -11,7 +10,8 @@ import {
 import { didYouMean } from '../../platform/suggestions.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { accountsPath, readText } from '../definition-files.ts';
+import { accountsPath } from '../definition-files.ts';
+import { loadAccounts } from '../load-account.ts';
 import type { Settings } from '../settings.ts';
 
 /** All or none. @returns the number of new ones; others keep their reason */
@@ -45,10 +45,9 @@ export async function requireSuppressionAccount(
   settings: Settings,
 ): Promise<string> {
   if (name === undefined) return '';
-  const path = accountsPath(settings);
-  const { names, ...sharing } = readSharing(await readText(path, settings, 'accounts'), path);
+  const { names, sharing } = await loadAccounts(settings);
   if (names.includes(name)) return suppressionSourceOf(sharing, name);
-  const what = `${path} has no account "${name}".${didYouMean(name, names)}`;
+  const what = `${accountsPath(settings)} has no account "${name}".${didYouMean(name, names)}`;
   throw new InputError([{ where: '--account', what }]);
 }
 
