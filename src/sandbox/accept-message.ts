@@ -33,9 +33,11 @@ export function acceptMessage(
     messageId,
     jobNumber,
     // Published clients send every field, unset ones blank.
-    ...(Reference?.trim() && { reference: Reference }),
-    ...(SubAccount?.trim() && { subAccount: SubAccount }),
-    ...(Department?.trim() && { department: Department }),
+    labels: {
+      ...(Reference?.trim() && { reference: Reference }),
+      ...(SubAccount?.trim() && { subAccount: SubAccount }),
+      ...(Department?.trim() && { department: Department }),
+    },
     zone,
     content: contentOf(request),
     simulated: [SendMode, Mode].some((mode) => mode?.trim().toLowerCase() === 'test'),

@@ -14,9 +14,7 @@ export type AcceptedMessage = Acceptance & {
   readonly interface: InterfaceName;
   readonly version: string;
   readonly channel: Channel;
-  readonly reference?: string;
-  readonly subAccount?: string;
-  readonly department?: string;
+  readonly labels: MessageLabels;
   readonly zone: MessageZone;
   readonly content: Content;
   /** Not delivered and not charged (interface.md, section 1: `SendMode`). */
@@ -30,6 +28,13 @@ export type AcceptedMessage = Acceptance & {
   readonly aborted: boolean;
   /** How often a caller had it sent again to failed recipients. */
   readonly resubmitted: number;
+};
+
+/** What the sender calls the message, and whose it is. */
+type MessageLabels = {
+  readonly reference?: string;
+  readonly subAccount?: string;
+  readonly department?: string;
 };
 
 /** The zone of a message's local times, or the sender's default. */
@@ -193,13 +198,12 @@ export function deliveryReport(
 
 /** Members that all reports of a message share. */
 export function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
-  const { messageId, jobNumber, subAccount, department, sendAt, zone } = message;
+  const { messageId, jobNumber, labels, sendAt, zone } = message;
   return {
     version: message.version,
     messageId: id === 'job' && message.interface === 'soap-tts' ? jobNumber : messageId,
     jobNumber,
-    ...(subAccount === undefined ? {} : { subAccount }),
-    ...(department === undefined ? {} : { department }),
+    ...labels,
     sentTimeUtc: sendAt.toISOString(),
     sentTimeLocal: formatLocalTime(sendAt, zone.region),
     url,

@@ -1,22 +1,20 @@
-import { secretOf } from '../wire/credentials.ts';
+import { recordsOnPage } from '../wire/answer-members.ts';
 import {
   encodeFollowUpAnswer,
   type FollowUpAnswer,
   type FollowUpCall,
   type FollowUpQuestion,
   type MessageAction,
+  type ReceivedPeriod,
   type ReceivedRecord,
 } from '../wire/follow-up-calls.ts';
 import { encodeStatusAnswer, type StatusAnswer } from '../wire/message-status.ts';
-import { recordsOnPage } from '../wire/records.ts';
 import type { EncodedAnswer } from '../wire/wire-interface.ts';
 import { sendTimeOf } from './accept-message.ts';
-import { isAcceptedSecret } from './check-secret.ts';
 import type { AcceptedMessage, DeliverySettings } from './delivery.ts';
 import type { KeptMessage, KeptMessages } from './kept-messages.ts';
 import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
-import { unauthorizedWords } from './receive-request.ts';
-import { parseReceivedPeriod } from './received-period.ts';
+import { areAccepted, unauthorizedWords } from './receive-request.ts';
 
 export type FollowUpService = DeliverySettings & {
   /** The only accepted token; undefined accepts any. */
@@ -39,7 +37,7 @@ export function answerFollowUpCall(
   { question, credentials, format }: FollowUpCall,
   service: FollowUpService,
 ): EncodedAnswer {
-  if (!isAcceptedSecret(credentials && secretOf(credentials), service.token)) {
+  if (!areAccepted(credentials, service.token)) {
     return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
   }
   if (question.kind === 'received') return encodeFollowUpAnswer(answerReceived(question, service), format);
@@ -76,23 +74,18 @@ function answerReceived(question: Question<'received'>, service: FollowUpService
 function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<ReceivedRecord> {
   const now = service.now();
   for (const { message, destinations } of service.messages.all()) {
-    const { sendAt, messageId, jobNumber, subAccount, department } = message;
+    const { sendAt, messageId, jobNumber, labels } = message;
     if (stateOf(message, now) !== 'Completed' || sendAt < from || sendAt > to) continue;
-    const origin = {
-      messageId,
-      jobNumber,
-      ...(subAccount === undefined ? {} : { subAccount }),
-      ...(department === undefined ? {} : { department }),
-    };
     for (const destination of destinations) {
-      for (const reply of repliesOf(message, destination, service)) yield { ...reply, ...origin };
+      for (const reply of repliesOf(message, destination, service))
+        yield { ...reply, messageId, jobNumber, ...labels };
     }
   }
 }
 
 /** The result of an action: the changed message with the recipients to report on, or why it is refused. */
 type Change =
-  | { readonly kind: 'refused'; readonly words: readonly string[] }
+  | Refused
   | {
       readonly kind: 'changed';
       readonly message: AcceptedMessage;
@@ -158,13 +151,47 @@ const actions: Readonly<
   },
 };
 
-function refused(words: string): Change {
+type Refused = { readonly kind: 'refused'; readonly words: readonly string[] };
+
+function refused(words: string): Refused {
   return { kind: 'refused', words: [words] };
 }
 
 /** In the message's zone (docs/reference/interfaces.md, "Versions 2.03 and 2.04"). */
-function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Change {
+function futureTime(message: AcceptedMessage, sendTime: string, now: Date): Date | Refused {
   const at = sendTimeOf(sendTime, message.zone.region);
   if (at === undefined) return refused('Missing or invalid SendTime. Expected YYYY-MM-DDTHH:mm:ss');
   return at > now ? at : refused('SendTime must be in the future');
+}
+
+type Between = { readonly kind: 'between'; readonly from: Date; readonly to: Date };
+
+const minute = 60_000;
+const week = 7 * 24 * 60 * minute;
+
+/** The requested period (docs/reference/interfaces.md, "Versions 2.03 and 2.04"); by default the last day. */
+function parseReceivedPeriod(
+  { timePeriod, dateFrom, dateTo }: ReceivedPeriod,
+  zone: string,
+  now: Date,
+): Between | Refused {
+  if (dateFrom === '' && dateTo === '') {
+    const minutes = timePeriod === '' ? 1440 : Number(timePeriod);
+    if (!/^\d*$/.test(timePeriod) || minutes < 1 || minutes > 1440) {
+      return refused('timePeriod must be between 1 and 1440 minutes');
+    }
+    return { kind: 'between', from: new Date(now.getTime() - minutes * minute), to: now };
+  }
+  if (timePeriod !== '') return refused('Expected timePeriod or dateFrom and dateTo, not both');
+  const [from, to] = [dateFrom, dateTo].map((text) => parseMoment(text, zone));
+  if (!from || !to) return refused('dateFrom and dateTo must be times such as 2026-11-21 08:00:00');
+  if (from > to || to.getTime() - from.getTime() > week) {
+    return refused('dateTo must be at most 7 days after dateFrom');
+  }
+  return { kind: 'between', from, to };
+}
+
+/** A date alone is its midnight. */
+function parseMoment(text: string, zone: string): Date | undefined {
+  return sendTimeOf(/[ T]/.test(text) ? text : `${text}T00:00`, zone);
 }

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Keypad, SendRequest } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
+import { errorMessage } from '../platform/file-error.ts';
 import type { Receipt } from './receive-request.ts';
 
 /**
@@ -76,10 +77,8 @@ export async function openJournal(path: string | undefined): Promise<Journal> {
   try {
     await once(stream, 'open');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError([{ where: `--journal ${path}`, what: `The file cannot be written: ${why}.` }], {
-      cause,
-    });
+    const what = `The file cannot be written: ${errorMessage(cause)}.`;
+    throw new InputError([{ where: `--journal ${path}`, what }], { cause });
   }
   // `write` reports a failed write; without a listener it would also end the process.
   stream.on('error', () => {});

@@ -18,7 +18,7 @@ export type KeptMessages = {
   readonly all: () => Iterable<KeptMessage>;
 };
 
-/** Of all messages together; the oldest messages are dropped. */
+/** The most recipients of all messages together; the oldest messages are dropped. */
 const maxRecipients = 500_000;
 
 /** Characters that use as much memory as a recipient. */

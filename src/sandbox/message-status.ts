@@ -1,8 +1,8 @@
 import type { Destination } from '../domain/message.ts';
 import { formatLocalTime } from '../platform/zoned-times.ts';
+import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/answer-members.ts';
 import { deliveryReportTypes } from '../wire/delivery-report-values.ts';
 import type { InboundRecord, MessageState, MessageStatus, RecipientStatus } from '../wire/message-status.ts';
-import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/records.ts';
 import {
   type AcceptedMessage,
   type Delivery,
@@ -33,7 +33,7 @@ export function statusOf(
   const { message, destinations } = kept;
   const state = stateOf(message, now);
   const totals = state === 'Completed' ? totalsOf(kept, settings) : countTotals(kept, settings, now);
-  const { messageId, jobNumber, reference, subAccount, department, zone } = message;
+  const { messageId, jobNumber, labels, zone } = message;
   const first = (page.page - 1) * page.recordsPerPage;
   return {
     ...page,
@@ -41,9 +41,7 @@ export function statusOf(
     state,
     jobNumber,
     account,
-    ...(subAccount === undefined ? {} : { subAccount }),
-    ...(department === undefined ? {} : { department }),
-    ...(reference === undefined ? {} : { reference }),
+    ...labels,
     createdTime: timeIn(message, message.acceptedAt),
     ...(message.delayed ? { delayedTime: timeIn(message, message.sendAt) } : {}),
     timeZone: zone.written,
@@ -121,7 +119,7 @@ function recipientOutcome(
 
 type Totals = { readonly success: number; readonly failed: number; readonly price: number };
 
-/** Of finished messages: every page shows them, and counting parts is slow. */
+/** The totals of finished messages: every page shows them, and counting parts is slow. */
 const totalsCache = new WeakMap<KeptMessage, Totals>();
 
 function totalsOf(kept: KeptMessage, settings: DeliverySettings): Totals {

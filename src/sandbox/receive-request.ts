@@ -1,5 +1,6 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
-import { secretOf } from '../wire/credentials.ts';
+import { digestOf, matchesDigest } from '../platform/digest.ts';
+import { type Credentials, secretOf } from '../wire/credentials.ts';
 import { encodeSendAnswer, encodeServerRefusal } from '../wire/encode-send-answer.ts';
 import { forbiddenCredentials } from '../wire/forbidden-values.ts';
 import { decodeSendRequest } from '../wire/interfaces.ts';
@@ -10,7 +11,6 @@ import type {
   OutgoingAnswer,
   ReceivedRequest,
 } from '../wire/wire-interface.ts';
-import { isAcceptedSecret } from './check-secret.ts';
 
 export type SandboxService = {
   /** The only accepted token; undefined accepts any. */
@@ -76,12 +76,8 @@ type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' 
 /** Missing credentials in a body are a missing field (400); wrong ones are 401 (section 7). */
 function decideAnswer(decoded: SendRequestReceived, service: SandboxService): OutgoingAnswer {
   const missing = credentialRefusals(decoded.credentials);
-  if (
-    missing.length === 0 &&
-    !isAcceptedSecret(decoded.credentials && secretOf(decoded.credentials), service.token)
-  ) {
+  if (missing.length === 0 && !areAccepted(decoded.credentials, service.token))
     return { kind: 'unauthorized', words: unauthorizedWords };
-  }
   if (decoded.kind === 'unreadable') {
     return { kind: 'refused', words: [missingMessageData], messageId: service.newMessageId() };
   }
@@ -102,4 +98,10 @@ function refusalsOf(
   const missing = refusals(decoded.interface, decoded.request);
   if (lenient || missing.length > 0) return missing;
   return [...new Set([...forbiddenCredentials(decoded.credentials), ...decoded.forbidden])];
+}
+
+/** Accepts any secret, or only `token` if it is set. */
+export function areAccepted(credentials: Credentials | undefined, token: string | undefined): boolean {
+  const secret = credentials && secretOf(credentials);
+  return Boolean(secret) && (token === undefined || matchesDigest(secret ?? '', digestOf(token)));
 }

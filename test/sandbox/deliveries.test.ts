@@ -1,37 +1,15 @@
-import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { SendRequest } from '../../src/domain/message.ts';
-import { openGateway } from '../../src/gateway/gateway.ts';
 import { mergeDestination, unitsFor } from '../../src/sandbox/content.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
-import { outgoing } from '../support/outgoing.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { rest202Json } from '../../src/wire/rest-2.02.ts';
+import { send as sendTo, startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
-type Receiver = AsyncDisposable & { readonly url: string; readonly reports: readonly DeliveryReport[] };
-
-/** A webhook receiver that decodes reports; `answer` answers each call. */
-async function receiver(answer?: (response: ServerResponse) => void): Promise<Receiver> {
-  const hook = await webhookReceiver(answer);
-  return {
-    url: hook.url,
-    get reports() {
-      return hook.calls.map((call) => {
-        const decoded = decodeDeliveryReport(call);
-        if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
-        return decoded.report;
-      });
-    },
-    [Symbol.asyncDispose]: () => hook[Symbol.asyncDispose](),
-  };
-}
-
-async function start(url: string, options: SandboxOptions = {}): Promise<Sandbox & AsyncDisposable> {
-  const sandbox = await startSandbox({ webhook: { url }, ...options });
-  return { ...sandbox, [Symbol.asyncDispose]: sandbox.close };
-}
+const start = (url: string, options: SandboxOptions = {}): Promise<TestSandbox> =>
+  startTestSandbox({ webhook: { url }, ...options });
 
 const numbers = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ Recipient: `+6421${String(index).padStart(6, '0')}` }));
@@ -50,30 +28,14 @@ function request(changes: Partial<SendRequest> = {}): SendRequest {
 }
 
 async function send(sandbox: Sandbox, ...requests: SendRequest[]): Promise<void> {
-  const gateway = openGateway({
-    name: 'sandbox',
-    interface: 'rest-2.02',
-    format: 'json',
-    baseUrl: sandbox.url,
-    credentials: { kind: 'authToken', authToken: 't' },
-    timeouts: { connect: 1000, headers: 5000, body: 5000 },
-    concurrency: 4,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-    ratesTimeZone: 'UTC',
-  });
-  for (const one of requests)
-    expect(await gateway.send(outgoing(one))).toMatchObject({ kind: 'answer', status: 200 });
-  await gateway.close();
+  for (const one of requests) expect(await sendTo(sandbox, rest202Json, one)).toMatchObject({ status: 200 });
 }
 
 const allTaken = (sandbox: Sandbox) => expect.poll(sandbox.outstandingDeliveryReports).toBe(0);
 
 describe('delivery reports of an accepted request', () => {
   test('every recipient is reported once, with the reference values of the request', async () => {
-    await using hook = await receiver();
+    await using hook = await webhookReceiver();
     await using sandbox = await start(hook.url, { now: () => new Date('2026-01-02T03:04:05Z') });
     await send(sandbox, request({ destinations: numbers(300) }));
     await allTaken(sandbox);
@@ -94,7 +56,7 @@ describe('delivery reports of an accepted request', () => {
   });
 
   test('email and fax are reported in their own units', async () => {
-    await using hook = await receiver();
+    await using hook = await webhookReceiver();
     await using sandbox = await start(hook.url);
     const files = [{ Name: 'a.pdf', Data: Buffer.from('12345').toString('base64') }];
     const fields = { EmailSubject: 'é', MessagePlain: 'abc' };
@@ -109,7 +71,7 @@ describe('delivery reports of an accepted request', () => {
   });
 
   test('a request that is accepted twice is delivered twice', async () => {
-    await using hook = await receiver();
+    await using hook = await webhookReceiver();
     await using sandbox = await start(hook.url);
     await send(sandbox, request(), request());
     await allTaken(sandbox);
@@ -117,7 +79,7 @@ describe('delivery reports of an accepted request', () => {
   });
 
   test('deliveries are reported after the delay, and are outstanding until then', async () => {
-    await using hook = await receiver();
+    await using hook = await webhookReceiver();
     await using sandbox = await start(hook.url, { deliveryDelay: 150 });
     await send(sandbox, request());
     expect({ outstanding: sandbox.outstandingDeliveryReports(), reports: hook.reports }).toEqual({
@@ -131,7 +93,7 @@ describe('delivery reports of an accepted request', () => {
 
 describe('simulated deliveries', () => {
   const outcomes = async (options: SandboxOptions, ...requests: SendRequest[]) => {
-    await using hook = await receiver();
+    await using hook = await webhookReceiver();
     await using sandbox = await start(hook.url, options);
     await send(sandbox, ...requests);
     await allTaken(sandbox);
@@ -194,7 +156,7 @@ describe('the text of an SMS', () => {
 describe('reports that the receiver does not acknowledge', () => {
   test('a report is repeated until the receiver acknowledges it', async () => {
     let calls = 0;
-    await using hook = await receiver((response) => {
+    await using hook = await webhookReceiver((response) => {
       calls++;
       if (calls === 1) response.writeHead(500).end();
       else if (calls === 2) response.destroy();
@@ -210,7 +172,7 @@ describe('reports that the receiver does not acknowledge', () => {
 
   test('a report is abandoned after as many calls as fit into 24 hours', async () => {
     let calls = 0;
-    await using hook = await receiver((response) => {
+    await using hook = await webhookReceiver((response) => {
       calls++;
       response.writeHead(500).end();
     });
@@ -222,13 +184,14 @@ describe('reports that the receiver does not acknowledge', () => {
 
   test('an unacknowledged report does not keep the sandbox from closing', async () => {
     let calls = 0;
-    await using hook = await receiver(() => {
+    await using hook = await webhookReceiver(() => {
       calls++;
     });
-    const sandbox = await start(hook.url);
-    await send(sandbox, request({ destinations: numbers(100) }));
-    await expect.poll(() => calls).toBeGreaterThan(0);
-    await sandbox.close();
+    {
+      await using sandbox = await start(hook.url);
+      await send(sandbox, request({ destinations: numbers(100) }));
+      await expect.poll(() => calls).toBeGreaterThan(0);
+    }
     await sleep(50);
     // The calls in flight, out of a hundred.
     expect(calls).toBeLessThanOrEqual(16);
@@ -238,7 +201,7 @@ describe('reports that the receiver does not acknowledge', () => {
 test('the number of simultaneous webhook calls is limited', async () => {
   let now = 0;
   let maxConcurrent = 0;
-  await using hook = await receiver((response) => {
+  await using hook = await webhookReceiver((response) => {
     now++;
     maxConcurrent = Math.max(maxConcurrent, now);
     setTimeout(() => {

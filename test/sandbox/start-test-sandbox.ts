@@ -19,8 +19,8 @@ export type TestSandbox = Sandbox &
 
 /** A sandbox with a journal, on a free port; both end with the test. */
 export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
-  const path = join(tmpdir(), `sandbox-${randomUUID()}.jsonl`);
-  const sandbox = await startSandbox({ journal: path, ...options });
+  const path = options.journal ?? join(tmpdir(), `sandbox-${randomUUID()}.jsonl`);
+  const sandbox = await startSandbox({ ...options, journal: path });
   const journalText = () => readFile(path, 'utf8');
   return {
     ...sandbox,

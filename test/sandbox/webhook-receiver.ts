@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { type DeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
 
 export type WebhookReceiver = AsyncDisposable & {
@@ -8,10 +9,16 @@ export type WebhookReceiver = AsyncDisposable & {
   /** In order of arrival. */
   readonly calls: readonly DeliveryReportCall[];
   readonly bodies: readonly Buffer[];
-  readonly contentTypes: readonly (string | undefined)[];
-  readonly authorizations: readonly (string | undefined)[];
   readonly headers: readonly IncomingHttpHeaders[];
+  /** The calls as delivery reports; the test fails if one is none. */
+  readonly reports: readonly DeliveryReport[];
 };
+
+function reportOf(call: DeliveryReportCall): DeliveryReport {
+  const decoded = decodeDeliveryReport(call);
+  if (decoded.kind !== 'report') throw new Error(`expected a report, got ${JSON.stringify(decoded)}`);
+  return decoded.report;
+}
 
 /** @param answer acknowledges every call by default */
 export async function webhookReceiver(
@@ -19,21 +26,16 @@ export async function webhookReceiver(
 ): Promise<WebhookReceiver> {
   const calls: DeliveryReportCall[] = [];
   const bodies: Buffer[] = [];
-  const contentTypes: (string | undefined)[] = [];
-  const authorizations: (string | undefined)[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
-    const contentType = request.headers['content-type'];
     const query = request.url?.split('?').slice(1).join('?') ?? '';
     calls.push(
       request.method === 'GET'
         ? { method: 'GET', contentType: '', body: Buffer.from(query) }
-        : { method: 'POST', contentType: contentType ?? '', body },
+        : { method: 'POST', contentType: request.headers['content-type'] ?? '', body },
     );
     bodies.push(body);
-    contentTypes.push(contentType);
-    authorizations.push(request.headers.authorization);
     headers.push(request.headers);
     answer(response);
   });
@@ -45,9 +47,10 @@ export async function webhookReceiver(
     url: `http://127.0.0.1:${port}/hook`,
     calls,
     bodies,
-    contentTypes,
-    authorizations,
     headers,
+    get reports() {
+      return calls.map(reportOf);
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
