@@ -9,9 +9,9 @@ import { z } from 'zod';
 import type { Channel } from '../domain/message.ts';
 import { createFastPhoneParser, type FastPhoneParser } from '../platform/fast-phone-numbers.ts';
 import { characterName, firstInvisible, showInvisible } from '../platform/invisible-characters.ts';
+import { memoize } from '../platform/memoize.ts';
 import { numberAfterZeros } from '../platform/phone-countries.ts';
 import { foreignCharacter, readPhoneText } from './phone-text.ts';
-import { spreadsheetDamage } from './spreadsheet-damage.ts';
 
 export type Address =
   | { readonly kind: 'valid'; readonly address: string }
@@ -44,7 +44,7 @@ export function createAddressReader(
   const rules = { mobilesOnly, missingCountryHint };
   return (written, ownCountry = country) => {
     const { text } = readPhoneText(written);
-    const fast = ownCountry === undefined ? undefined : fastParserOf(ownCountry)?.(text);
+    const fast = ownCountry === undefined ? undefined : fastParserOf(ownCountry)(text);
     // The slow path words the errors.
     const isAccepted = fast !== undefined && !(mobilesOnly && lineWithoutSms(fast.type));
     return isAccepted
@@ -53,13 +53,10 @@ export function createAddressReader(
   };
 }
 
-/** By country, because creating one is slow. */
-const fastParsers = new Map<CountryCode, FastPhoneParser | undefined>();
-
-function fastParserOf(country: CountryCode): FastPhoneParser | undefined {
-  if (!fastParsers.has(country)) fastParsers.set(country, createFastPhoneParser(country));
-  return fastParsers.get(country);
-}
+/** Creating one is slow. */
+const fastParserOf = memoize(
+  (country: CountryCode): FastPhoneParser => createFastPhoneParser(country) ?? (() => undefined),
+);
 
 /**
  * @param text from `readPhoneText`
@@ -77,7 +74,10 @@ function readPhoneNumber(
     return invalid(`"${shown}" contains ${characterName(foreign)}, which cannot be part of a phone number`);
   }
   // The whole cell must be the number: by default the library extracts one from any text.
-  const number = parsePhoneNumberFromString(text, phoneOptions(country));
+  const number = parsePhoneNumberFromString(text, {
+    ...(country && { defaultCountry: country }),
+    extract: false,
+  });
   const afterZeros = number?.isValid() ? undefined : numberAfterZeros(text);
   if (afterZeros !== undefined) {
     const whose = country === undefined ? 'not the same everywhere' : `not how ${country} dials abroad`;
@@ -118,19 +118,6 @@ function lineWithoutSms(type: NumberType): string | undefined {
   return type === undefined ? undefined : withoutSms[type];
 }
 
-type PhoneOptions = { readonly defaultCountry?: CountryCode; readonly extract: false };
-
-const phoneOptionsOf = new Map<CountryCode | undefined, PhoneOptions>([[undefined, { extract: false }]]);
-
-function phoneOptions(country: CountryCode | undefined): PhoneOptions {
-  const known = phoneOptionsOf.get(country);
-  if (known) return known;
-  const options: PhoneOptions =
-    country === undefined ? { extract: false } : { defaultCountry: country, extract: false };
-  phoneOptionsOf.set(country, options);
-  return options;
-}
-
 const { email: emailPattern } = z.regexes;
 
 /** Characters of an e-mail address (RFC 5321, 4.5.3.1.3). No delivery report could name a longer one. */
@@ -166,4 +153,28 @@ function readEmailAddress(text: string): Address {
 
 function invalid(detail: string): Address {
   return { kind: 'invalid', detail };
+}
+
+const asText = 'Format the column as text in the spreadsheet and export the list again';
+
+const damagePatterns: readonly (readonly [RegExp, string])[] = [
+  [
+    /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i,
+    `was converted to scientific notation by a spreadsheet, so its last digits are lost. ${asText}`,
+  ],
+  [/^=\s*".*"?$/, `is a formula that keeps leading zeros in a spreadsheet. ${asText}, without = and quotes`],
+  [/^=/, 'is a formula of a spreadsheet, not its result. Export the list with values instead of formulas'],
+  [/^'\s*[+\d(]/, `begins with an apostrophe, which marks text in a spreadsheet. ${asText}, without it`],
+  [
+    /^#(?:N\/A|REF!|NAME\?|VALUE!|DIV\/0!|NULL!|NUM!|#+)$/i,
+    'is an error value of a spreadsheet. Fix the sheet and export the list again',
+  ],
+];
+
+/**
+ * How a spreadsheet program damaged an address, and the remedy. Completes a sentence, without its full stop;
+ * undefined: no known damage.
+ */
+function spreadsheetDamage(text: string): string | undefined {
+  return damagePatterns.find(([pattern]) => pattern.test(text))?.[1];
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../domain/problems.ts';
-import { hasCode, unreadableReason } from '../platform/file-error.ts';
+import { codeOf, hasCode, unreadableReason } from '../platform/file-error.ts';
 
 /**
  * Bytes. A fixed size makes detection from the first piece independent of the pipe. Rows of larger pieces would
@@ -76,12 +76,14 @@ export function isGzip(bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/**
- * Contact lists shrink to a third with gzip, very regular ones to a fiftieth; gzip itself can reach a thousandth.
- * Bytes.
- */
-const maxExpansion = 100;
+/** Lists and sheets shrink to a third or a tenth, very regular ones to a fiftieth; gzip and ZIP can reach a thousandth. */
+export const maxExpansion = 100;
 const uncheckedSize = 64 * 1024 * 1024;
+
+/** Whether something expands far more than lists do. Both in bytes. */
+export function expandsTooMuch(unpacked: number, packed: number): boolean {
+  return unpacked > uncheckedSize && unpacked > maxExpansion * packed;
+}
 
 /** @param limit in bytes */
 export function tooLargeUnpacked(name: string, limit: number): InputError {
@@ -116,7 +118,7 @@ export async function* unpack(
     for await (const bytes of gunzip) {
       unpacked += bytes.length;
       if (unpacked > limit) throw tooLargeUnpacked(name, limit);
-      if (unpacked > uncheckedSize && unpacked > maxExpansion * packed) {
+      if (expandsTooMuch(unpacked, packed)) {
         const what = `The file is compressed with gzip and expands more than ${maxExpansion} times, as few lists do. If yours does, decompress it and name the decompressed file.`;
         throw new InputError([{ where: name, what }]);
       }
@@ -136,6 +138,6 @@ const packingErrors: Readonly<Record<string, string>> = {
 };
 
 function readableError(error: unknown, name: string): unknown {
-  const what = error instanceof Error && 'code' in error ? packingErrors[String(error.code)] : undefined;
+  const what = packingErrors[codeOf(error) ?? ''];
   return what === undefined ? error : new InputError([{ where: name, what }], { cause: error });
 }

@@ -36,7 +36,7 @@ const signatures: readonly Signature[] = [
   { bytes: ascii('PAR1'), what: 'The file is a Parquet table. Export it as CSV.' },
 ];
 
-/** Of an archive, and of an empty one. */
+/** The first bytes of an archive, and of an empty one. */
 const zipMarks = ['PK\x03\x04', 'PK\x05\x06'];
 
 const texts: readonly (readonly [RegExp, string])[] = [

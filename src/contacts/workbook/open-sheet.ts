@@ -22,7 +22,7 @@ export type OpenedSheet = {
 
 type Source = { readonly zip: ZipArchive; readonly parts: WorkbookParts; readonly name: string };
 
-/** As many rows as `title-line.ts` looks at. */
+/** The number of rows that `title-line.ts` looks at. */
 const headerRows = 21;
 /** Texts that are read for the header. Programs number them as they occur, so the header has the first. */
 const headerTexts = 10_000;

@@ -1,4 +1,4 @@
-import { createXmlParser, XmlError } from './xml-parser.ts';
+import { createXmlParser, longText, XmlError } from './xml-parser.ts';
 
 /** Bytes of all texts together, which are in memory while a sheet is read. */
 const maxSize = 512 * 1024 * 1024;
@@ -63,7 +63,7 @@ export function createStringReader(done: (text: string) => void) {
     text: (text: string): void => {
       if (!inText) return;
       whole += text;
-      if (whole.length > 1_048_576) throw new XmlError('a text in it is longer than any cell can be');
+      if (whole.length > 1_048_576) throw new XmlError(longText);
     },
     end: (): void => done(unescapeCodes(whole)),
   };

@@ -18,7 +18,7 @@ export type SheetRow = {
 /** The format's limits. */
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
-/** As in `rows.ts`. */
+/** The number of rows of a batch in `rows.ts`. */
 const batchSize = 4_096;
 const batchLength = 4 * 1024 * 1024;
 

@@ -1,8 +1,6 @@
-import { close, createReadStream, open, write } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import { pieceSize } from '../file-bytes.ts';
@@ -17,10 +15,6 @@ export type SpooledFile = {
   readonly close: () => Promise<void>;
 };
 
-const openFile = promisify(open);
-const closeFile = promisify(close);
-const writeFile = promisify(write);
-
 /**
  * Copies a file into the temporary folder, because a ZIP archive is read from its end, and the input can be a pipe.
  * Only its owner can read the copy, and it has no name: the system frees it when the process ends in any way.
@@ -29,59 +23,34 @@ const writeFile = promisify(write);
  * @throws InputError when the temporary folder has no room
  */
 export async function spool(source: AsyncIterable<Buffer>, name: string): Promise<SpooledFile> {
-  const descriptor = await openNameless(name);
+  const file = await openNameless().catch((error: unknown) => {
+    throw noTemporaryCopy(error, name);
+  });
   try {
-    let size = 0;
-    let isOpen = true;
-    for await (const bytes of source) {
-      await writeAll(descriptor, bytes, size).catch((error: unknown) => {
-        throw noTemporaryCopy(error, name);
-      });
-      size += bytes.length;
-    }
+    await file.writeFile(source);
+    const { size } = await file.stat();
     return {
-      descriptor,
+      descriptor: file.fd,
       size,
-      bytes: () =>
-        createReadStream('', { fd: descriptor, start: 0, autoClose: false, highWaterMark: pieceSize }),
-      close: async () => {
-        if (!isOpen) return;
-        isOpen = false;
-        await closeFile(descriptor);
-      },
+      bytes: () => file.createReadStream({ start: 0, autoClose: false, highWaterMark: pieceSize }),
+      close: () => file.close(),
     };
   } catch (error) {
-    await closeFile(descriptor);
-    throw error;
-  }
-}
-
-async function writeAll(descriptor: number, bytes: Buffer, position: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await writeFile(
-      descriptor,
-      bytes,
-      written,
-      bytes.length - written,
-      position + written,
-    );
-    written += bytesWritten;
-  }
-}
-
-async function openNameless(name: string): Promise<number> {
-  try {
-    const folder = await mkdtemp(join(tmpdir(), 'volley-'));
-    try {
-      return await openFile(join(folder, 'workbook'), 'wx+', 0o600);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  } catch (error) {
+    await file.close();
     throw noTemporaryCopy(error, name);
   }
 }
 
+async function openNameless(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'volley-'));
+  try {
+    return await open(join(folder, 'workbook'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** An error of the system; errors of the source pass. */
 function noTemporaryCopy(error: unknown, name: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error;
   const what = `The workbook cannot be copied to the temporary folder ${tmpdir()} (${unreadableReason(error)}). Free space there, or name another folder with TMPDIR.`;

@@ -52,7 +52,7 @@ export async function readWorkbookParts(zip: ZipArchive, name: string): Promise<
 
 type Relation = { readonly type: string; readonly part: string };
 
-/** By their identifiers. `part` is empty for the archive itself. */
+/** The relations by their identifiers. `part` is empty for the archive itself. */
 async function readRelations(
   zip: ZipArchive,
   part: string,

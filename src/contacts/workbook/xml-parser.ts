@@ -21,6 +21,8 @@ export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
 
+export const longText = 'a text in it is longer than any cell can be';
+
 /** Characters without a tag. A cell has at most 32,767. */
 const maxTextLength = 4 * 1024 * 1024;
 const maxDepth = 100;
@@ -53,7 +55,7 @@ export function createXmlParser({ open, close, text }: XmlHandlers): XmlParser {
   }
   const write = (piece: string): void => {
     sinceTag += piece.length;
-    if (sinceTag > maxTextLength) throw new XmlError('a text in it is longer than any cell can be');
+    if (sinceTag > maxTextLength) throw new XmlError(longText);
     parser.write(piece);
   };
   return {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { InputError } from '../../domain/problems.ts';
-import { tooLargeUnpacked } from '../file-bytes.ts';
+import { expandsTooMuch, maxExpansion, tooLargeUnpacked } from '../file-bytes.ts';
 import { passwordProtected } from '../not-csv.ts';
 import type { SpooledFile } from './spooled-file.ts';
 
@@ -13,14 +13,10 @@ export type ZipArchive = {
   readonly sizeOf: (part: string) => number | undefined;
   /** @throws InputError when the part is missing, damaged, encrypted or expands far more than a sheet does */
   readonly read: (part: string) => AsyncGenerator<Buffer, void, undefined>;
-  readonly close: () => Promise<void>;
 };
 
 /** More than any workbook has. */
 const maxParts = 10_000;
-/** Sheets shrink to a tenth, very regular ones to a fiftieth; ZIP itself can reach a thousandth. Bytes. */
-const maxExpansion = 100;
-const uncheckedSize = 64 * 1024 * 1024;
 
 /**
  * @param name of the file, in errors
@@ -44,7 +40,6 @@ export async function openZip(
     names: [...parts.values()].map(({ fileName }) => fileName),
     sizeOf: (part) => find(part)?.uncompressedSize,
     read: (part) => readPart(zip, find(part), part, name),
-    close: file.close,
   };
 }
 
@@ -73,9 +68,8 @@ async function* readPart(
   name: string,
 ): AsyncGenerator<Buffer, void, undefined> {
   if (!entry) throw damaged(new Error(`its part ${part} is missing`), name);
-  const { compressedSize, uncompressedSize } = entry;
   if (entry.isEncrypted()) throw new InputError([{ where: name, what: passwordProtected }]);
-  if (uncompressedSize > uncheckedSize && uncompressedSize > maxExpansion * compressedSize) {
+  if (expandsTooMuch(entry.uncompressedSize, entry.compressedSize)) {
     const what = `The workbook expands more than ${maxExpansion} times, as few lists do. If yours does, save the sheet as "CSV UTF-8".`;
     throw new InputError([{ where: name, what }]);
   }
