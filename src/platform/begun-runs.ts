@@ -74,25 +74,33 @@ export function openBegunRuns(folder: string) {
 }
 
 function readAll(folder: string): BegunRun[] {
+  return listNotes(folder).flatMap((name) => readNote(join(folder, name), begunRun) ?? []);
+}
+
+/** The names of the files in a folder that need not exist. @throws Error of the system */
+export function listNotes(folder: string): string[] {
   try {
-    return readdirSync(folder).flatMap((name) => readBegunRun(join(folder, name)));
+    return readdirSync(folder);
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return [];
     throw error;
   }
 }
 
-/** Returns none for a file that a power cut left incomplete, or that another process has deleted. */
-function readBegunRun(path: string): BegunRun[] {
+/** Undefined for a file that a power cut left incomplete, or that another process has deleted. */
+export function readNote<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+): z.output<Schema> | undefined {
   try {
     const [line = ''] = readFileSync(path, 'utf8').split('\n');
-    return [begunRun.parse(JSON.parse(line))];
+    return schema.parse(JSON.parse(line));
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-/** Otherwise a power cut could lose the name of a new file. */
+/** Without this, a power cut could lose the name of a new file. */
 function syncFolder(folder: string): void {
   const opened = openSync(folder, 'r');
   try {

@@ -1,23 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fdatasync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type ClaimMark, type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
-import { openBegunRuns } from './begun-runs.ts';
-import { hasCode } from './file-error.ts';
+import { listNotes, openBegunRuns, readNote } from './begun-runs.ts';
+import { errorMessage } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 import { isProcessRunning, ownProcessToken } from './process-identity.ts';
-import { errorMessage } from './server-files.ts';
 
 /**
  * Milliseconds between syncs to disk. A power cut loses marks since the last sync; a killed process loses none.
@@ -55,7 +44,7 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
   const readOtherMarks = (ledger: string): readonly MarkFile[] =>
     listMarkFiles(folderOf(home, ledger), reportOnce)
       .filter((name) => name !== ownFile.name)
-      .map((name) => ({ name, marks: readMarks(join(folderOf(home, ledger), name)) }));
+      .map((name) => ({ name, marks: readNote(join(folderOf(home, ledger), name), marksSchema) ?? [] }));
 
   return {
     read: (ledger) => [...memory.read(ledger), ...readOtherMarks(ledger).flatMap(({ marks }) => marks)],
@@ -83,13 +72,8 @@ export function openClaimMarks(home: string, onProblem: (what: string) => void):
         );
       }
     },
-    replacedAt(ledger) {
-      try {
-        return replacementSchema.parse(JSON.parse(readFileSync(replacementFile(home, ledger), 'utf8')));
-      } catch {
-        return memory.replacedAt(ledger);
-      }
-    },
+    replacedAt: (ledger) =>
+      readNote(replacementFile(home, ledger), replacementSchema) ?? memory.replacedAt(ledger),
     writeRun(begun, now) {
       memory.writeRun(begun, now);
       if (hasFailed) return;
@@ -170,12 +154,11 @@ function createOwnFile(home: string) {
 /** Returns none, and reports the problem, if the folder cannot be read. */
 function listMarkFiles(folder: string, onProblem: (what: string) => void): string[] {
   try {
-    return readdirSync(folder);
+    return listNotes(folder);
   } catch (error) {
-    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR'))
-      onProblem(
-        `The claim marks in ${folder} cannot be read (${errorMessage(error)}), so Volley does not know what other processes of this machine claimed last. Run Volley as the user who owns the folder.`,
-      );
+    onProblem(
+      `The claim marks in ${folder} cannot be read (${errorMessage(error)}), so Volley does not know what other processes of this machine claimed last. Run Volley as the user who owns the folder.`,
+    );
     return [];
   }
 }
@@ -193,14 +176,4 @@ function pruneEnded(folder: string, files: readonly MarkFile[]): void {
 
 function timeOf(marks: readonly ClaimMark[]): string {
   return marks[0]?.at ?? '';
-}
-
-/** Returns none for a file that a power cut left incomplete. */
-function readMarks(path: string): readonly ClaimMark[] {
-  try {
-    const [line = ''] = readFileSync(path, 'utf8').split('\n');
-    return marksSchema.parse(JSON.parse(line));
-  } catch {
-    return [];
-  }
 }

@@ -1,3 +1,5 @@
+import { codeOf } from './file-error.ts';
+
 /** Network errors only; file errors such as ENOSPC say nothing about a database. */
 const networkCodes =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOST(UNREACH|DOWN)|ENET(UNREACH|DOWN|RESET)|ENOTFOUND|EAI_[A-Z]+|EADDRNOTAVAIL|EPROTO|ENOTCONN)$/;
@@ -5,7 +7,7 @@ const networkCodes =
 /** Connection failures, and refusals by Postgres at login and shutdown (classes 08, 28, 3D, 57P). */
 export function isConnectionFailure(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   if (/^(08...|28...|3D...|57P..|53300)$/.test(code) || error instanceof AggregateError) return true;
   if (networkCodes.test(code) || lacksPassword(error)) return true;
   // The socket may be a file, which can be missing or forbidden.
@@ -35,8 +37,8 @@ const shortages: Readonly<Record<string, string>> = {
 
 /** Undefined for other errors. */
 export function databaseShortage(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const shortage = typeof code === 'string' && Object.hasOwn(shortages, code) ? shortages[code] : undefined;
+  const code = codeOf(error) ?? '';
+  const shortage = Object.hasOwn(shortages, code) ? shortages[code] : undefined;
   return shortage === undefined ? undefined : `${shortage} (${code})`;
 }
 
@@ -45,13 +47,12 @@ export function databaseShortage(error: unknown): string | undefined {
  * fail too.
  */
 export function rejectedValueCode(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^(22|23|54)[0-9A-Z]{3}$/.test(code) ? code : undefined;
+  return /^(?:22|23|54)[0-9A-Z]{3}$/.exec(codeOf(error) ?? '')?.[0];
 }
 
 /** A message that may be logged. Postgres quotes a value that it rejects, which may be a contact's. */
 export function loggableReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   return /^2[23]...$/.test(code) ? `Postgres refuses a value (${code})` : error.message;
 }

@@ -10,9 +10,9 @@ import {
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../domain/problems.ts';
-import { hasCode } from './file-error.ts';
+import { errorMessage, hasCode } from './file-error.ts';
 import { isProcessRunning, ownProcessToken } from './process-identity.ts';
-import { createHome, errorMessage, readText, type ServerFiles, serverFiles } from './server-files.ts';
+import { createHome, readText, type ServerFiles, serverFiles } from './server-files.ts';
 import { isLocked, type LockFile, openLock, runScript, scriptArguments } from './server-locks.ts';
 import {
   acceptsConnections,
@@ -58,7 +58,6 @@ export type EmbeddedServerLease = {
 export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
-  readonly logFile: string;
   /** Processes that use the server; those in other containers are not included. */
   readonly leases: readonly number[];
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
@@ -80,7 +79,7 @@ lock 0 x <&5`;
 const leaveScript = `lock 0 x <&3 || { lock ${lockTimeoutSeconds} s <&3; lock 0 x <&3 || exit 3; }
 ${stopScript}`;
 
-/** Not the folder of docs/deploy/volley.service, which no other user may enter. */
+/** Another folder than that of docs/deploy/volley.service, which no other user may enter. */
 const defaultSystemFolder = '/var/lib/volley-postgres';
 
 /**
@@ -142,9 +141,9 @@ export async function leaseEmbeddedServer(
 
 export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
-  const { data, log, users } = files;
+  const { data, users } = files;
   const dataFolder = existsSync(data) ? realpathSync(data) : data;
-  const found = { home: files.home, dataFolder, logFile: log };
+  const found = { home: files.home, dataFolder };
   const server = isLocked(join(data, 'lock')) ? readServer(join(data, 'pg')) : undefined;
   if (server === undefined) return { ...found, leases: [], state: 'stopped' };
   const running = new Set((readText(users) ?? '').split('\n').filter(isProcessRunning));

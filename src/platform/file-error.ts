@@ -1,8 +1,17 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
+/** The code of an error of the system, of Postgres or of a package. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return codeOf(error) === code;
+}
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**
@@ -11,7 +20,7 @@ export function hasCode(error: unknown, code: string): boolean {
  * @param written the path as the user wrote it, for naming a missing folder
  */
 export function unreadableReason(error: unknown, written?: string): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const folder = written === undefined ? undefined : missingFolder(error, written);
     return folder ?? 'it does not exist';
@@ -23,8 +32,8 @@ export function unreadableReason(error: unknown, written?: string): string {
   if (code === 'ELOOP') return 'its symbolic links form a loop';
   if (code === 'ENOSPC') return 'the disk is full';
   // The error's message contains the absolute path.
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `system error ${code}`;
-  return error instanceof Error ? error.message : String(error);
+  if (code !== undefined && /^E[A-Z]+$/.test(code)) return `system error ${code}`;
+  return errorMessage(error);
 }
 
 /** Undefined if only the file is missing. */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { type FastifyHttpOptions, type FastifyInstance, fastify } from 'fastify';
 import { InputError } from '../domain/problems.ts';
+import { codeOf } from './file-error.ts';
 
 export type ListenAddress = {
   readonly host: string;
@@ -51,7 +52,7 @@ export async function listen(
 function listenProblem(error: unknown, { host, port, options }: Required<ListenAddress>): unknown {
   const problem = (where: string, what: string): InputError =>
     new InputError([{ where, what }], { cause: error });
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+  switch (codeOf(error)) {
     case 'EADDRINUSE':
       return problem(
         `${options.port} ${port}`,

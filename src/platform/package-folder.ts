@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** `.ts` in a checkout, `.js` in the package: the compiler does not rewrite names that are put together. */
 export const moduleExtension = extname(import.meta.url);
 
-/** Where package.json and campaigns/ are. The package's modules are a folder deeper, in dist/. */
+/** The folder with package.json and campaigns/. The package's modules are a folder deeper, in dist/. */
 export const packageFolder = fileURLToPath(
   new URL(moduleExtension === '.ts' ? '../../' : '../../../', import.meta.url),
 );

@@ -7,6 +7,7 @@ import {
   validatePhoneNumberLength,
 } from 'libphonenumber-js/max';
 import { createFastPhoneParser } from './fast-phone-numbers.ts';
+import { memoize } from './memoize.ts';
 
 /** Expects an ISO 3166 code in capital letters: `NZ`. */
 export function isPhoneCountry(text: string): text is CountryCode {
@@ -23,12 +24,15 @@ export function isNumberPrefix(text: string): boolean {
   return found !== 'INVALID_COUNTRY' && found !== 'TOO_LONG' && found !== 'NOT_A_NUMBER';
 }
 
+/** The countries of each calling code, such as `64`. */
+const countriesOf = Map.groupBy(getCountries(), (country) => String(getCountryCallingCode(country)));
+
 /** `shared`: other countries have the same calling code. */
 type CallingCode = { readonly prefix: string; readonly shared: boolean };
 
 export function callingCodeOf(country: CountryCode): CallingCode {
   const code = getCountryCallingCode(country);
-  return { prefix: `+${code}`, shared: countriesWith(code).length > 1 };
+  return { prefix: `+${code}`, shared: (countriesOf.get(code)?.length ?? 0) > 1 };
 }
 
 /**
@@ -65,7 +69,7 @@ export type CountryReader = (number: string) => CountryCode | undefined;
  * @param prefix the calling code with its plus sign
  */
 export function createCountryReader(prefix: string): CountryReader {
-  const first = countriesWith(prefix.slice(1)).flatMap((country) => {
+  const first = (countriesOf.get(prefix.slice(1)) ?? []).flatMap((country) => {
     const read = createFastPhoneParser(country);
     return read ? { country, read } : [];
   })[0];
@@ -75,6 +79,27 @@ export function createCountryReader(prefix: string): CountryReader {
       : parsePhoneNumberFromString(number, { extract: false })?.country;
 }
 
-function countriesWith(code: string): CountryCode[] {
-  return getCountries().filter((country) => getCountryCallingCode(country) === code);
+const maxCallingCodeLength = 3;
+const readerOf = memoize(createCountryReader);
+const zonesOf = memoize(
+  (country: string): readonly string[] => new Intl.Locale(`und-${country}`).getTimeZones()?.sort() ?? [],
+);
+
+/**
+ * Returns the possible IANA time zones of a phone number, sorted: those of its country. Area codes are no help: the only
+ * table (Google's) puts every Australian mobile in Sydney, and people keep numbers when they move.
+ *
+ * @param number in E.164
+ * @returns nothing if the number has no country, like those of satellites
+ */
+export function timeZonesOfNumber(number: string): readonly string[] {
+  for (let digits = 1; digits <= maxCallingCodeLength; digits++) {
+    const code = number.slice(1, 1 + digits);
+    const countries = countriesOf.get(code);
+    if (countries === undefined) continue;
+    const [only, ...others] = countries;
+    const country = others.length === 0 ? only : readerOf(`+${code}`)(number);
+    return country === undefined ? [] : zonesOf(country);
+  }
+  return [];
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasCode } from './file-error.ts';
 
 /**
  * `pid.start`, with the start in clock ticks since boot, or `pid` on systems without /proc. Differs if the
@@ -22,7 +23,7 @@ function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
 

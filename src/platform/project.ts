@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { hasCode } from './file-error.ts';
+import { errorMessage, hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 import type { Environment } from './secrets.ts';
 
@@ -39,10 +39,8 @@ export function markProject(folder: string): { readonly made: boolean } {
     return { made: true };
   } catch (error) {
     if (hasCode(error, 'EEXIST') && existsSync(join(folder, projectMarker))) return { made: false };
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InputError([{ where: folder, what: `The project cannot be created here (${why}).` }], {
-      cause: error,
-    });
+    const what = `The project cannot be created here (${errorMessage(error)}).`;
+    throw new InputError([{ where: folder, what }], { cause: error });
   }
 }
 

@@ -1,13 +1,12 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 
 /**
  * Reads a file, but at most one byte more than `max`, which shows that the file is larger: it can be a gigabyte, or a
  * device without an end.
  */
 export async function readUpTo(path: string, max: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of createReadStream(path, { end: max })) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return buffer(createReadStream(path, { end: max }));
 }
 
 /** Reads as `readUpTo` does, for settings that are read before anything else. */

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../domain/problems.ts';
-import { hasCode } from './file-error.ts';
+import { errorMessage, hasCode } from './file-error.ts';
 import { makeFolder } from './make-folder.ts';
 
 export type ServerFiles = ReturnType<typeof serverFiles>;
@@ -54,8 +54,4 @@ export function explainForeignFile(path: string, cause: unknown): unknown {
   const what =
     'belongs to another user. Run volley as that user, set VOLLEY_HOME to a folder of your own, or set DATABASE_URL.';
   return new InputError([{ where: path, what }], { cause });
-}
-
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
+import { memoize } from './memoize.ts';
 
 /** The whole identity map of user_namespaces(7): each user of the process is the same user of the machine. */
 const wholeUidMap = '0 0 4294967295';
@@ -57,16 +58,8 @@ function ownName(): string {
   }
 }
 
-const names = new Map<number, string>();
-
 /** The number of a user without a name. */
-function nameOf(uid: number): string {
-  const known = names.get(uid);
-  if (known !== undefined) return known;
-  const name = askForName(uid) || String(uid);
-  names.set(uid, name);
-  return name;
-}
+const nameOf = memoize((uid: number): string => askForName(uid) || String(uid));
 
 /** Knows users of a directory service too. The path is whole, because the caller chooses `PATH`. */
 function askForName(uid: number): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseEnvFile } from '../../src/platform/env-file.ts';
+import { parseEnvFile } from '../../src/platform/env-files.ts';
 import { examples } from '../support/examples.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
