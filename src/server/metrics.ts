@@ -18,7 +18,7 @@ export type DeliveryReportObserver = {
 /** `operation` as in the OpenAPI document, `none` for an unknown route. */
 export type ApiObserver = (operation: string, status: number) => void;
 
-/** Of people in the dashboard. A refused sign-in has a wrong token; a throttled one has an address with too many of them. */
+/** What happens when a person signs in to the dashboard. A refused sign-in has a wrong token; a throttled one has an address with too many of them. */
 export type SignInEvent = 'signed in' | 'refused' | 'throttled' | 'signed out';
 
 export type ProcessMetrics = {
@@ -33,12 +33,6 @@ export type ProcessMetrics = {
 
 /** Seconds, up to the account's time-out. */
 const answerBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-
-type AccountCounts = {
-  readonly settled: (state: string) => void;
-  readonly sending: () => () => void;
-  readonly waited: (milliseconds: number) => void;
-};
 
 /**
  * Labels are never values whose number grows with runs or callers.
@@ -117,39 +111,17 @@ function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
     'account',
   );
 
-  function createCounts(account: string): AccountCounts {
-    const states = new Map<string, Counter.Internal>();
-    const waiting = inFlight.labels(account);
-    const answered = answers.labels(account);
-    const waited = rateWaits.labels(account);
-    return {
-      settled(state) {
-        const count = states.get(state) ?? settled.labels(account, state);
-        states.set(state, count);
-        count.inc();
-      },
-      sending() {
-        waiting.inc();
-        const stop = answered.startTimer();
-        return () => {
-          waiting.dec();
-          stop();
-        };
-      },
-      waited: (milliseconds) => waited.inc(milliseconds / 1000),
-    };
-  }
-
-  const accounts = new Map<string, AccountCounts>();
-  const countsOf = (account: string): AccountCounts => {
-    const counts = accounts.get(account) ?? createCounts(account);
-    accounts.set(account, counts);
-    return counts;
-  };
   return {
-    exchangeStarted: (account) => countsOf(account).sending(),
-    settled: ({ account, state }) => countsOf(account).settled(state),
-    waitedForRate: (account, milliseconds) => countsOf(account).waited(milliseconds),
+    exchangeStarted: (account) => {
+      inFlight.inc({ account });
+      const stop = answers.startTimer({ account });
+      return () => {
+        inFlight.dec({ account });
+        stop();
+      };
+    },
+    settled: ({ account, state }) => settled.inc({ account, state }),
+    waitedForRate: (account, milliseconds) => rateWaits.inc({ account }, milliseconds / 1000),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { ReceivedCall } from '../ledger/delivery-reports/receive.ts';
 
-/** As it came, without its signature. */
+/** A call as it came, without its signature. */
 export type UncheckedCall = Omit<ReceivedCall, 'signature'> & { readonly method: 'GET' | 'POST' };
 
 /** Headers that can contain a credential are not stored. */

@@ -14,7 +14,7 @@ import { answerUnknownPaths, defaultLimits, type HttpLimits, openLimitedServer }
 import type { DeliveryReportObserver } from './metrics.ts';
 import { addHealth, addOperations, type Operations, refuseOtherMachines } from './operations.ts';
 import { toReceivedCall } from './received-call.ts';
-import { createRefuse } from './refusals.ts';
+import { createRefuse } from './refusal-count.ts';
 import { withTimeout } from './shared-answer.ts';
 
 export type Receiver = {
@@ -40,15 +40,6 @@ export type ReceiverOptions = ListenAddress & {
 
 type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string } }>;
 
-const noObserver: DeliveryReportObserver = {
-  stored: () => undefined,
-  notStored: () => undefined,
-  refused: () => undefined,
-  cutOff: () => undefined,
-  applied: () => undefined,
-  failed: () => undefined,
-};
-
 /** Seconds. */
 const retryAfter = 30;
 
@@ -59,23 +50,23 @@ const retryAfter = 30;
  * @throws InputError when the port is not available
  */
 export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
-  const { accounts, sharing = noSharing, logger, observer = noObserver, applierTimes } = options;
+  const { accounts, sharing = noSharing, logger, observer, applierTimes } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...defaultLimits, ...options.limits };
   const { server, close } = openLimitedServer(
     limits,
     proxies,
     (request, reply) => refusePath(request, reply),
-    { logger, onCutOff: observer.cutOff },
+    { logger, onCutOff: observer?.cutOff },
   );
-  const refuse = await createRefuse(server, logger, observer.refused);
+  const refuse = await createRefuse(server, logger, observer?.refused);
   const onFailed = ({ report, account, code }: FailedDeliveryReport): void => {
-    observer.failed(account);
+    observer?.failed(account);
     const what = 'delivery report not applied; volley delivery-reports list --state failed shows it';
     logger.error({ report, account, code }, what);
   };
   const findMapping = createMappingFinder(accounts);
-  const work = { findMapping, sharing, onApplied: observer.applied, onFailed };
+  const work = { findMapping, sharing, onApplied: (reports: number) => observer?.applied(reports), onFailed };
   const applier = startApplier(context, work, logger, applierTimes);
 
   const refusePath = (request: FastifyRequest, reply: FastifyReply) =>
@@ -109,11 +100,8 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   };
 }
 
-type WebhookTools = {
-  readonly accounts: ReadonlyMap<string, ReceiverAccount>;
-  readonly logger: Logger;
-  readonly observer: DeliveryReportObserver;
-  readonly store: (call: ReceivedCall) => Promise<void>;
+type WebhookTools = Pick<ReceiverOptions, 'accounts' | 'logger' | 'store'> & {
+  readonly observer: DeliveryReportObserver | undefined;
   readonly now: () => Date;
   readonly refuse: (
     request: WebhookRequest,
@@ -149,14 +137,14 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
         // A late commit counts as failed; a second delivery report is harmless.
         await store({ ...call, ...(signature && { signature }) });
       } catch (error) {
-        observer.notStored(account.name);
+        observer?.notStored(account.name);
         logger.error({ account: account.name, error: loggableReason(error) }, 'delivery report not stored');
         return reply
           .code(503)
           .header('retry-after', retryAfter)
           .send({ error: 'not stored; send it again later' });
       }
-      observer.stored(account.name);
+      observer?.stored(account.name);
       wake();
       return reply.code(200).send({ status: 'stored' });
     },

@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type AccountSharing, noSharing } from '../../src/domain/account-sharing.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { claimRequests } from '../support/claims.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });
-afterAll(() => opened.close());
 
 const query = async (sql: string, values: readonly unknown[] = []) =>
   (await opened.ledger.pool.query(sql, [...values])).rows;

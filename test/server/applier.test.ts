@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { noSharing } from '../../src/domain/account-sharing.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApplier } from '../../src/server/applier.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
+import { emptyInbox } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
-  );
-});
-afterAll(() => opened.close());
+const opened = testLedger();
+beforeEach(() => emptyInbox(opened));
 
 const logger = openLogger('silent', 'info');
 const start = (lookEvery: number, onApplied: (reports: number) => void = () => undefined) =>

@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/platform/digest.ts';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { emptyInbox, environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let receiver: Receiver;
 
 const receivers = {
@@ -20,14 +20,8 @@ const receivers = {
   all: '{ basic: { user: volley, password: "${PASSWORD}" }, credentials: required, addresses: [127.0.0.1], signature: { secret: "${SIGNATURE}" } }',
 };
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox; DELETE FROM signed_calls',
-  );
+  await emptyInbox(opened);
   // Refusals are counted, so each test has its own receiver.
   receiver = await startReceiver(opened.context, receiverOptions(opened, receivers));
   return () => receiver.close();
@@ -74,6 +68,8 @@ test('every refused call has the same answer, byte for byte, as an unknown path'
     await call(`/webhook/main/${token}x`),
     await call(`/webhook/main/${token.slice(0, -1)}`),
     await call(webhook('stranger')),
+    await call('/webhook/main'),
+    await call('/webhook/main/'),
     await call(webhook('basic')),
     await call(webhook('own')),
     await call(webhook('away')),

@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { createRequestRows } from '../support/request-rows.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });
-afterAll(() => opened.close());
 
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 const period = (price: string) => ({ price, tax: null, from: null, until: null });

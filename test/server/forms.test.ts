@@ -1,27 +1,21 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { sendRaw, statusesOf } from '../support/raw-http.ts';
-import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { emptyInbox, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let receiver: Receiver;
 const path = `/webhook/main/${token}`;
 
 beforeAll(async () => {
-  opened = await openTestLedger();
   receiver = await startReceiver(opened.context, receiverOptions(opened));
 });
 afterAll(async () => {
   await receiver.close();
-  await opened.close();
 });
-beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
-  );
-});
+beforeEach(() => emptyInbox(opened));
 
 const bytes = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x0d, 0x0a, 0x7d]);
 

@@ -7,29 +7,23 @@ import { startApi } from '../../src/server/api/api.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createOperations, startOperations } from '../../src/server/operations.ts';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../support/raw-http.ts';
-import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { emptyInbox, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let receiver: Receiver;
 const path = `/webhook/main/${token}`;
 /** A test can wait for these. */
 const limits = { headTime: 400, requestTime: 900, connections: 50, closeTime: 600 };
 
 beforeAll(async () => {
-  opened = await openTestLedger();
   receiver = await startReceiver(opened.context, { ...receiverOptions(opened), limits });
 });
 afterAll(async () => {
   await receiver.close();
-  await opened.close();
 });
-beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
-  );
-});
+beforeEach(() => emptyInbox(opened));
 
 const head = (...lines: readonly string[]) => [...lines, 'Host: x', '', ''].join('\r\n');
 const post = (...lines: readonly string[]) => head(`POST ${path} HTTP/1.1`, ...lines);

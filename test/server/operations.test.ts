@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { fastify } from 'fastify';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
@@ -14,23 +14,13 @@ import {
 } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import {
-  aContact,
-  aRun,
-  contextOf,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../support/ledger.ts';
+import { aContact, aRun, contextOf, planContacts } from '../support/ledger.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });

@@ -1,23 +1,17 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../../src/server/receiver.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { emptyInbox, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let receiver: Receiver;
 let lines: string[];
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
-  await opened.ledger.pool.query(
-    'DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox',
-  );
+  await emptyInbox(opened);
   lines = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

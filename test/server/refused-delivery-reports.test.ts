@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { applyInbox, replayDeliveryReports } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { type ReceivedCall, receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';
@@ -9,15 +9,13 @@ import { createOperations } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { emptyLedger } from '../support/empty-ledger.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { receiverOptions, token } from '../support/receiver.ts';
 import { createRequestRows } from '../support/request-rows.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let messageId: string;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
   const run = await planContacts(opened.ledger, aRun({ account: 'main', chunkSize: 200 }), contacts);
@@ -27,7 +25,6 @@ beforeEach(async () => {
   messageId = String(request.message_id);
   expect(run).not.toBe('');
 });
-afterAll(() => opened.close());
 
 const contacts = Array.from({ length: 150 }, (_, index) => aContact(index + 2));
 const addressOf = (index: number): string =>

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { MessageFields } from '../../src/domain/message.ts';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { accountAt, execute } from '../support/execute.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../support/ledger.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { environment, inboxOf, receiverOptions, token } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 type Scene = {
   readonly name: 'soap-tts' | 'rest-1.04';

@@ -7,19 +7,18 @@ import { type ApiServer, startApi } from '../../src/server/api/api.ts';
 import { startOperations } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
 import { signIn, type Visitor } from '../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { ownAddress, ownName } from '../support/localhost-names.ts';
 import { openRawConnection, type RawConnection } from '../support/raw-http.ts';
 import { receiverOptions, token as webhookToken } from '../support/receiver.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let address: string;
 let api: ApiServer;
 let person: Visitor;
 const logged: string[] = [];
 let cutOff = 0;
 beforeAll(async () => {
-  opened = await openTestLedger();
   const tools = {
     scheduleSource: {
       folder: 'campaigns',
@@ -48,7 +47,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await opened.close();
 });
 
 const tokenOf = (name: string): Promise<string> =>
