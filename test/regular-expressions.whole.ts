@@ -1,8 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { globSync } from 'node:fs';
 import { checkSync } from 'recheck';
 import { expect, test } from 'vitest';
-import { parseAst } from 'vitest/node';
+import { isSyntaxNode, visitSyntax } from './support/source-syntax.ts';
 
 /**
  * A message, an invoice or an answer of the service can bring any text. An expression whose work grows with the square
@@ -17,25 +16,13 @@ function findExpressions(): { readonly literals: Expression[]; readonly built: s
   const literals: Expression[] = [];
   const built = new Set<string>();
   for (const file of files) {
-    const text = readFileSync(file, 'utf8');
-    visit(parseAst(file.endsWith('.ts') ? stripTypeScriptTypes(text) : text), (node) => {
-      const { type, regex, callee } = node;
-      if (type === 'Literal' && isNode(regex))
+    visitSyntax(file, ({ type, regex, callee }) => {
+      if (type === 'Literal' && isSyntaxNode(regex))
         literals.push({ source: String(regex['pattern']), flags: String(regex['flags']), file });
-      if (type === 'NewExpression' && isNode(callee) && callee['name'] === 'RegExp') built.add(file);
+      if (type === 'NewExpression' && isSyntaxNode(callee) && callee['name'] === 'RegExp') built.add(file);
     });
   }
   return { literals, built: [...built].sort() };
-}
-
-type Node = Readonly<Record<string, unknown>>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
-
-function visit(value: unknown, look: (node: Node) => void): void {
-  if (!isNode(value)) return;
-  if (!Array.isArray(value)) look(value);
-  for (const child of Object.values(value)) visit(child, look);
 }
 
 const { literals, built } = findExpressions();

@@ -1,11 +1,8 @@
-import { loadModule } from 'libpg-query';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runPhases } from '../../src/domain/runs.ts';
 import { reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { collectStatements } from '../support/statements/collect.ts';
-import { givenValues } from '../support/statements/given.ts';
-import { everyNode, parse } from '../support/statements/syntax.ts';
+import { phrasesOf, readSqlTexts } from '../support/sql-texts.ts';
 
 /**
  * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no other SQL constant has
@@ -14,7 +11,6 @@ import { everyNode, parse } from '../support/statements/syntax.ts';
 const allowedPhrases: Readonly<Record<string, string>> = {
   'given up': 'a state of a notification, in a closed list',
   'YYYY-MM-DD HH24:MI': 'a format',
-  'repeatable read': 'a level of isolation',
   'client backend': 'a kind of session, as Postgres names it',
   'hash ': 'shown instead of an address, in a list that can be imported',
 };
@@ -29,26 +25,15 @@ const closedLists = new Set<string>([...runPhases, ...reconciliationKinds]);
 
 let opened: TestLedger;
 beforeAll(async () => {
-  await loadModule();
   opened = await openTestLedger();
 });
 afterAll(() => opened.close());
 
-/** SQL constants with a space, except durations. */
-function phrases(text: string): readonly string[] {
-  const found = new Set<string>();
-  everyNode(parse(text), (kind, node) => {
-    const value: unknown = kind === 'sval' ? node['sval'] : undefined;
-    if (typeof value === 'string' && / /.test(value)) found.add(value);
-  });
-  return [...found].filter((phrase) => !/^\d+ (millisecond|second|minute|hour|day|month|s)s?$/.test(phrase));
-}
-
 const isKey = (phrase: string): boolean => phrase.startsWith('volley ') || phrase.trim() === '';
 
 test('no statement of the ledger contains text for people', () => {
-  const found = collectStatements(givenValues).flatMap((each) =>
-    'text' in each ? phrases(each.text).map((phrase) => [each.where, phrase] as const) : [],
+  const found = readSqlTexts().flatMap(({ file, text }) =>
+    phrasesOf(text).map((phrase) => [file, phrase] as const),
   );
   const others = found.filter(([, phrase]) => !isKey(phrase));
   const unknown = others.filter(([, phrase]) => !(phrase in allowedPhrases) && !closedLists.has(phrase));
@@ -67,7 +52,7 @@ test('no function or view of the ledger contains text for people', async () => {
     SELECT viewname, definition FROM pg_views WHERE schemaname = 'public'
   `);
   expect(rows.length).toBeGreaterThan(8);
-  const found = rows.flatMap(({ name, text }) => phrases(text).map((phrase) => [name, phrase] as const));
+  const found = rows.flatMap(({ name, text }) => phrasesOf(text).map((phrase) => [name, phrase] as const));
   const unknown = found.filter(([, phrase]) => !(phrase in allowedInFunctions));
   expect(unknown.map((each) => each.join(': '))).toEqual([]);
 });
