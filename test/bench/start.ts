@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Table from 'cli-table3';
 import { z } from 'zod';
-import { median } from './rounds.ts';
+import { printTable } from './printing.ts';
+import { median, sizeFrom } from './rounds.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const volley = join(checkout, 'src/cli/volley.js');
@@ -58,7 +58,7 @@ function makePackage(): void {
  */
 export async function benchStart(): Promise<void> {
   makePackage();
-  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '21');
+  const rounds = sizeFrom('BENCH_ROUNDS', 21);
   const times = new Map<string, number[]>(starts.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const { name, words, env } of starts) {
@@ -68,13 +68,11 @@ export async function benchStart(): Promise<void> {
       if (round > 0) times.get(name)?.push(performance.now() - begun);
     }
   }
-  const table = new Table({ head: ['', 'ms', `× ${peer}`, 'aim'], style: { head: [], border: [] } });
   const bare = times.get(peer) ?? [];
-  for (const { name, aim } of starts) {
+  const rows = starts.map(({ name, aim }) => {
     const own = times.get(name) ?? [];
     const ratio = median(own.map((time, round) => time / (bare[round] ?? Number.NaN)));
-    table.push([name, median(own).toFixed(0), ratio.toFixed(1), aim === undefined ? '' : `≤ ${aim}`]);
-  }
-  console.log(`start: median of ${rounds}`);
-  console.log(table.toString());
+    return [name, median(own).toFixed(0), ratio.toFixed(1), aim === undefined ? '' : `≤ ${aim}`];
+  });
+  printTable(`start: median of ${rounds}`, ['', 'ms', `× ${peer}`, 'aim'], rows);
 }

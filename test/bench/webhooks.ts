@@ -1,22 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import Table from 'cli-table3';
 import pg from 'pg';
 import { z } from 'zod';
-import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { acceptAll } from '../support/accept-all.ts';
-import { deleteHome, makeHome } from '../support/embedded-home.ts';
-import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
+import { runStatement } from '../support/statement.ts';
 import { startVolley } from '../support/volley.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { planRun } from './dispatch/volley.ts';
 import { writeCampaign } from './dispatch/workload.ts';
-import { median } from './rounds.ts';
+import { grouped, printTable } from './printing.ts';
+import { inRounds, median, sizeFrom } from './rounds.ts';
+import { type BenchServer, createDatabase, startServer } from './servers.ts';
 
 /**
  * Measures delivery reports:
@@ -30,32 +29,17 @@ import { median } from './rounds.ts';
  * run.
  */
 export async function benchWebhooks(): Promise<void> {
-  const reports = Number(process.env['BENCH_REPORTS'] ?? '100000');
-  const rounds = Number(process.env['BENCH_ROUNDS'] ?? '3');
-  const large = Number(process.env['BENCH_RECIPIENTS'] ?? '1000000');
-  const home = makeHome('volley-bench-');
-  const lease = await leaseEmbeddedServer(home);
-  await grantTestRights(lease.address);
-  const { address } = lease;
-  const server = urlOfServer(address);
-  const folder = await mkdtemp(join(tmpdir(), 'volley-bench-'));
-  const bench: WebhookBench = { folder, databaseUrl: `${server}/bench`, file: join(folder, 'reports.jsonl') };
-  try {
-    await query(`${server}/postgres`, 'CREATE DATABASE bench');
-    await acceptedRun(bench, reports);
-    await printTable(bench, reports, rounds, 'a ledger with this run alone');
-    await acceptedRun(bench, large);
-    await printTable(
-      bench,
-      reports,
-      rounds,
-      `a ledger with a run of ${large.toLocaleString('en')} recipients beside it`,
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-    await lease.release();
-    deleteHome(home);
-  }
+  const reports = sizeFrom('BENCH_REPORTS', 100_000);
+  const rounds = sizeFrom('BENCH_ROUNDS', 3);
+  const large = sizeFrom('BENCH_RECIPIENTS', 1_000_000);
+  await using server = await startServer();
+  await using workspace = await makeWorkspace();
+  const bench = await openWebhookBench(server, workspace);
+  await acceptedRun(bench, reports);
+  await printRounds(bench, reports, rounds, 'a ledger with this run alone');
+  await acceptedRun(bench, large);
+  const where = `a ledger with a run of ${grouped(large)} recipients beside it`;
+  await printRounds(bench, reports, rounds, where);
 }
 
 export type WebhookBench = {
@@ -64,6 +48,14 @@ export type WebhookBench = {
   /** Lines with MessageID and address of the recipients. */
   readonly file: string;
 };
+
+export async function openWebhookBench(
+  server: Pick<BenchServer, 'url'>,
+  { folder }: Workspace,
+): Promise<WebhookBench> {
+  const databaseUrl = await createDatabase(server, 'webhooks');
+  return { folder, databaseUrl, file: join(folder, 'reports.jsonl') };
+}
 
 /** An accepted run in chunks of 200. Only the first one gets reports. */
 export async function acceptedRun(
@@ -75,13 +67,13 @@ export async function acceptedRun(
   const run = await planRun(campaign, { folder, databaseUrl });
   const pool = new pg.Pool({ connectionString: databaseUrl });
   await acceptAll(pool, run).finally(() => pool.end());
-  await query(databaseUrl, 'VACUUM ANALYZE');
-  const known = await query(
+  await runStatement(databaseUrl, 'VACUUM ANALYZE');
+  const known = await runStatement(
     databaseUrl,
     'SELECT count(DISTINCT run_id)::integer AS runs FROM request_states',
   );
   if (known[0]?.['runs'] !== 1) return;
-  const rows = await query(
+  const rows = await runStatement(
     databaseUrl,
     `SELECT json_build_array(message_id, address)::text AS line
      FROM recipient_states
@@ -93,49 +85,49 @@ export async function acceptedRun(
 
 type Figures = { readonly seconds: number; readonly median: number; readonly p99: number };
 
-async function printTable(
+async function printRounds(
   bench: WebhookBench,
   reports: number,
-  rounds: number,
+  count: number,
   where: string,
 ): Promise<void> {
-  const bare: Figures[] = [];
-  const volley: Figures[] = [];
-  const paced: Figures[] = [];
-  const applied: { readonly applying: number; readonly updating: number }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    bare.push(await withBare((url) => send(bench, url)));
+  const rounds = await inRounds(count, async () => {
+    const bare = await withBare((url) => send(bench, url));
     await emptyInbox(bench);
-    const received = await withServe(bench, (url) => send(bench, url));
-    volley.push(received);
+    const volley = await withServe(bench, (url) => send(bench, url));
     await emptyInbox(bench);
-    paced.push(await withServe(bench, (url) => send(bench, url, reports / received.seconds / 2)));
-    applied.push(await applyAgain(bench));
-  }
-  const seconds = (figures: readonly Figures[]): number => median(figures.map((each) => each.seconds));
-  const ratio = median(bare.map((each, round) => each.seconds / (volley[round]?.seconds ?? Number.NaN)));
-  const table = new Table({ head: ['', 'reports/s', 'ratio', 'aim'], style: { head: [], border: [] } });
-  const rate = (time: number): string => Math.round(reports / time).toLocaleString('en');
-  table.push(['bare Fastify, nothing kept', rate(seconds(bare)), '1.00', '']);
-  table.push([
-    'volley serve, all committed, applying meanwhile',
-    rate(seconds(volley)),
-    ratio.toFixed(2),
-    '0.55',
-  ]);
-  const p99 = median(paced.map((each) => each.p99));
-  table.push([
-    '  at half of that rate: p99 of the answer',
-    rate(seconds(paced)),
-    `${p99.toFixed(0)} ms`,
-    '100 ms',
-  ]);
-  const update = median(applied.map((each) => each.updating));
-  const apply = median(applied.map((each) => each.applying));
-  table.push(['one set-based UPDATE of the outcomes', rate(update), '1.00', '']);
-  table.push(['applying the inbox', rate(apply), (update / apply).toFixed(2), '0.3']);
-  console.log(`webhooks: ${reports.toLocaleString('en')} reports, median of ${rounds}, in ${where}`);
-  console.log(table.toString());
+    const paced = await withServe(bench, (url) => send(bench, url, reports / volley.seconds / 2));
+    return { bare, volley, paced, ...(await applyAgain(bench)) };
+  });
+  type Round = (typeof rounds)[number];
+  const middle = (of: (round: Round) => number): number => median(rounds.map(of));
+  const rate = (of: (round: Round) => number): string => grouped(Math.round(reports / middle(of)));
+  printTable(
+    `webhooks: ${grouped(reports)} reports, median of ${count}, in ${where}`,
+    ['', 'reports/s', 'ratio', 'aim'],
+    [
+      ['bare Fastify, nothing kept', rate(({ bare }) => bare.seconds), '1.00', ''],
+      [
+        'volley serve, all committed, applying meanwhile',
+        rate(({ volley }) => volley.seconds),
+        middle(({ bare, volley }) => bare.seconds / volley.seconds).toFixed(2),
+        '0.55',
+      ],
+      [
+        '  at half of that rate: p99 of the answer',
+        rate(({ paced }) => paced.seconds),
+        `${middle(({ paced }) => paced.p99).toFixed(0)} ms`,
+        '100 ms',
+      ],
+      ['one set-based UPDATE of the outcomes', rate(({ updating }) => updating), '1.00', ''],
+      [
+        'applying the inbox',
+        rate(({ applying }) => applying),
+        (middle(({ updating }) => updating) / middle(({ applying }) => applying)).toFixed(2),
+        '0.3',
+      ],
+    ],
+  );
 }
 
 export async function send({ file }: WebhookBench, url: string, perSecond = 0): Promise<Figures> {
@@ -183,11 +175,11 @@ export async function withServe<Result>(
 }
 
 export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
-  await query(
+  await runStatement(
     databaseUrl,
     'TRUNCATE inbox, inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes',
   );
-  await query(databaseUrl, 'CHECKPOINT');
+  await runStatement(databaseUrl, 'CHECKPOINT');
   await sleep(500);
 }
 
@@ -200,7 +192,7 @@ const applierFigures = z.object({
 
 /** Applies the last reports again. */
 export async function applyAgain({ databaseUrl }: WebhookBench) {
-  await query(
+  await runStatement(
     databaseUrl,
     `TRUNCATE inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes;
      INSERT INTO inbox_queue (due_at, report_ids, bytes)
@@ -208,22 +200,12 @@ export async function applyAgain({ databaseUrl }: WebhookBench) {
      FROM inbox
      GROUP BY report_id / 256;`,
   );
-  await query(databaseUrl, 'VACUUM ANALYZE');
-  await query(databaseUrl, 'CHECKPOINT');
+  await runStatement(databaseUrl, 'VACUUM ANALYZE');
+  await runStatement(databaseUrl, 'CHECKPOINT');
   const script = fileURLToPath(new URL('./webhooks/applier.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script, databaseUrl]);
   const figures = applierFigures.parse(JSON.parse(stdout));
   if (figures.applied !== figures.updated)
     throw new Error(`applied ${figures.applied}, not ${figures.updated}`);
   return figures;
-}
-
-async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,10 +1,10 @@
-import Table from 'cli-table3';
 import { XMLBuilder, XMLParser } from 'fast-xml-parser';
 import type { Destination, Format, InterfaceName, SendRequest } from '../../src/domain/message.ts';
 import { wireInterface } from '../../src/wire/interfaces.ts';
 import { xmlBuilderOptions } from '../../src/wire/xml.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
+import { printTable } from './printing.ts';
 import { measure, type Rates } from './rounds.ts';
 
 /**
@@ -12,17 +12,17 @@ import { measure, type Rates } from './rounds.ts';
  * object and fast-xml-parser with the same tree, from prepared objects to text.
  */
 export async function benchWire(): Promise<void> {
-  const table = new Table({
-    head: ['interface', 'recipients', 'bytes', 'bodies/s', 'of JSON.stringify', 'of fast-xml-parser', 'aim'],
-    style: { head: [], border: [] },
-  });
+  const rows: string[][] = [];
   for (const recipients of [1, 200, 1000]) {
     const bodies = interfaces.map(([name, format]) => bodyOf(name, format, recipients));
     const rates = await measure(tasksFor(bodies));
-    for (const body of bodies) table.push(rowOf(body, recipients, rates));
+    rows.push(...bodies.map((body) => rowOf(body, recipients, rates)));
   }
-  console.log('wire: one request into its bytes, against its peer in the same run (median of 7 rounds)');
-  console.log(table.toString());
+  printTable(
+    'wire: one request into its bytes, against its peer in the same run (median of 7 rounds)',
+    ['interface', 'recipients', 'bytes', 'bodies/s', 'of JSON.stringify', 'of fast-xml-parser', 'aim'],
+    rows,
+  );
 }
 
 const interfaces: readonly (readonly [InterfaceName, Format])[] = [

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startVolley } from '../../support/volley.ts';
+import { timed } from '../rounds.ts';
 import type { Bench } from './rounds.ts';
 import { planRun, startResume } from './volley.ts';
 
@@ -34,8 +35,8 @@ export async function measureResumes(bench: Bench): Promise<Resumes> {
       throw new Error(`nothing left to send: BENCH_REQUESTS is too small: ${stderr}`);
     if (sent > 0) resumes.firstRequest.push(received.firstAt - begun);
     sent += (await service.received()).requests;
-    resumes.node.push(await milliseconds(() => promisify(execFile)(process.execPath, ['-e', '0'])));
-    resumes.version.push(await milliseconds(() => startVolley(['--version']).ended));
+    resumes.node.push(await timed(() => promisify(execFile)(process.execPath, ['-e', '0'])));
+    resumes.version.push(await timed(() => startVolley(['--version']).ended));
   }
   return resumes;
 }
@@ -50,10 +51,4 @@ async function waitForRequests({ service }: Bench, count: number, ended: Promise
     if (received.requests >= count || over) return received;
     await sleep(2);
   }
-}
-
-async function milliseconds(act: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await act();
-  return performance.now() - begun;
 }

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { z } from 'zod';
+import { runStatement } from '../../support/statement.ts';
 import { type ProcessorTime, postgresSeconds } from './processor-time.ts';
 import type { Received, Service } from './start-service.ts';
 import { type BenchWorkspace, planRun, startResume } from './volley.ts';
@@ -104,22 +104,17 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
 
 /** Epoch milliseconds; NaN before. */
 export async function completedAt(run: string, { databaseUrl }: BenchWorkspace): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<{ at: Date }>(
-    "SELECT changed_at AS at FROM run_states WHERE run_id = $1 AND state = 'completed'",
+  const [row] = await runStatement(
+    databaseUrl,
+    "SELECT 1000 * extract(epoch FROM changed_at) AS at FROM run_states WHERE run_id = $1 AND state = 'completed'",
     [run],
   );
-  await client.end();
-  return rows[0]?.at.getTime() ?? Number.NaN;
+  return Number(row?.['at']);
 }
 
 /** A checkpoint writes what the previous peer left in memory. */
 async function preparePeer({ workspace, service }: Bench): Promise<void> {
-  const client = new pg.Client({ connectionString: workspace.databaseUrl });
-  await client.connect();
-  await client.query('CHECKPOINT');
-  await client.end();
+  await runStatement(workspace.databaseUrl, 'CHECKPOINT');
   await service.begin();
 }
 

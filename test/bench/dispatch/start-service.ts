@@ -14,12 +14,11 @@ const received = z.object({
 });
 export type Received = z.infer<typeof received>;
 
-export type Service = {
+export type Service = AsyncDisposable & {
   readonly url: string;
   /** Resets the counts. */
   readonly begin: () => Promise<Received>;
   readonly received: () => Promise<Received>;
-  readonly stop: () => void;
 };
 
 export async function startService(): Promise<Service> {
@@ -38,6 +37,8 @@ export async function startService(): Promise<Service> {
     url: `http://127.0.0.1:${port}`,
     begin: () => ask('begin'),
     received: () => ask('count'),
-    stop: () => child.disconnect(),
+    async [Symbol.asyncDispose]() {
+      child.disconnect();
+    },
   };
 }
