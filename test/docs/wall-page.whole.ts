@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { marked } from 'marked';
 import { expect, test } from 'vitest';
-import { openBrowser } from '../support/browser.ts';
+import { closePages, openBrowser } from '../support/browser.ts';
 import { projectFolder, readDocument } from '../support/documents.ts';
 
 const page = 'docs/volley-on-a-page.md';
@@ -33,6 +33,6 @@ test('"Volley on a page" is printed on one sheet of A4, with nothing cut off', a
     const picture = process.env['VOLLEY_TEST_PICTURE'];
     if (picture) await view.screenshot({ path: picture, fullPage: true });
   } finally {
-    await browser.close();
+    await closePages();
   }
 });

@@ -9,11 +9,24 @@ import { type Browser, chromium } from 'playwright-core';
 const cache = fileURLToPath(new URL('../../node_modules/.cache/volley', import.meta.url));
 const unpacked = join(cache, 'browser');
 
+let shared: Promise<Browser> | undefined;
+
 /**
+ * The browser of this process, for one test file after the other. It ends with the process; a file closes its pages.
+ *
  * Chromium, its libraries and a font come with `npm ci` and are unpacked once into `node_modules`. They need Linux
  * on x64; VOLLEY_TEST_BROWSER names another Chromium.
  */
-export async function openBrowser(): Promise<Browser> {
+export function openBrowser(): Promise<Browser> {
+  shared ??= launch();
+  return shared;
+}
+
+export async function closePages(): Promise<void> {
+  for (const context of (await shared)?.contexts() ?? []) await context.close();
+}
+
+async function launch(): Promise<Browser> {
   const own = process.env['VOLLEY_TEST_BROWSER'];
   if (own) return chromium.launch({ executablePath: own });
   if (process.platform !== 'linux' || process.arch !== 'x64') {

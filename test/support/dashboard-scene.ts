@@ -3,7 +3,7 @@ import type { TokenScope } from '../../src/domain/access.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openBrowser } from './browser.ts';
+import { closePages, openBrowser } from './browser.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import './localhost-names.ts';
 import { type Ended, startInProcess, volleyInProcess } from './volley.ts';
@@ -72,6 +72,8 @@ export type SceneOptions = {
   /** Of `volley serve`; by default it also works. */
   readonly words?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The clock of `volley serve`. */
+  readonly now?: () => Date;
 };
 
 const webhookToken = 'a-long-secret-webhook-token';
@@ -82,6 +84,7 @@ export async function openDashboardScene({
   sandbox: sandboxOptions = {},
   words = [],
   environment: others = {},
+  now = () => new Date(),
 }: SceneOptions = {}): Promise<DashboardScene> {
   await using opening = new AsyncDisposableStack();
   const opened = opening.adopt(await openTestLedger(), (it) => it.close());
@@ -102,7 +105,7 @@ export async function openDashboardScene({
     ...others,
   };
   const place = { cwd: workspace.folder, env: environment };
-  const serve = startInProcess(['serve', '--port', '0', '--api-port', '0', ...words], place);
+  const serve = startInProcess(['serve', '--port', '0', '--api-port', '0', ...words], { ...place, now });
   opening.defer(async () => {
     serve.stop();
     await serve.ended;
@@ -116,11 +119,9 @@ export async function openDashboardScene({
     scope,
     { owner = 'ann', accounts = null, expiresAt = null } = {},
   ) => createToken(opened.context, { name: `${scope} ${++tokens}`, scope, owner, accounts, expiresAt });
-  let browser: Promise<Browser> | undefined;
-  opening.defer(async () => (await browser)?.close());
+  opening.defer(closePages);
   const browse: DashboardScene['browse'] = async (path, { scope = 'admin', ...asked } = {}) => {
-    browser ??= openBrowser();
-    return openPage(await browser, { url, token: await tokenOf(scope, asked), path, ...asked });
+    return openPage(await openBrowser(), { url, token: await tokenOf(scope, asked), path, ...asked });
   };
   const whole = opening.move();
   return {

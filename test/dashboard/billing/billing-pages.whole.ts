@@ -1,12 +1,18 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listClosings } from '../../../src/ledger/billing/close.ts';
 import { monthAfter } from '../../../src/platform/months.ts';
 import { findProblems } from '../../support/accessibility.ts';
-import { openScene, type Scene } from '../../support/billing-page-scene.ts';
 import { performStep } from '../../support/billing-world.ts';
 import { openBrowser } from '../../support/browser.ts';
+import {
+  type BrowseOptions,
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  type Visitor,
+} from '../../support/dashboard-scene.ts';
 import { type Invoiced, invoicedRun, invoiceHeader, invoiceRow } from '../../support/invoices.ts';
 import { hostileNames } from '../../support/pages.ts';
 import { zipOf } from '../../support/workbooks.ts';
@@ -16,15 +22,17 @@ const october = new Date('2026-10-21T10:00:00Z');
 /** Postgres keeps no NUL. */
 const names = hostileNames.map((name) => name.replace('\u0000', '\u202e'));
 
-let browser: Browser;
-let scene: Scene;
+let scene: DashboardScene;
+let visitor: Visitor;
 let page: Page;
 let own: readonly Invoiced[];
 let others: readonly Invoiced[];
 beforeAll(async () => {
-  browser = await openBrowser();
-  page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
-  scene = await openScene(now, () => page.context());
+  scene = await openDashboardScene({
+    now: () => now,
+    words: ['--no-worker', '--no-receiver', '--no-schedules'],
+  });
+  page = await (await openBrowser()).newPage({ javaScriptEnabled: false });
   own = await invoicedRun(scene.opened, ['accepted', 'accepted', 'in_doubt'], { at: october });
   others = await invoicedRun(scene.opened, ['accepted'], { at: october, account: 'other' });
   const world = { ledger: scene.opened.ledger, runs: [], now: new Date('2026-11-03T09:00:00Z') };
@@ -44,11 +52,32 @@ beforeAll(async () => {
     ends: names.map(() => 'accepted' as const),
   });
 });
-afterAll(async () => {
-  await browser.close();
-  await scene.close();
-});
-beforeEach(() => scene.as({}));
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(() => signInAs());
+
+/** Signs in again; otherwise as ann, with the scope admin and all accounts. */
+async function signInAs({ scope = 'admin', ...asked }: BrowseOptions = {}): Promise<void> {
+  visitor = await scene.visitor(scope, asked);
+  const cookies = visitor.cookies().split('; ');
+  await page.context().addCookies(
+    cookies.map((cookie) => ({
+      name: cookie.replace(/=.*/, ''),
+      value: cookie.replace(/^.*?=/, ''),
+      url: scene.url,
+    })),
+  );
+}
+
+/** Asks with the cookies of the session, without following redirects. */
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${scene.url}${path}`, {
+    redirect: 'manual',
+    ...init,
+    headers: { cookie: visitor.cookies(), origin: scene.url },
+  });
+
+/** For a form of the session. */
+const csrfToken = async (): Promise<string> => hiddenFields((await visitor.get('/zone')).text)['csrf'] ?? '';
 
 const open = (path: string) => page.goto(`${scene.url}${path}`);
 const heading = () => page.getByRole('heading', { level: 1 }).textContent();
@@ -130,7 +159,7 @@ describe('billing', () => {
   });
 
   test('a session with accounts sees these only, and other names do not exist for it', async () => {
-    await scene.as({ scope: 'read', accounts: ['other'] });
+    await signInAs({ scope: 'read', accounts: ['other'] });
     await open('/billing?from=2026-10&to=2026-11&by=run');
     expect(await page.locator('section.lines tbody th').allTextContents()).toEqual([others[0]?.run]);
     await open(`/billing?from=2026-10&to=2026-11&by=run&run=${own[0]?.run}`);
@@ -143,7 +172,7 @@ describe('billing', () => {
 
   test('a page with figures, charts and hostile names is accessible, light and dark, and whole at 320 pixels', async () => {
     // Axe needs JavaScript.
-    const withScript = await browser.newContext();
+    const withScript = await (await openBrowser()).newContext();
     await withScript.addCookies(await page.context().cookies());
     const { run = '' } = own[0] ?? {};
     for (const path of [
@@ -188,7 +217,7 @@ describe('billing', () => {
     await open('/billing?from=2026-01&to=2026-02');
     await follow('Show all time');
     expect(await heading()).toBe('Billing: all time');
-    await scene.as({ accounts: ['none'] });
+    await signInAs({ accounts: ['none'] });
     await open('/billing?from=&to=');
     expect(await page.locator('.empty').textContent()).toContain('Nothing was sent yet. Start a run');
   });
@@ -202,7 +231,7 @@ describe('billing', () => {
   ])('every line is downloaded as %s', async (format, type, text) => {
     await open('/billing?from=2026-10&to=2026-11');
     const link = await page.locator(`.downloads a[href*="format=${format}"]`).getAttribute('href');
-    const response = await scene.ask(link ?? '');
+    const response = await ask(link ?? '');
     expect(response.headers.get('content-type')).toContain(type);
     expect(await response.text()).toContain(text);
   });
@@ -235,7 +264,7 @@ describe('an invoice', () => {
     );
     expect(await page.getByRole('table', { name: 'Differences' }).locator('tbody tr').count()).toBe(3);
     const link = await page.locator('.downloads a[href*="format=csv"]').getAttribute('href');
-    const csv = await (await scene.ask(link ?? '')).text();
+    const csv = await (await ask(link ?? '')).text();
     expect(csv.trim().split('\n')).toHaveLength(4);
   });
 
@@ -275,12 +304,12 @@ describe('an invoice', () => {
   test('is found by its owner only', async () => {
     await upload([]);
     const address = page.url();
-    await scene.as({ owner: 'bob' });
+    await signInAs({ owner: 'bob' });
     expect((await page.goto(address))?.status()).toBe(404);
   });
 
   test('shows a session nothing about requests of other accounts', async () => {
-    await scene.as({ scope: 'read', accounts: ['other'] });
+    await signInAs({ scope: 'read', accounts: ['other'] });
     await upload(own.map((one) => invoiceRow(one)));
     const table = await page.getByRole('table', { name: 'Differences' }).textContent();
     expect(table).toContain('no request has this MessageID');
@@ -292,35 +321,35 @@ describe('an invoice', () => {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.set(name, value);
       if (file) form.set('invoice', file, 'big.csv');
-      const answer = await scene.ask('/billing/reconcile', { method: 'POST', body: form });
+      const answer = await ask('/billing/reconcile', { method: 'POST', body: form });
       return [answer.status, await answer.text()];
     };
     const small = new Blob([`${invoiceHeader}\n`]);
     expect((await send({}, small))[0]).toBe(403);
     expect((await send({ csrf: 'another' }, small))[0]).toBe(403);
-    expect(await send({ csrf: await scene.csrfToken() })).toEqual([
+    expect(await send({ csrf: await csrfToken() })).toEqual([
       422,
       expect.stringContaining('Choose a file.'),
     ]);
     const large = new Blob([new Uint8Array(32 * 1024 * 1024 + 1)]);
-    expect(await send({ csrf: await scene.csrfToken() }, large)).toEqual([
+    expect(await send({ csrf: await csrfToken() }, large)).toEqual([
       422,
       expect.stringContaining('larger than 32 MB'),
     ]);
-    expect((await send({ csrf: await scene.csrfToken() }, small))[0]).toBe(303);
+    expect((await send({ csrf: await csrfToken() }, small))[0]).toBe(303);
   });
 });
 
 describe('closing a month', () => {
   test('is not offered to a session without the scope or for some accounts, and is refused', async () => {
     for (const session of [{ scope: 'run' }, { accounts: ['sandbox'] }] as const) {
-      await scene.as(session);
+      await signInAs(session);
       await open('/billing/months');
       expect(await page.locator('main').textContent()).toContain('A token with the scope admin');
       expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
-      const body = new URLSearchParams({ csrf: await scene.csrfToken(), reason: 'x' });
+      const body = new URLSearchParams({ csrf: await csrfToken(), reason: 'x' });
       const close = '/billing/close?month=2026-10&timeZone=UTC';
-      const answer = await scene.ask(close, { method: 'POST', body });
+      const answer = await ask(close, { method: 'POST', body });
       expect([403, 422]).toContain(answer.status);
     }
     await open('/billing/months');
@@ -339,7 +368,7 @@ describe('closing a month', () => {
 
   test('is refused for a month that no calendar of Postgres has', async () => {
     for (const month of ['0000-01', '9999-12', '2026-13'])
-      expect([month, (await scene.ask(`/billing/close?month=${month}&timeZone=UTC`)).status]).toEqual([
+      expect([month, (await ask(`/billing/close?month=${month}&timeZone=UTC`)).status]).toEqual([
         month,
         422,
       ]);
@@ -347,9 +376,9 @@ describe('closing a month', () => {
 
   test('is done once when two people do it at once', async () => {
     const close = '/billing/close?month=2026-09&timeZone=UTC';
-    const body = { csrf: await scene.csrfToken(), reason: 'together' };
+    const body = { csrf: await csrfToken(), reason: 'together' };
     const answers = await Promise.all(
-      [1, 2].map(() => scene.ask(close, { method: 'POST', body: new URLSearchParams(body) })),
+      [1, 2].map(() => ask(close, { method: 'POST', body: new URLSearchParams(body) })),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
     const { rows } = await scene.opened.ledger.pool.query(

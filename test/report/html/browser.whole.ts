@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { formatRunReport } from '../../../src/report/format-run-report.ts';
-import { openBrowser } from '../../support/browser.ts';
+import { closePages, openBrowser } from '../../support/browser.ts';
 import { aBill, hostileNames, pageOf } from '../../support/pages.ts';
 import { aReportedRun } from '../../support/run-pages.ts';
 import { concatenate } from '../../support/sheets.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   [browser, workspace] = await Promise.all([openBrowser(), makeWorkspace()]);
 });
 afterAll(async () => {
-  await browser.close();
+  await closePages();
   await workspace[Symbol.asyncDispose]();
 });
 beforeEach(async () => {

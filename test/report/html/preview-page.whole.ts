@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser } from '../../support/browser.ts';
+import { closePages, openBrowser } from '../../support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { volleyInProcess } from '../../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
     );
 });
 afterAll(async () => {
-  await browser.close();
+  await closePages();
   await database.drop();
   peer.close();
   await workspace[Symbol.asyncDispose]();
