@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns } from '../../src/ledger/runs/find.ts';
-import { findProblems } from '../support/accessibility.ts';
+import { expectAccessible } from '../support/accessibility.ts';
 import { type DashboardScene, openDashboardScene } from '../support/dashboard-scene.ts';
 import { accountsYaml, noRepeatCampaignYaml } from '../support/workspace.ts';
 
@@ -93,10 +93,7 @@ test.each(pages)(
   async (path) => {
     const answer = await page.goto(`${scene.url}${path.replace('RUN', run).replace('WAITING', waiting)}`);
     expect(answer?.status()).toBe(path === '/nowhere' ? 404 : 200);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      expect(await findProblems(page)).toEqual([]);
-    }
+    await expectAccessible(page);
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await page.setViewportSize({ width: 1_280, height: 900 });

@@ -62,7 +62,6 @@ export type BrowseOptions = TokenOptions & {
   readonly scope?: TokenScope;
   readonly width?: number;
   readonly height?: number;
-  readonly dark?: boolean;
   readonly javaScript?: boolean;
 };
 
@@ -183,13 +182,11 @@ async function openPage(
     path,
     width = 1_280,
     height = 900,
-    dark = false,
     javaScript = true,
   }: BrowseOptions & { readonly url: string; readonly token: string; readonly path: string },
 ): Promise<Page> {
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
     javaScriptEnabled: javaScript,
   });
   const page = await context.newPage();
