@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { WaitingSpread } from './test/support/waiting-spread.ts';
 
 export default defineConfig({
   test: {
@@ -15,7 +14,6 @@ export default defineConfig({
     execArgv: ['--initial-old-space-size=256', '--max-semi-space-size=64'],
     // On two cores one more: many wait for servers and processes, and compute little.
     maxWorkers: Math.max(3, availableParallelism()),
-    sequence: { sequencer: WaitingSpread },
     // Far longer than any takes on a machine with nothing else to do: a busy one is no reason to fail.
     testTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -1,19 +1,11 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
-/** Property tests that run with more examples here. */
-const properties = [
-  ...['billing/billing', 'requests/divide', 'planning/expand', 'limits/reserve'].map(
-    (name) => `test/ledger/${name}.test.ts`,
-  ),
-  ...[
-    'reporting/campaign-report',
-    'dispatch/fault-mix',
-    'plan/plan-equals-run',
-    'billing/reconcile',
-    'plan/sms-parts',
-  ].map((name) => `test/engine/${name}.test.ts`),
-];
+/** Tests of random examples, which run with more of them here. */
+const properties = globSync('test/**/*.test.ts').filter((path) =>
+  readFileSync(path, 'utf8').includes('support/examples.ts'),
+);
 
 /** The longer forms of tests: `npm run torture`. */
 export default mergeConfig(

@@ -26,6 +26,9 @@ beforeAll(async () => {
     npm_config_cache: await npmSetting('cache'),
     npm_config_userconfig: await npmSetting('userconfig'),
     npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
   };
   await execute('npm', ['pack', '--pack-destination', workspace.folder], { cwd: projectFolder });
   const [file = ''] = (await readdir(workspace.folder)).filter((name) => name.endsWith('.tgz'));
