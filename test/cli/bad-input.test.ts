@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { freePort } from '../gateway/test-peers.ts';
+import { freePort } from '../support/free-port.ts';
 import { deleteRuns } from '../support/empty-ledger.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import type { OutgoingRequest } from '../../src/domain/message.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
+import { type AccountChanges, accountAt } from '../support/execute.ts';
 import { type Listening, listening } from '../support/listening.ts';
 import { toStoredDestinations } from '../support/outgoing.ts';
 
@@ -63,21 +64,10 @@ async function peerOf(server: Server): Promise<Peer> {
   return { ...listener, url: `http://127.0.0.1:${listener.port}` };
 }
 
-/** A closed port. */
-export async function freePort(): Promise<number> {
-  const peer = await tcpPeer(() => {});
-  peer.stop();
-  return peer.port;
-}
-
 export function answerSuccess(messageId: string, response: ServerResponse): void {
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify({ Result: 'Success', MessageID: messageId }));
 }
-
-type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
-  readonly timeouts?: Partial<Account['timeouts']>;
-};
 
 export function openTestGateway(baseUrl: string, changes: AccountChanges = {}): Gateway & AsyncDisposable {
   const gateway = openGateway(testAccount(baseUrl, changes));
@@ -85,21 +75,12 @@ export function openTestGateway(baseUrl: string, changes: AccountChanges = {}): 
 }
 
 export function testAccount(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
-  return {
+  return accountAt(baseUrl, {
     name: 'test',
-    interface: 'rest-2.02',
-    format: 'json',
-    baseUrl,
-    credentials: { kind: 'authToken', authToken: 'token-for-tests' },
-    timeouts: { connect: 1000, headers: 5000, body: 5000, ...timeouts },
     concurrency: 1,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-    ratesTimeZone: 'UTC',
+    timeouts: { connect: 1000, ...timeouts },
     ...changes,
-  };
+  });
 }
 
 export function smsRequest(messageId: string, text = 'Hi'): OutgoingRequest {

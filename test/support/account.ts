@@ -1,5 +1,6 @@
 import type { Account } from '../../src/gateway/account.ts';
 
+/** The account that `aRun` names. */
 export function anAccount(changes: Partial<Account> = {}): Account {
   return {
     name: 'sandbox',

@@ -3,6 +3,7 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { executeRun, type RunEnd } from '../../src/engine/runs/execute-run.ts';
 import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
+import { anAccount } from './account.ts';
 
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
@@ -22,27 +23,14 @@ export async function execute(
   return { end, summary: await requireSummary(context, run) };
 }
 
-type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
+export type AccountChanges = Partial<Omit<Account, 'timeouts'>> & {
   readonly timeouts?: Partial<Account['timeouts']>;
 };
 
-/** The account that `aRun` names. */
+/** With longer timeouts. */
 export function accountAt(baseUrl: string, { timeouts, ...changes }: AccountChanges = {}): Account {
-  return {
-    name: 'sandbox',
-    interface: 'rest-2.02',
-    format: 'json',
-    baseUrl,
-    credentials: { kind: 'authToken', authToken: 'token-for-tests' },
-    timeouts: { connect: 5_000, headers: 5_000, body: 5_000, ...timeouts },
-    concurrency: 16,
-    requestsPerSecond: null,
-    recipientsPerSecond: null,
-    statusLookUp: false,
-    rates: [],
-    ratesTimeZone: 'UTC',
-    ...changes,
-  };
+  const longer = { connect: 5_000, headers: 5_000, body: 5_000, ...timeouts };
+  return anAccount({ baseUrl, timeouts: longer, ...changes });
 }
 
 export type RecordedAttempt = {

@@ -5,6 +5,7 @@ import type { DispatchScene } from './dispatch-scene.ts';
 import { expectCountsKept } from './expect-counts.ts';
 import type { Acceptance } from './journal-peer.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
+import { attemptsWithoutEnd } from './outage-runs.ts';
 
 /** Requests of a completed run, except `recipients` and `acceptedAgain`. */
 export type Figures = {
@@ -64,7 +65,7 @@ export async function expectNothingLostOrDuplicated(
   expect(wronglyNot, 'not accepted in the ledger, and the service has it').toEqual([]);
   const twice = rows.filter((request) => timesOf(request) > 1 + request.resends);
   expect(twice, 'accepted more often than it was sent on purpose').toEqual([]);
-  expect(await attemptsWithoutEnd(scene, run), 'attempts that never ended').toEqual([]);
+  expect(await attemptsWithoutEnd(scene.ledger.ledger, run), 'attempts that never ended').toEqual([]);
   await expectDoubtsExplained(scene, run, kills, claimedAtOnce * concurrency);
   const doubtful = inState('in_doubt');
   if (scene.onUnknown === 'resend') {
@@ -92,20 +93,6 @@ async function requestsOf({ ledger }: DispatchScene, run: string): Promise<reado
      FROM request_states
      WHERE run_id = $1
      ORDER BY request`,
-    [run],
-  );
-  return rows;
-}
-
-/** Attempts without an end or a beginning. */
-async function attemptsWithoutEnd({ ledger }: DispatchScene, run: string): Promise<readonly unknown[]> {
-  const { rows } = await ledger.ledger.pool.query(
-    `SELECT request, q.state, q.attempts, count(a.attempt)::integer AS begun, count(a.finished_at)::integer AS ended
-     FROM request_states q
-     LEFT JOIN all_attempts a USING (run_id, request)
-     WHERE q.run_id = $1
-     GROUP BY request, q.state, q.attempts
-     HAVING count(a.attempt) <> q.attempts OR count(a.finished_at) <> q.attempts`,
     [run],
   );
   return rows;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../../gateway/test-peers.ts';
+import { freePort } from '../../support/free-port.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { refuseWith } from '../../support/faults.ts';
 import {

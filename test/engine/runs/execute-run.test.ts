@@ -8,8 +8,9 @@ import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
-import { answerSuccess, freePort, httpPeer, type Peer } from '../../gateway/test-peers.ts';
+import { answerSuccess, httpPeer, type Peer } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
+import { freePort } from '../../support/free-port.ts';
 import { readJournal } from '../../support/journal.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { hashKey, longAgo, withKey } from '../../support/purges.ts';
