@@ -10,46 +10,10 @@ import { type ProcessOptions, type Started, startVolley } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
 /**
- * Kills imports at moments given as shares of an import's duration. Expects that each leaves a whole run or
- * none, and that a later import gives the same run.
- *
- * @returns the number of kills at each statement; `no statement`: before, between or after statements
- */
-export async function expectKilledImportsAtomic(
-  rows: number,
-  moments: readonly number[],
-): Promise<ReadonlyMap<string, number>> {
-  await using scene = await openScene(rows);
-  const { killedLedger } = scene;
-  const { took: referenceDuration, content } = await planReference(scene, planByProcess);
-  const killedAt = new Map<string, number>();
-  const seen = new Set<string>();
-  for (const moment of moments) {
-    const started = scene.startRun(killedLedger);
-    await sleep(referenceDuration * moment);
-    const statement = await currentStatement(killedLedger);
-    await kill(started);
-    killedAt.set(statement, (killedAt.get(statement) ?? 0) + 1);
-    await waitUntilSessionsEnd(killedLedger);
-    await expectNoLocks(killedLedger);
-    for (const run of await runsIn(killedLedger)) {
-      if (seen.has(run)) continue;
-      seen.add(run);
-      expect(await countsOf(killedLedger, run)).toEqual(wholeRun(rows));
-      expect(await contentOf(killedLedger, run)).toEqual(content);
-    }
-    if (seen.size === 0) expect(await tablesWithRows(killedLedger)).toEqual([]);
-  }
-  const run = await scene.plan(killedLedger);
-  expect(await contentOf(killedLedger, run)).toEqual(content);
-  return killedAt;
-}
-
-/**
  * Kills an import at certain steps, where a lock stops it on any machine. Expects nothing in the ledger before
  * the commit, and a whole run once it has begun.
  *
- * @param tables their first row is a step, besides reading and commit
+ * @param tables their first row is a step, besides reading and commit; those of a run by default
  */
 export async function expectAtomicAtEachStep(
   rows: number,
@@ -57,7 +21,8 @@ export async function expectAtomicAtEachStep(
 ): Promise<void> {
   await using scene = await openScene(rows);
   const { killedLedger } = scene;
-  const { content } = await planReference(scene);
+  const content = await contentOf(scene.referenceLedger, await scene.plan(scene.referenceLedger));
+  expect(content.sha256).toBe(createHash('sha256').update(scene.contacts).digest('hex'));
 
   await killWhileReading(scene);
   expect(await tablesWithRows(killedLedger), 'killed while it was reading').toEqual([]);
@@ -172,25 +137,6 @@ function wholeRun(rows: number) {
   };
 }
 
-/** Returns the milliseconds and the content of an import without a kill. */
-async function planReference(scene: Scene, plan: typeof planByProcess = (_, ledger) => scene.plan(ledger)) {
-  const startedAt = performance.now();
-  const run = await plan(scene, scene.referenceLedger);
-  const duration = performance.now() - startedAt;
-  const content = await contentOf(scene.referenceLedger, run);
-  expect(content.sha256).toBe(createHash('sha256').update(scene.contacts).digest('hex'));
-  return { took: duration, content };
-}
-
-/** Kills the process before it sends. Returns the run's id. */
-async function planByProcess({ startRun }: Scene, ledger: TestLedger): Promise<string> {
-  const started = startRun(ledger, ['--again']);
-  await started.waitForText('planned  run');
-  await kill(started);
-  await waitUntilSessionsEnd(ledger);
-  return /planned {2}run (\S+):/.exec(started.stderrSoFar())?.[1] ?? expect.fail(started.stderrSoFar());
-}
-
 async function kill(started: Started): Promise<void> {
   started.process.kill('SIGKILL');
   await started.ended;
@@ -298,17 +244,6 @@ async function waitUntil(happens: () => Promise<boolean>, what: string): Promise
     if (performance.now() > deadline) throw new Error(`has not happened within a minute: ${what}`);
     await sleep(10);
   }
-}
-
-/** Returns its first words. */
-async function currentStatement({ ledger }: TestLedger): Promise<string> {
-  const { rows } = await ledger.pool.query<{ query: string }>(
-    `SELECT query FROM pg_stat_activity
-     WHERE application_name = $1 AND datname = current_database() AND state = 'active'`,
-    [sessionName],
-  );
-  const words = rows[0]?.query.trim().split(/[^\w]+/) ?? [];
-  return words.slice(0, 3).join(' ') || 'no statement';
 }
 
 /** A session notices a lost client late; until then it may still work. */
