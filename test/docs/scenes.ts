@@ -1,15 +1,15 @@
-import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
+import { join, basename, dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readSheet } from 'read-excel-file/node';
 import { Temporal } from 'temporal-polyfill';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { projectFolder } from '../support/documents.ts';
 import { throwAwayOptions } from '../support/embedded-home.ts';
-import { makeFreshClone } from '../support/fresh-clone.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { sheetData, workbookOf } from '../support/workbooks.ts';
 import type { Terminal } from './terminal.ts';
+import { execFileSync } from 'node:child_process';
 
 /** Where a reader types the commands of a page. */
 export type Scene = {
@@ -191,4 +191,38 @@ async function fixWorkbook(path: string): Promise<void> {
 function month(later: number): string {
   const today = Temporal.Now.plainDateISO('Pacific/Auckland').toPlainYearMonth();
   return today.add({ months: later }).toString();
+}
+/**
+ * A folder like a user's clone with installed packages, including uncommitted changes.
+ *
+ * @param folder must not exist
+ */
+function makeFreshClone(folder: string): void {
+  if (existsSync(join(projectFolder, '.git'))) cloneInto(folder);
+  else copyInto(folder);
+  symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
+}
+
+function cloneInto(folder: string): void {
+  git('clone', '--quiet', projectFolder, folder);
+  const changed = (option: string): string[] =>
+    git('-C', projectFolder, 'ls-files', '-z', '--exclude-standard', option).split('\0').filter(Boolean);
+  const deleted = new Set(changed('--deleted'));
+  for (const path of deleted) rmSync(join(folder, path), { force: true });
+  for (const path of [...changed('--modified'), ...changed('--others')].filter(
+    (each) => !deleted.has(each),
+  )) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    copyFileSync(join(projectFolder, path), join(folder, path));
+  }
+}
+
+/** For a project from an archive. */
+function copyInto(folder: string): void {
+  const excluded = ['node_modules', '.volley'];
+  cpSync(projectFolder, folder, { recursive: true, filter: (path) => !excluded.includes(basename(path)) });
+}
+
+function git(...words: readonly string[]): string {
+  return execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

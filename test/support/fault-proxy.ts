@@ -1,6 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
 import { type Listening, listening } from './listening.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { forwardUnchanged } from './faults.ts';
 
 /** A request that a fault acts on. */
 export type Passage = Pick<Listening, 'refuse' | 'listen'> & {
@@ -72,4 +75,26 @@ async function forwardTo(service: number, { header, body }: HttpMessage): Promis
   } finally {
     upstream.destroy();
   }
+}
+/** A sandbox behind a connection that fails as asked. */
+export type FaultyService = AsyncDisposable & {
+  readonly url: string;
+  /** For the next requests, in order; all later ones are forwarded. */
+  readonly failNext: (...faults: readonly Fault[]) => void;
+};
+
+export async function startFaultyService(options: SandboxOptions = {}): Promise<FaultyService> {
+  await using opening = new AsyncDisposableStack();
+  const sandbox = opening.adopt(await startSandbox(options), (it) => it.close());
+  const faults: Fault[] = [];
+  const proxy = opening.adopt(
+    await startFaultProxy(sandbox.port, () => faults.shift() ?? forwardUnchanged),
+    (it) => it.stop(),
+  );
+  const whole = opening.move();
+  return {
+    url: proxy.url,
+    failNext: (...asked) => void faults.push(...asked),
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+  };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, open } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,6 @@ import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
-import { openSyncedJournal } from './synced-journal.ts';
 
 export type PeerBehaviour = {
   /** Milliseconds before accepting, and again before answering. */
@@ -165,4 +164,49 @@ async function read(journal: string): Promise<readonly Acceptance[]> {
 
 function plain(status: number): EncodedAnswer {
   return { status, headers: { 'Content-Type': 'text/plain', 'Retry-After': '0' }, body: 'not now' };
+}
+type SyncedJournal = {
+  /** Resolves when the line is on disk. */
+  readonly write: (line: unknown) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+type Waiting = {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Writes JSON lines. Lines written during a sync share the next one. */
+async function openSyncedJournal(path: string): Promise<SyncedJournal> {
+  const file = await open(path, 'a');
+  let waiting: Waiting[] = [];
+  let syncing: Promise<void> | undefined;
+
+  async function sync(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        await file.appendFile(batch.map(({ text }) => text).join(''));
+        await file.datasync();
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    syncing = undefined;
+  }
+
+  return {
+    write: (line) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ text: `${JSON.stringify(line)}\n`, resolve, reject });
+        syncing ??= sync();
+      }),
+    async close() {
+      await syncing;
+      await file.close();
+    },
+  };
 }

@@ -13,7 +13,7 @@ import {
 import { openTestLedger } from '../support/ledger.ts';
 
 const recipients = Number(process.env['VOLLEY_TORTURE_RECIPIENTS'] ?? 20_000);
-const program = fileURLToPath(new URL('../support/apply-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('./apply-process.ts', import.meta.url));
 
 test(`the first delivery report of each of ${recipients} recipients decides, while three appliers in two processes are killed`, async () => {
   await using cleanUp = new AsyncDisposableStack();

@@ -4,12 +4,15 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { textPeer } from '../gateway/test-peers.ts';
 import { freePort } from '../support/free-port.ts';
-import { startFleet } from '../support/killed-fleet.ts';
+import { readJournal } from '../support/journal.ts';
 import { openTestLedger } from '../support/ledger.ts';
-import { recipientKey, startReportingService } from '../support/reporting-service.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
+import { startFleet } from './killed-fleet.ts';
 
 const minutes = Number(process.env['VOLLEY_TORTURE_MINUTES'] ?? 15);
 const seed = process.env['TORTURE_SEED'] ?? 'fleet';
@@ -67,14 +70,15 @@ const billing = z.object({
 test(`a fleet of five processes that are killed at random for ${minutes} minutes loses nothing`, async () => {
   await using cleanUp = new AsyncDisposableStack();
   const scene = await openScene(cleanUp);
-  const { fleet, service, ledger } = scene;
+  const { fleet, sandbox, ledger } = scene;
   const begun = performance.now();
   const runs = await sendUntilKillsEnd(scene, begun);
-  await service.reported();
+  while (sandbox.outstandingDeliveryReports() > 0) await sleep(200);
   while ((await ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) await sleep(200);
 
-  const { wrong, states, lost } = await compareContacts(scene, runs);
-  const twice = [...service.accepted.values()].filter((times) => times > 1).length;
+  const { accepted, recipients } = await readService(scene);
+  const { wrong, states, lost } = await compareContacts(scene, recipients, runs);
+  const twice = accepted.length - new Set(accepted).size;
   const billed = await readBilling(scene);
   const codes = await fleet.stop();
 
@@ -84,8 +88,8 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
     kills: fleet.kills(),
     runs: runs.length,
     recipients: Object.fromEntries(states),
-    ...service.figures,
-    'requests accepted': service.accepted.size,
+    'requests accepted': accepted.length,
+    'delivery reports': scene.reports.size,
     lost: lost.length,
     twice,
     wrong: wrong.length,
@@ -95,20 +99,57 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
   expect(wrong.slice(0, 20)).toEqual([]);
   expect(lost).toEqual([]);
   expect(twice).toBe(0);
-  expect(billed).toEqual(billingOf(service));
+  expect(billed).toEqual(billingOf(recipients));
   expect(codes).toEqual([0, 0, 0, 0, 0]);
 });
 
-type Service = Awaited<ReturnType<typeof startReportingService>>;
+/** What the service said of a recipient. */
+type Reported = { readonly outcome: 'delivered' | 'undelivered'; readonly price: string };
+
+type Recipient = Reported & { readonly chargeCode: string };
 
 type Scene = {
   readonly ledger: Ledger;
-  readonly service: Service;
+  readonly sandbox: Sandbox;
+  readonly journal: string;
+  /** By MessageID and address. */
+  readonly reports: ReadonlyMap<string, Reported>;
   readonly fleet: ReturnType<typeof startFleet>;
   readonly surroundings: { readonly cwd: string; readonly env: Record<string, string> };
   /** Starts a run, or returns the run that the same number started. */
   readonly startRun: (number: number) => Promise<string>;
 };
+
+const recipientKey = (messageId: string, address: string): string => `${messageId} ${address}`;
+
+const report = z.object({
+  MessageID: z.string(),
+  Destination: z.string(),
+  Status: z.string(),
+  Price: z.string(),
+});
+
+/**
+ * Passes each delivery report on to one of the receivers, and keeps what it said. A fifth of those that were taken are
+ * not acknowledged, so that the sandbox sends them again, to another receiver.
+ */
+async function startRelay(receivers: readonly string[]) {
+  const reports = new Map<string, Reported>();
+  let calls = 0;
+  const peer = await textPeer(async (body, response) => {
+    const { MessageID, Destination, Status, Price } = report.parse(JSON.parse(body));
+    const key = recipientKey(MessageID, Destination);
+    const receiver = receivers[calls++ % receivers.length] ?? '';
+    const call = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(receiver, { ...call, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    const isTaken = answer?.ok === true;
+    const isAgain = reports.has(key);
+    if (isTaken) reports.set(key, { outcome: Status === 'Success' ? 'delivered' : 'undelivered', price: Price });
+    const isAcknowledged = isTaken && (isAgain || seededRandom('acknowledged', seed, key) > 0.2);
+    response.writeHead(isAcknowledged ? 200 : 503).end();
+  });
+  return { ...peer, reports };
+}
 
 async function openScene(cleanUp: AsyncDisposableStack): Promise<Scene> {
   const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
@@ -121,14 +162,28 @@ async function openScene(cleanUp: AsyncDisposableStack): Promise<Scene> {
   );
   const ports = [await freePort(), await freePort()];
   const apiPorts = [await freePort(), await freePort()];
-  const service = cleanUp.use(
-    await startReportingService(ports.map((port) => `http://127.0.0.1:${port}/webhook/main/${token}`)),
+  const relay = cleanUp.use(
+    await startRelay(ports.map((port) => `http://127.0.0.1:${port}/webhook/main/${token}`)),
+  );
+  const journal = `${workspace.folder}/journal.jsonl`;
+  const sandbox = cleanUp.adopt(
+    await startSandbox({
+      journal,
+      webhook: { url: relay.url },
+      latency: 40,
+      failRate: 0.02,
+      // Some of them are suppressed from then on.
+      undeliveredRate: 0.02,
+      deliveryDelay: 2_500,
+      webhookRetry: 200,
+    }),
+    (it) => it.close(),
   );
   const env = {
     DATABASE_URL: opened.url,
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     TOKEN: token,
-    SERVICE_URL: service.url,
+    SERVICE_URL: sandbox.url,
   };
   const surroundings = { cwd: workspace.folder, env };
   const key = await createToken(opened.context, {
@@ -150,7 +205,8 @@ async function openScene(cleanUp: AsyncDisposableStack): Promise<Scene> {
   }));
   const fleet = startFleet([...serves, ...workers], surroundings, minutes * 60_000, seed);
   const startRun = (number: number): Promise<string> => startRunBy(apiPorts, key, number);
-  return { ledger: opened.ledger, service, fleet, surroundings, startRun };
+  const { reports } = relay;
+  return { ledger: opened.ledger, sandbox, journal, reports, fleet, surroundings, startRun };
 }
 
 /** Repeats one key at both APIs, which start one run. */
@@ -182,7 +238,7 @@ async function isCompleted({ surroundings }: Scene, run: string): Promise<boolea
 
 /** @returns all runs, which are completed */
 async function sendUntilKillsEnd(scene: Scene, begun: number): Promise<readonly string[]> {
-  const { fleet, service } = scene;
+  const { fleet } = scene;
   let over = false;
   const killing = fleet.killed.finally(() => {
     over = true;
@@ -206,7 +262,7 @@ async function sendUntilKillsEnd(scene: Scene, begun: number): Promise<readonly 
     if (minute > lastMinute) {
       lastMinute = minute;
       process.stdout.write(
-        `  ${minute} min: ${fleet.kills()} kills, ${runs.length} runs, ${service.accepted.size} requests accepted, ${service.figures.reports} delivery reports received\n`,
+        `  ${minute} min: ${fleet.kills()} kills, ${runs.length} runs, ${scene.reports.size} recipients reported\n`,
       );
     }
   }
@@ -218,8 +274,23 @@ async function sendUntilKillsEnd(scene: Scene, begun: number): Promise<readonly 
   return runs;
 }
 
+/** The MessageIDs that the service accepted, and each recipient of theirs. */
+async function readService({ journal, reports }: Scene) {
+  const lines = (await readJournal(journal)).filter(({ status }) => status === 200);
+  const recipients = lines.flatMap(({ messageId, recipients: addresses, message }) =>
+    addresses.map((address): readonly [string, Recipient] => {
+      const key = recipientKey(messageId ?? '', address);
+      const reported = reports.get(key) ?? expect.fail(`nothing was reported of ${key}`);
+      return [key, { ...reported, chargeCode: message?.fields['ChargeCode'] ?? '' }];
+    }),
+  );
+  return { accepted: lines.map(({ messageId }) => messageId), recipients: new Map(recipients) };
+}
+
+type Recipients = ReadonlyMap<string, Recipient>;
+
 /** Compares Volley's report of each run with what the service accepted. */
-async function compareContacts({ service, surroundings }: Scene, runs: readonly string[]) {
+async function compareContacts({ surroundings }: Scene, recipients: Recipients, runs: readonly string[]) {
   const wrong: string[] = [];
   const states = new Map<string, number>();
   const seen = new Set<string>();
@@ -232,15 +303,15 @@ async function compareContacts({ service, surroundings }: Scene, runs: readonly 
       const state = row['Volley State'];
       states.set(state, (states.get(state) ?? 0) + 1);
       const id = recipientKey(row['Volley MessageID'] ?? '', row['Volley Address'] ?? '');
-      const accepted = service.recipients.get(id);
+      const accepted = recipients.get(id);
       seen.add(id);
-      const expected = accepted ? [accepted.outcome] : ['rejected', 'failed', 'unknown'];
+      const expected = accepted ? [accepted.outcome] : ['rejected', 'failed', 'unknown', 'suppressed'];
       if (!expected.includes(state)) wrong.push(`${run} ${id}: ${state}, expected ${expected.join(' or ')}`);
       if (accepted && !new Big(row['Volley Price'] ?? 0).eq(accepted.price))
         wrong.push(`${run} ${id}: price`);
     }
   }
-  return { wrong, states, lost: [...service.recipients.keys()].filter((id) => !seen.has(id)) };
+  return { wrong, states, lost: [...recipients.keys()].filter((id) => !seen.has(id)) };
 }
 
 const byChargeCode = (one: { ChargeCode: string }, other: { ChargeCode: string }): number =>
@@ -257,7 +328,7 @@ async function readBilling({ surroundings }: Scene) {
 }
 
 /** The billing report that follows from what the service accepted. */
-function billingOf({ recipients }: Service) {
+function billingOf(recipients: Recipients) {
   return [...Map.groupBy(recipients.values(), ({ chargeCode }) => chargeCode)]
     .map(([ChargeCode, accepted]) => ({
       ChargeCode,

@@ -8,7 +8,7 @@ import { readJournal } from '../support/journal.ts';
 import { openTestLedger } from '../support/ledger.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-const script = fileURLToPath(new URL('../support/schedule-process.ts', import.meta.url));
+const script = fileURLToPath(new URL('./schedule-process.ts', import.meta.url));
 
 /** Milliseconds for an hour of the schedule. */
 const hour = 600;

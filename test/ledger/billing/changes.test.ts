@@ -9,7 +9,7 @@ import { addUp, recount } from '../../support/billing-recount.ts';
 import type { BillingStep, SentEnd } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { withoutBillingChanges } from '../../support/without-billing-changes.ts';
+import type pg from 'pg';
 
 /**
  * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
@@ -171,3 +171,41 @@ test('every caller that records a billing change has a history in this test', as
   }
   expect(found.toSorted()).toEqual(histories.map(({ calls }) => calls).toSorted());
 });
+/** A pool that does not record changes for billing. */
+type UnrecordingPool = { readonly pool: pg.Pool; readonly forgotten: () => number };
+
+/**
+ * Omits only what `ledger/requests` records: reopened requests (`recordReopenedRequests`), and outcomes that move
+ * to a further attempt (`moveOutcomesToLastAttempt`).
+ */
+function withoutBillingChanges(pool: pg.Pool): UnrecordingPool {
+  let forgotten = 0;
+  const forget = (statement: unknown): unknown => {
+    if (typeof statement === 'string') {
+      const without = statement.replaceAll(
+        /INSERT INTO billing_reopened_requests \(run_id, request\)\s+(?=SELECT)/g,
+        '',
+      );
+      if (without !== statement) forgotten++;
+      return without;
+    }
+    if (!isNamed(statement) || statement.name !== 'move-billed-outcomes') return statement;
+    forgotten++;
+    return 'SELECT';
+  };
+  const watch = <Session extends object>(session: Session): Session =>
+    new Proxy(session, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target);
+        if (typeof value !== 'function') return value;
+        if (key === 'connect') return async () => watch<object>(await value.call(target));
+        if (key !== 'query') return value.bind(target);
+        return (statement: unknown, ...values: unknown[]) => value.call(target, forget(statement), ...values);
+      },
+    });
+  return { pool: watch(pool), forgotten: () => forgotten };
+}
+
+function isNamed(statement: unknown): statement is { readonly name: string } {
+  return typeof statement === 'object' && statement !== null && 'name' in statement;
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
-import { contextOf } from './ledger.ts';
+import { contextOf } from '../support/ledger.ts';
 
 /** Appliers in a process that the test kills. */
 const [url = '', appliers = '1'] = process.argv.slice(2);

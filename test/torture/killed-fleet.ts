@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
-import { type Started, startVolley } from './volley.ts';
+import { type Started, startVolley } from '../support/volley.ts';
 
 export type FleetMember = {
   readonly name: string;

@@ -1,23 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
 import { loadAccount } from '../../src/engine/load-account.ts';
 import { watchSchedules } from '../../src/engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';
+import { contextOf } from '../support/ledger.ts';
 
 /** A worker process to be killed, with a faster clock for schedules: an hour takes `hour` milliseconds. */
 const [url = '', hour = '500', begin = '', startedAt = ''] = process.argv.slice(2);
 const ledger = await openLedger({ connectionString: url }, 'test database');
-const context = {
-  ledger,
-  actor: { name: 'tester', via: 'cli', token: null } as const,
-  now: () => new Date(),
-  monotonic: () => performance.now(),
-  randomBytes,
-  random: Math.random,
-  randomUuid: randomUUID,
-};
+const context = contextOf(ledger);
 const fast = (): Date =>
   new Date(new Date(begin).getTime() + ((Date.now() - Number(startedAt)) / Number(hour)) * 3_600_000);
 const stop = new AbortController();

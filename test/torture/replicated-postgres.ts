@@ -7,10 +7,11 @@ import { promisify } from 'node:util';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { isConnectionFailure } from '../../src/platform/database-failures.ts';
 import { chooseServerUser } from '../../src/platform/server-user.ts';
-import { freePort } from './free-port.ts';
-import { killPostmaster } from './kill-postmaster.ts';
-import { runStatement } from './statement.ts';
-import { startTcpLink } from './tcp-link.ts';
+import { freePort } from '../support/free-port.ts';
+import { killPostmaster } from '../support/kill-postmaster.ts';
+import { runStatement } from '../support/statement.ts';
+import { connect, createServer, type Socket } from 'node:net';
+import { type Listening, listening } from '../support/listening.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 
@@ -154,4 +155,45 @@ async function waitUntilStreaming(port: number, replication: Replication): Promi
   await runStatement(urlAt(port), `ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
   await runStatement(urlAt(port), 'SELECT pg_reload_conf()');
   await isThere(`sync_state = 'sync'`);
+}
+/** A local address that forwards to a changeable port. */
+type TcpLink = Listening & {
+  /** Holds all data in both directions until the connections close. */
+  readonly stall: () => void;
+  /** Closes connections; new ones go to this port. */
+  readonly moveTo: (port: number) => void;
+};
+
+async function startTcpLink(port: number): Promise<TcpLink> {
+  let target = port;
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    const disconnect = (): void => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      socket.on('error', disconnect);
+      socket.on('close', disconnect);
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  const listener = await listening(server);
+  return {
+    ...listener,
+    stall() {
+      for (const [client, upstream] of pairs) {
+        client.unpipe();
+        upstream.unpipe();
+      }
+    },
+    moveTo(next) {
+      target = next;
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+    },
+  };
 }
