@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBareDatabase, type TestDatabase } from '../support/database.ts';
-import { type JournalPeer, startJournalPeer } from '../support/journal-peer.ts';
+import { type AcceptingService, startAcceptingService } from '../support/accepting-service.ts';
 import { runStatement } from '../support/statement.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import {
@@ -19,7 +19,7 @@ const suffix = randomBytes(4).toString('hex');
 const [owner, worker] = [`volley_owner_${suffix}`, `volley_${suffix}`];
 
 let database: TestDatabase;
-let peer: JournalPeer;
+let peer: AcceptingService;
 let workspace: Workspace;
 beforeAll(async () => {
   database = await createBareDatabase();
@@ -28,7 +28,7 @@ beforeAll(async () => {
     'contacts.csv': contactsCsv(20),
     'campaign.yaml': smsCampaignYaml,
   });
-  peer = await startJournalPeer(`${workspace.folder}/journal.jsonl`);
+  peer = await startAcceptingService();
 });
 afterAll(async () => {
   await database.drop();

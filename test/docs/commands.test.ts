@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/main.ts';
 import { retiredCommands } from '../../src/cli/retired-commands.ts';
 import {
   blocksOf,
@@ -12,7 +11,7 @@ import {
   shellLinesOf,
 } from '../support/documents.ts';
 import { parseCommands } from '../support/shell-words.ts';
-import { silentShell } from '../support/volley.ts';
+import { programFor, refusalOf } from './refusal.ts';
 
 /** Options of other programs that the documents mention. */
 const foreignOptions = new Set(['--no-install', '--omit']);
@@ -40,30 +39,9 @@ function volleyWords(words: readonly string[]): readonly string[] | undefined {
   return undefined;
 }
 
-function withoutActions(command: Command): Command {
-  command.action(() => undefined);
-  command.commands.forEach(withoutActions);
-  return command;
-}
-
-const unchanged = { setColour: () => undefined, setZone: () => undefined };
-
-/** The error of commander for these arguments, by the real definitions of all commands; no command is executed. */
-async function refusal(words: readonly string[]): Promise<CommanderError | undefined> {
-  const program = await buildProgram(words, silentShell, unchanged);
-  program.commands.forEach(withoutActions);
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-    return undefined;
-  } catch (error) {
-    if (error instanceof CommanderError) return error;
-    throw error;
-  }
-}
-
 /** Retired commands and options of a command line. */
 async function retiredWays(words: readonly string[]): Promise<readonly string[]> {
-  const program = await buildProgram(words, silentShell, unchanged);
+  const program = await programFor(words);
   const optionsOf = (command: Command): Command['options'][number][] => [
     ...command.options,
     ...command.commands.flatMap(optionsOf),
@@ -76,11 +54,11 @@ async function retiredWays(words: readonly string[]): Promise<readonly string[]>
   ];
 }
 
-const plainProgram = await buildProgram([], silentShell, unchanged);
+const plainProgram = await programFor([]);
 const commandNames = plainProgram.commands.map((each) => each.name());
 const everyCommand = await Promise.all(
   commandNames.map(async (name) => {
-    const { commands } = await buildProgram([name], silentShell, unchanged);
+    const { commands } = await programFor([name]);
     return commands.find((command) => command.name() === name) ?? new Command();
   }),
 );
@@ -96,7 +74,7 @@ const problemsOf = async (pieces: readonly Piece[], allowed: readonly string[] =
   for (const { where, text } of pieces)
     for (const { words } of parseCommands(text)) {
       const own = volleyWords(words);
-      const refused = own?.length && (await refusal(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
+      const refused = own?.length && (await refusalOf(own.filter((word) => !/^…$|^\[.*…\]$/.test(word))));
       if (refused && ![...prints, ...allowed].includes(refused.code))
         problems.push(`${where}: ${text}: ${refused.message}`);
       // Former versions had them.

@@ -1,30 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { buildProgram } from '../../src/cli/main.ts';
 import { projectFolder, readDocument } from '../support/documents.ts';
 import { parseCommands } from '../support/shell-words.ts';
-import { silentShell } from '../support/volley.ts';
-
-const unchanged = { setColour: () => undefined, setZone: () => undefined };
-
-/** Parses a command line by the real definitions; executes nothing. @returns the error, if any */
-async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = await buildProgram(words, silentShell, unchanged);
-  for (const command of program.commands) {
-    for (const each of [command, ...command.commands]) each.action(() => undefined);
-  }
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-    return undefined;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.message;
-    throw error;
-  }
-}
+import { refusalOf } from './refusal.ts';
 
 describe('compose.yaml', () => {
   const service = z.object({

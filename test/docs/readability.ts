@@ -32,10 +32,9 @@ export type Readability = {
   readonly meanSentence: number;
   /** Flesch reading ease: 60 and above is plain English, below 30 is for specialists. */
   readonly ease: number;
-  readonly longest: Sentence;
 };
 
-export type Sentence = { readonly text: string; readonly length: number };
+type Sentence = { readonly text: string; readonly length: number };
 
 /** What every document keeps to. */
 export const limits = { meanSentence: 17, longestSentence: 35, ease: 55 };
@@ -65,7 +64,6 @@ export function readabilityOf(markdown: string): Readability {
     words: words.length,
     meanSentence,
     ease: 206.835 - 1.015 * meanSentence - (84.6 * syllables) / words.length,
-    longest: sentences.reduce((longest, sentence) => (sentence.length > longest.length ? sentence : longest)),
   };
 }
 

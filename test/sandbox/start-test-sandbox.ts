@@ -7,6 +7,7 @@ import type { JournalLine } from '../../src/sandbox/journal.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { WireInterface } from '../../src/wire/wire-interface.ts';
+import { readJournal } from '../support/journal.ts';
 import { credentialsFor } from '../support/messages.ts';
 import { outgoing } from '../support/outgoing.ts';
 
@@ -25,10 +26,7 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Te
   return {
     ...sandbox,
     journalText,
-    async journal() {
-      const lines = (await journalText()).split('\n').filter((line) => line !== '');
-      return lines.map((line): JournalLine => JSON.parse(line));
-    },
+    journal: () => readJournal(path),
     async [Symbol.asyncDispose]() {
       await sandbox.close();
       await rm(path);

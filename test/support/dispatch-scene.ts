@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
-import { type JournalPeer, type PeerBehaviour, startJournalPeer } from './journal-peer.ts';
+import { type AcceptingService, type PeerBehaviour, startAcceptingService } from './accepting-service.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';
 import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Ended, type Started, type StartedInProcess, startInProcess, startVolley } from './volley.ts';
@@ -12,7 +12,7 @@ export const signalPreload = fileURLToPath(new URL('./signal-preload.ts', import
 
 export type DispatchScene = AsyncDisposable & {
   readonly ledger: TestLedger;
-  readonly peer: JournalPeer;
+  readonly peer: AcceptingService;
   readonly workspace: Workspace;
   readonly onUnknown: 'hold' | 'resend';
   readonly environment: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export async function openDispatchScene({
     }),
   );
   const ledger = opened.adopt(await opening, (it) => it.close());
-  const peer = opened.use(await startJournalPeer(`${workspace.folder}/journal.jsonl`, behaviour));
+  const peer = opened.use(await startAcceptingService(behaviour));
   const cwd = workspace.folder;
   const env = {
     DATABASE_URL: ledger.url,

@@ -3,7 +3,7 @@ import type { RequestState } from '../../src/domain/runs.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import { expectCountsKept } from './expect-counts.ts';
-import type { Acceptance } from './journal-peer.ts';
+import type { Acceptance } from './accepting-service.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 import { attemptsWithoutEnd } from './outage-runs.ts';
 
@@ -36,7 +36,7 @@ type DbRequest = {
 };
 
 /**
- * Compares the ledger with the journal of the service: nothing lost, nothing duplicated except by resends, every
+ * Compares the ledger with what the service accepted: nothing lost, nothing duplicated except by resends, every
  * unknown explained.
  *
  * @param concurrency requests in flight per process

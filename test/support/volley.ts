@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { loadSubcommand } from '../../src/cli/command.ts';
+import { commandList } from '../../src/cli/command-list.ts';
+import { retiredCommands } from '../../src/cli/retired-commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { plainScreen, type Screen } from '../../src/report/screen.ts';
 import { uncleanLine } from './clean-log.ts';
-import { declaredExits } from './declared-exits.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
@@ -207,28 +209,16 @@ export function volleyInProcess(words: readonly string[], surroundings?: InProce
   return startInProcess(words, surroundings).ended;
 }
 
-/** Does nothing; for reading definitions of commands. */
-export const silentShell: Shell = {
-  user: tester,
-  settings: { environment: {}, workingFolder: '/' },
-  settingsIn: (workingFolder) => ({ environment: {}, workingFolder }),
-  exportVariables: () => undefined,
-  now: () => new Date(0),
-  result: new Writable({ write: (_piece, _encoding, done) => done() }),
-  print: () => undefined,
-  note: () => undefined,
-  noteInline: () => undefined,
-  words: [],
-  program: [],
-  terminal: false,
-  screen: plainScreen,
-  noteScreen: plainScreen,
-  resultTerminal: false,
-  stop: new AbortController().signal,
-  drainOnStop: () => undefined,
-  endOnStop: () => undefined,
-  exitWith: () => undefined,
-  leave: (code) => {
-    throw new Error(`leaves with ${code}`);
-  },
-};
+/** The exit codes that the called command can have, by its definition. Usage errors end with 2. */
+async function declaredExits(words: readonly string[]): Promise<readonly number[]> {
+  const general = [0, 1, 2];
+  const [name = '', next = ''] = words.slice(words.findIndex((word) => Object.hasOwn(commandList, word)));
+  const listed = retiredCommands[`${name} ${next}`] ?? retiredCommands[name] ?? commandList[name];
+  if (listed === undefined) return general;
+  const { command } = await listed.load();
+  if (command.kind === 'command') return [...general, ...Object.keys(command.exits).map(Number)];
+  const subcommand = command.commands[next];
+  if (subcommand === undefined) return general;
+  const { exits } = await loadSubcommand(subcommand);
+  return [...general, ...Object.keys(exits).map(Number)];
+}

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
-import { readFile, open } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Destination } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
 import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
+import { listening } from './listening.ts';
 
 export type PeerBehaviour = {
   /** Milliseconds before accepting, and again before answering. */
@@ -20,11 +18,8 @@ export type PeerBehaviour = {
 
 export type Acceptance = { readonly messageId: string; readonly recipients: readonly string[] };
 
-/**
- * A service that accepts a MessageID as often as it arrives, and syncs acceptances to disk before answering. It
- * accepts every complete request, even from a killed sender.
- */
-export type JournalPeer = AsyncDisposable & {
+/** A service that accepts a MessageID as often as it arrives, and every complete request, even from a killed sender. */
+export type AcceptingService = AsyncDisposable & {
   readonly url: string;
   /** In order, after all open requests are done. */
   readonly acceptances: () => Promise<readonly Acceptance[]>;
@@ -43,13 +38,9 @@ export type JournalPeer = AsyncDisposable & {
   readonly behave: (changes: Partial<PeerBehaviour>) => void;
 };
 
-/** @param journal path of its file, which need not exist */
-export async function startJournalPeer(
-  journal: string,
-  behaviour: Partial<PeerBehaviour> = {},
-): Promise<JournalPeer> {
+export async function startAcceptingService(behaviour: Partial<PeerBehaviour> = {}): Promise<AcceptingService> {
   const current = createBehaviour(behaviour);
-  const synced = await openSyncedJournal(journal);
+  const accepted: Acceptance[] = [];
   let received = 0;
   const arrivals: number[] = [];
   let concurrent = 0;
@@ -70,7 +61,7 @@ export async function startJournalPeer(
       return encodeSendAnswer({ kind: 'refused', words: ['not this one'], messageId }, decoded.answer);
     }
     await current.wait();
-    await synced.write({ messageId, recipients: addressesIn(destinations) } satisfies Acceptance);
+    accepted.push({ messageId, recipients: destinations.map(({ Recipient }) => Recipient) });
     await current.wait();
     return encodeSendAnswer({ kind: 'accepted', messageId, jobNumber: 'JOB00001' }, decoded.answer);
   }
@@ -88,13 +79,13 @@ export async function startJournalPeer(
   }
 
   const server = createPeerServer(handle);
-  const url = await listen(server);
+  const { port, stop } = await listening(server);
   return {
-    url,
+    url: `http://127.0.0.1:${port}`,
     async acceptances() {
       // Requests of closed connections are accepted before the connection count drops.
       while (concurrent > 0 || (await connections(server)) > 0) await sleep(10);
-      return read(journal);
+      return accepted;
     },
     nextRequest: () => nextArrival.promise,
     refuses,
@@ -107,16 +98,10 @@ export async function startJournalPeer(
     behave: current.change,
     async [Symbol.asyncDispose]() {
       current.change({ latency: 0 });
-      server.close();
-      server.closeAllConnections();
+      stop();
       while (concurrent > 0) await sleep(10);
-      await synced.close();
     },
   };
-}
-
-function addressesIn(destinations: readonly Destination[]): string[] {
-  return destinations.map(({ Recipient }) => Recipient);
 }
 
 function createBehaviour(first: Partial<PeerBehaviour>) {
@@ -143,70 +128,12 @@ function createPeerServer(
   });
 }
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the peer does not listen');
-  return `http://127.0.0.1:${address.port}`;
-}
-
 function connections(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });
 }
 
-async function read(journal: string): Promise<readonly Acceptance[]> {
-  const lines = (await readFile(journal, 'utf8')).split('\n').slice(0, -1);
-  return lines.map((line): Acceptance => JSON.parse(line));
-}
-
 function plain(status: number): EncodedAnswer {
   return { status, headers: { 'Content-Type': 'text/plain', 'Retry-After': '0' }, body: 'not now' };
-}
-type SyncedJournal = {
-  /** Resolves when the line is on disk. */
-  readonly write: (line: unknown) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
-
-type Waiting = {
-  readonly text: string;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-};
-
-/** Writes JSON lines. Lines written during a sync share the next one. */
-async function openSyncedJournal(path: string): Promise<SyncedJournal> {
-  const file = await open(path, 'a');
-  let waiting: Waiting[] = [];
-  let syncing: Promise<void> | undefined;
-
-  async function sync(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        await file.appendFile(batch.map(({ text }) => text).join(''));
-        await file.datasync();
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    syncing = undefined;
-  }
-
-  return {
-    write: (line) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ text: `${JSON.stringify(line)}\n`, resolve, reject });
-        syncing ??= sync();
-      }),
-    async close() {
-      await syncing;
-      await file.close();
-    },
-  };
 }
