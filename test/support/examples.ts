@@ -4,3 +4,8 @@ const factor = Number(process.env['VOLLEY_EXAMPLES_FACTOR'] ?? 1);
 export function examples(count: number): { readonly numRuns: number } {
   return { numRuns: count * factor };
 }
+
+/** Of data that is as large as it may be: `npm run torture` takes all of it. */
+export function sizeOf(usual: number, inTorture: number): number {
+  return factor > 1 ? inTorture : usual;
+}

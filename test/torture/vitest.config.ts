@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import usual from '../../vitest.config.ts';
 
-/** Tests of random examples, which run with more of them here. */
-const properties = globSync('test/**/*.test.ts').filter((path) =>
+/** Tests of random examples and of large data, which have more of them here. */
+const larger = globSync('test/**/*.{test,whole}.ts').filter((path) =>
   readFileSync(path, 'utf8').includes('support/examples.ts'),
 );
 
@@ -12,7 +12,7 @@ export default mergeConfig(
   { ...usual, test: { ...usual.test, include: [] } },
   defineConfig({
     test: {
-      include: ['test/torture/**/*.torture.ts', ...properties],
+      include: ['test/torture/**/*.torture.ts', ...larger],
       provide: { filesInMemory: false },
       env: { VOLLEY_EXAMPLES_FACTOR: '20' },
       testTimeout: 1_800_000,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import { hiddenFields, signIn, type Visitor } from '../../support/dashboard-scene.ts';
+import { sizeOf } from '../../support/examples.ts';
 import { invoiceHeader } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { type Started, startVolley } from '../../support/volley.ts';
@@ -74,12 +75,15 @@ async function slowestHealth(work: Promise<unknown>): Promise<number> {
   return slowest;
 }
 
-test('two workbooks that unpack to 430 MB each are refused in little memory', async () => {
+/** Of 4.4 MB each; a workbook may unpack to 64 MB. */
+const pieces = sizeOf(20, 98);
+
+test(`two workbooks that unpack to ${Math.round(pieces * 4.4)} MB each are refused in little memory`, async () => {
   const before = peakMemory();
   const strings = async function* (): AsyncGenerator<string> {
     yield '<sst>';
     const texts = Array.from({ length: 30_000 }, (_, index) => `<si><t>${index}${'x'.repeat(128)}</t></si>`);
-    for (let pieces = 0; pieces < 98; pieces++) yield texts.join('');
+    for (let piece = 0; piece < pieces; piece++) yield texts.join('');
     yield '</sst>';
   };
   const row = ['MessageID', 'Destination', 'Price'];
@@ -112,7 +116,7 @@ test('a workbook that needs more memory than a page may use is refused', async (
 const lines = (size: number) => `${invoiceHeader}\n${'M1,+64211234567,0.05,1\n'.repeat(size / 23)}`;
 
 test('an invoice that is read ends with its browser', async () => {
-  const page = await upload('large.csv', lines(20_000_000));
+  const page = await upload('large.csv', lines(10_000_000));
   const leaving = new AbortController();
   const headers = { cookie: visitor.cookies() };
   const asking = fetch(`${url}${page}`, { headers, signal: leaving.signal }).catch(() => undefined);
@@ -135,8 +139,11 @@ test('an invoice that is read ends with its browser', async () => {
   await expect.poll(findCopy, { timeout: 20_000 }).toBeUndefined();
 });
 
-test('an invoice of 30 MB holds up no other call, and its memory is limited', async () => {
-  const page = await upload('large.csv', lines(30_000_000));
+/** A page takes 32 MB. */
+const megabytes = sizeOf(6, 30);
+
+test(`an invoice of ${megabytes} MB holds up no other call, and its memory is limited`, async () => {
+  const page = await upload('large.csv', lines(megabytes * 1e6));
   let answer = '';
   const slowest = await slowestHealth(
     visitor.get(page).then(({ text }) => {
