@@ -4,8 +4,8 @@ import { bookPending } from '../../src/ledger/billing/book.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
+import { acceptAll } from './accept-all.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
-import { createRequestRows } from './request-rows.ts';
 
 /** Delivery reports of which the first to arrive must decide. */
 
@@ -25,19 +25,7 @@ export async function planAcceptedRun(ledger: Ledger, recipients: number) {
     aContact(index + 2, { address: addressOf(index) }),
   );
   const run = await planContacts(ledger, aRun({ account, chunkSize: 200 }), contacts);
-  await createRequestRows(ledger.pool, run);
-  await ledger.pool.query(
-    `
-    WITH tried AS (
-      INSERT INTO attempts (run_id, request, attempt, owner, started_at, finished_at, verdict)
-      SELECT run_id, request, 1, gen_random_uuid(), now(), now(), 'accepted' FROM request_states WHERE run_id = $1
-    ), begun AS (
-      UPDATE runs SET state = 'running' WHERE run_id = $1
-    )
-    UPDATE requests SET state = 'accepted', attempts = 1, updated_at = now() WHERE run_id = $1
-    `,
-    [run],
-  );
+  await acceptAll(ledger.pool, run);
   const { rows } = await ledger.pool.query<Pick<ReportBody, 'MessageID' | 'Destination'>>(
     `SELECT message_id AS "MessageID", address AS "Destination"
      FROM recipient_states WHERE run_id = $1
