@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest';
+import { scaled } from '../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { waitAfterServerStart } from '../support/slices.ts';
 import { expectPromisesKept } from './model/property.ts';
@@ -10,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** `test/torture` has a longer form; `VOLLEY_MODEL_RUNS=500` sets any length. */
-const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? 8);
+/** `VOLLEY_MODEL_RUNS=500` sets any length. */
+const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? scaled(8, 1_000));
 
 test('whatever workers, answers and operators do, in any order, every rule of the ledger holds', async () => {
   await expectPromisesKept(opened.ledger, runs);
-}, 600_000);
+});

@@ -6,6 +6,6 @@ export function examples(count: number): { readonly numRuns: number } {
 }
 
 /** Of data that is as large as it may be: `npm run torture` takes all of it. */
-export function sizeOf(usual: number, inTorture: number): number {
+export function scaled<Size>(usual: Size, inTorture: Size): Size {
   return factor > 1 ? inTorture : usual;
 }

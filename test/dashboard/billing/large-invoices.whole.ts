@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import { hiddenFields, signIn, type Visitor } from '../../support/dashboard-scene.ts';
-import { sizeOf } from '../../support/examples.ts';
+import { scaled } from '../../support/examples.ts';
 import { invoiceHeader } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { type Started, startVolley } from '../../support/volley.ts';
@@ -76,7 +76,7 @@ async function slowestHealth(work: Promise<unknown>): Promise<number> {
 }
 
 /** Of 4.4 MB each; a workbook may unpack to 64 MB. */
-const pieces = sizeOf(20, 98);
+const pieces = scaled(20, 98);
 
 test(`two workbooks that unpack to ${Math.round(pieces * 4.4)} MB each are refused in little memory`, async () => {
   const before = peakMemory();
@@ -140,7 +140,7 @@ test('an invoice that is read ends with its browser', async () => {
 });
 
 /** A page takes 32 MB. */
-const megabytes = sizeOf(6, 30);
+const megabytes = scaled(6, 30);
 
 test(`an invoice of ${megabytes} MB holds up no other call, and its memory is limited`, async () => {
   const page = await upload('large.csv', lines(megabytes * 1e6));
