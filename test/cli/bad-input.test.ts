@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
 import { deleteRuns } from '../support/empty-ledger.ts';
+import { freePort } from '../support/free-port.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 

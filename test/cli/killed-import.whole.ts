@@ -1,11 +1,11 @@
-import { test, expect } from 'vitest';
-import { scaled } from '../support/examples.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
 import { planRun } from '../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../src/engine/plan/prepare-campaign.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { scaled } from '../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { type ProcessOptions, type Started, startVolley } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace } from '../support/workspace.ts';

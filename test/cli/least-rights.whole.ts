@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBareDatabase, type TestDatabase } from '../support/database.ts';
 import { type AcceptingService, startAcceptingService } from '../support/accepting-service.ts';
+import { createBareDatabase, type TestDatabase } from '../support/database.ts';
 import { runStatement } from '../support/statement.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import {

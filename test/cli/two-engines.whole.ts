@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
-import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { scaled } from '../support/examples.ts';
+import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { plannedRun, waitForRunState } from '../support/planned-run.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { signalMessage } from '../support/signal-points.ts';
 
 const concurrency = 4;

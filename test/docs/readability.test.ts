@@ -9,7 +9,9 @@ test(`no document has more than ${limits.meanSentence} words in a sentence on av
 });
 
 test(`no document has a sentence of more than ${limits.longestSentence} words`, () => {
-  const found = texts.flatMap(({ path, text }) => sentencesOf(text).map((sentence) => ({ path, ...sentence })));
+  const found = texts.flatMap(({ path, text }) =>
+    sentencesOf(text).map((sentence) => ({ path, ...sentence })),
+  );
   expect(found.filter(({ length }) => length > limits.longestSentence)).toEqual([]);
 });
 

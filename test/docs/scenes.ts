@@ -1,5 +1,17 @@
-import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync, copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
-import { join, basename, dirname } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readSheet } from 'read-excel-file/node';
 import { Temporal } from 'temporal-polyfill';
@@ -9,7 +21,6 @@ import { throwAwayOptions } from '../support/embedded-home.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { sheetData, workbookOf } from '../support/workbooks.ts';
 import type { Terminal } from './terminal.ts';
-import { execFileSync } from 'node:child_process';
 
 /** Where a reader types the commands of a page. */
 export type Scene = {

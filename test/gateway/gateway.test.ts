@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import {
   answeringPeer,
   answerSuccess,
-  freePort,
   httpPeer,
   openTestGateway,
   smsRequest,

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/gateway/account.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { send, startTestSandbox } from '../sandbox/start-test-sandbox.ts';
-import { secret, smallestMessage } from '../support/messages.ts';
 import { freePort } from '../support/free-port.ts';
+import { secret, smallestMessage } from '../support/messages.ts';
 import { answeringPeer, openTestGateway, textPeer } from './test-peers.ts';
 
 describe('lookUp', () => {

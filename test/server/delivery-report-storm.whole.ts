@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-import { scaled } from '../support/examples.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Pool } from 'undici';
+import { expect, test } from 'vitest';
 import { deliveryReportFormats } from '../../src/domain/delivery-reports.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
+import { scaled } from '../support/examples.ts';
 import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { createRequestRows } from '../support/request-rows.ts';

@@ -38,7 +38,9 @@ export type AcceptingService = AsyncDisposable & {
   readonly behave: (changes: Partial<PeerBehaviour>) => void;
 };
 
-export async function startAcceptingService(behaviour: Partial<PeerBehaviour> = {}): Promise<AcceptingService> {
+export async function startAcceptingService(
+  behaviour: Partial<PeerBehaviour> = {},
+): Promise<AcceptingService> {
   const current = createBehaviour(behaviour);
   const accepted: Acceptance[] = [];
   let received = 0;

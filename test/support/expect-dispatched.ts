@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { RequestState } from '../../src/domain/runs.ts';
 import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import type { Acceptance } from './accepting-service.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import { expectCountsKept } from './expect-counts.ts';
-import type { Acceptance } from './accepting-service.ts';
 import type { Killed, KilledRun } from './kill-dispatches.ts';
 import { attemptsWithoutEnd } from './outage-runs.ts';
 

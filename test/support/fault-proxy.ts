@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
-import { type Listening, listening } from './listening.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { forwardUnchanged } from './faults.ts';
+import { type HttpMessage, type MessageReader, readMessages } from './http-messages.ts';
+import { type Listening, listening } from './listening.ts';
 
 /** A request that a fault acts on. */
 export type Passage = Pick<Listening, 'refuse' | 'listen'> & {

@@ -14,14 +14,15 @@ export function readSqlTexts(): readonly SqlText[] {
       const texts: string[] = [];
       visitSyntax(path, ({ type, value, quasis }) => {
         if (type === 'Literal') texts.push(String(value));
-        if (type === 'TemplateLiteral' && Array.isArray(quasis)) texts.push(quasis.map(textOfQuasi).join('$'));
+        if (type === 'TemplateLiteral' && Array.isArray(quasis))
+          texts.push(quasis.map(textOfQuasi).join('$'));
       });
       const file = path.replace('src/', '').replace('ledger/', '');
       return texts.filter(isSql).map((text) => ({ file, text: withoutComments(text) }));
     });
 }
 
-const withoutComments = (text: string): string => text.replaceAll(/--.*$|\/\*[^]*?\*\//gm, '');
+const withoutComments = (text: string): string => text.replaceAll(/--.*$|\/\*[\s\S]*?\*\//gm, '');
 
 function textOfQuasi(quasi: unknown): string {
   const value = isSyntaxNode(quasi) ? quasi['value'] : undefined;
@@ -32,7 +33,8 @@ function textOfQuasi(quasi: unknown): string {
 export type SqlWrite = SqlText & { readonly table: string; readonly columns: readonly string[] };
 
 const insert = /\bINSERT INTO (\w+)(?:(?:\s+(?:AS )?\w+)?\s*\(([^)]*)\))?/g;
-const update = /\bUPDATE (\w+)(?:\s+(?:AS )?(?!SET)\w+)?\s+SET\b(.*?)(?=\bFROM\b|\bWHERE\b|\bRETURNING\b|$)/gs;
+const update =
+  /\bUPDATE (\w+)(?:\s+(?:AS )?(?!SET)\w+)?\s+SET\b(.*?)(?=\bFROM\b|\bWHERE\b|\bRETURNING\b|$)/gs;
 const assignment = /(?:^|,)\s*(\w+)\s*=/g;
 
 /** The tables that the texts write, also in WITH. */
@@ -48,11 +50,16 @@ export function writesOf(texts: readonly SqlText[]): readonly SqlWrite[] {
       table,
       columns: [...set.matchAll(assignment)].map(([, column = '']) => column),
     })),
-    ...[...each.text.matchAll(/\bDELETE FROM (\w+)/g)].map(([, table = '']) => ({ ...each, table, columns: [] })),
+    ...[...each.text.matchAll(/\bDELETE FROM (\w+)/g)].map(([, table = '']) => ({
+      ...each,
+      table,
+      columns: [],
+    })),
   ]);
 }
 
-const counting = /\bSELECT\b(?:(?!\bSELECT\b|\bFROM\b).)*\b(?:count|sum)\((?:(?!\bSELECT\b|\bFROM\b).)*(?=\bFROM\b)/gs;
+const counting =
+  /\bSELECT\b(?:(?!\bSELECT\b|\bFROM\b).)*\b(?:count|sum)\((?:(?!\bSELECT\b|\bFROM\b).)*(?=\bFROM\b)/gs;
 
 /** The tables whose rows a text counts or adds up: those in FROM of a SELECT with `count` or `sum`. */
 export function countedTablesOf({ text }: SqlText): readonly string[] {
@@ -76,5 +83,7 @@ function untilClosed(text: string): string {
 export function phrasesOf(text: string): readonly string[] {
   return [...withoutComments(text).matchAll(/'((?:[^']|'')*)'/g)]
     .map(([, phrase = '']) => phrase)
-    .filter((phrase) => / /.test(phrase) && !/^\d+ (millisecond|second|minute|hour|day|month|s)s?$/.test(phrase));
+    .filter(
+      (phrase) => / /.test(phrase) && !/^\d+ (millisecond|second|minute|hour|day|month|s)s?$/.test(phrase),
+    );
 }

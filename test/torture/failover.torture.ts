@@ -1,12 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
-import { findPostgresPrograms } from '../support/postgres-programs.ts';
-import { makeReplicatedOrigin, type ReplicatedOrigin, type Replication, type ReplicatedPostgres } from './replicated-postgres.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { openLedgerIn } from '../support/ledger.ts';
+import { findPostgresPrograms } from '../support/postgres-programs.ts';
 import type { Started } from '../support/volley.ts';
+import {
+  makeReplicatedOrigin,
+  type ReplicatedOrigin,
+  type ReplicatedPostgres,
+  type Replication,
+} from './replicated-postgres.ts';
 
 /** VOLLEY_TORTURE_SEED repeats an earlier torture. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());

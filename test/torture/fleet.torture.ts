@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
-import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { textPeer } from '../gateway/test-peers.ts';
 import { freePort } from '../support/free-port.ts';
 import { readJournal } from '../support/journal.ts';
@@ -141,10 +141,13 @@ async function startRelay(receivers: readonly string[]) {
     const key = recipientKey(MessageID, Destination);
     const receiver = receivers[calls++ % receivers.length] ?? '';
     const call = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
-    const answer = await fetch(receiver, { ...call, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    const answer = await fetch(receiver, { ...call, signal: AbortSignal.timeout(5_000) }).catch(
+      () => undefined,
+    );
     const isTaken = answer?.ok === true;
     const isAgain = reports.has(key);
-    if (isTaken) reports.set(key, { outcome: Status === 'Success' ? 'delivered' : 'undelivered', price: Price });
+    if (isTaken)
+      reports.set(key, { outcome: Status === 'Success' ? 'delivered' : 'undelivered', price: Price });
     const isAcknowledged = isTaken && (isAgain || seededRandom('acknowledged', seed, key) > 0.2);
     response.writeHead(isAcknowledged ? 200 : 503).end();
   });

@@ -1,9 +1,14 @@
 import { test } from 'vitest';
+import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { openDispatchScene, type SceneOptions } from '../support/dispatch-scene.ts';
 import { expectNothingLostOrDuplicated, type Figures } from '../support/expect-dispatched.ts';
-import { type Kill, killDispatches, type KilledRun, type TimeToFirstRequest } from '../support/kill-dispatches.ts';
+import {
+  type Kill,
+  type KilledRun,
+  killDispatches,
+  type TimeToFirstRequest,
+} from '../support/kill-dispatches.ts';
 import { dispatchPoints, exchangePoints } from '../support/signal-points.ts';
-import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 
 /** VOLLEY_TORTURE_SEED repeats an earlier torture. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';

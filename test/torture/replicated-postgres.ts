@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,9 +10,8 @@ import { isConnectionFailure } from '../../src/platform/database-failures.ts';
 import { chooseServerUser } from '../../src/platform/server-user.ts';
 import { freePort } from '../support/free-port.ts';
 import { killPostmaster } from '../support/kill-postmaster.ts';
-import { runStatement } from '../support/statement.ts';
-import { connect, createServer, type Socket } from 'node:net';
 import { type Listening, listening } from '../support/listening.ts';
+import { runStatement } from '../support/statement.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 

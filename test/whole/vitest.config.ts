@@ -1,5 +1,5 @@
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig, mergeConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import usual from '../../vitest.config.ts';
 
 /** Longest first, so that none of these is left over at the end; measured on two cores. */
@@ -24,7 +24,7 @@ const longest = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number =>
-      (longest.findIndex((name) => moduleId.endsWith(`/${name}.whole.ts`)) + 1 || longest.length + 1);
+      longest.findIndex((name) => moduleId.endsWith(`/${name}.whole.ts`)) + 1 || longest.length + 1;
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 }

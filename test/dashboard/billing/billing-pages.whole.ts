@@ -319,10 +319,7 @@ describe('an invoice', () => {
     const small = new Blob([`${invoiceHeader}\n`]);
     expect((await send({}, small))[0]).toBe(403);
     expect((await send({ csrf: 'another' }, small))[0]).toBe(403);
-    expect(await send({ csrf: await csrfToken() })).toEqual([
-      422,
-      expect.stringContaining('Choose a file.'),
-    ]);
+    expect(await send({ csrf: await csrfToken() })).toEqual([422, expect.stringContaining('Choose a file.')]);
     const large = new Blob([new Uint8Array(32 * 1024 * 1024 + 1)]);
     expect(await send({ csrf: await csrfToken() }, large)).toEqual([
       422,
@@ -360,10 +357,7 @@ describe('closing a month', () => {
 
   test('is refused for a month that no calendar of Postgres has', async () => {
     for (const month of ['0000-01', '9999-12', '2026-13'])
-      expect([month, (await ask(`/billing/close?month=${month}&timeZone=UTC`)).status]).toEqual([
-        month,
-        422,
-      ]);
+      expect([month, (await ask(`/billing/close?month=${month}&timeZone=UTC`)).status]).toEqual([month, 422]);
   });
 
   test('is done once when two people do it at once', async () => {

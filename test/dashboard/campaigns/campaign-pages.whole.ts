@@ -261,7 +261,11 @@ test('no file outside of the folder is shown, and none that may hold secrets', a
 
 test('every page keeps the rules of accessibility, light and dark, also with hostile names', async () => {
   const page = await scene.browse('/campaigns', { width: 360 });
-  for (const path of ['/campaigns', '/campaigns/nightly.yaml', `/campaigns/${encodeURIComponent(hostileFile)}`]) {
+  for (const path of [
+    '/campaigns',
+    '/campaigns/nightly.yaml',
+    `/campaigns/${encodeURIComponent(hostileFile)}`,
+  ]) {
     await page.goto(`${scene.url}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await expectAccessible(page);

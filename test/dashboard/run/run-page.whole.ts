@@ -298,13 +298,7 @@ test('hostile texts of the service and of contact files are text, on pages that 
     [run, hostileTexts],
   );
   const page = await scene.browse(`/runs/${run}`, { width: 360 });
-  for (const path of [
-    '',
-    '/failures',
-    '/rejected',
-    '/doubts',
-    '/doubts/resolve?decision=resend&which=all',
-  ]) {
+  for (const path of ['', '/failures', '/rejected', '/doubts', '/doubts/resolve?decision=resend&which=all']) {
     await page.goto(`${scene.url}/runs/${run}${path}`);
     await expectAccessible(page);
     const foreign = page.locator('main script, main img, [onerror], [onmouseover]');

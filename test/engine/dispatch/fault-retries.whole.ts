@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../../support/free-port.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { refuseWith } from '../../support/faults.ts';
 import {
@@ -10,6 +9,7 @@ import {
   openFaultyRuns,
   sent,
 } from '../../support/faulty-runs.ts';
+import { freePort } from '../../support/free-port.ts';
 
 let runs: FaultyRuns;
 beforeAll(async () => {

@@ -1,25 +1,25 @@
-import { expect, test } from 'vitest';
-import { scaled } from '../../support/examples.ts';
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { formatReason } from '../../../src/domain/reasons.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { leftOutReason } from '../../../src/ledger/reasons.ts';
 import { rejectionDetailOfRow } from '../../../src/ledger/runs/rejection-detail.ts';
+import { scaled } from '../../support/examples.ts';
+import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { type ProcessOptions, volley } from '../../support/volley.ts';
+import { accountsYaml, makeWorkspace } from '../../support/workspace.ts';
 import {
   type ExpectedRejection,
   type InvalidContactFile,
   mobileOf,
   writeInvalidContactFile,
 } from './invalid-contact-file.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { type ProcessOptions, volley } from '../../support/volley.ts';
-import { accountsYaml, makeWorkspace } from '../../support/workspace.ts';
 
 const mebibyte = 1024 * 1024;
 const planned = scaled(5_000, 1_000_000);

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
@@ -9,7 +10,6 @@ import { addUp, recount } from '../../support/billing-recount.ts';
 import type { BillingStep, SentEnd } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import type pg from 'pg';
 
 /**
  * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
