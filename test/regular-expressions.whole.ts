@@ -27,6 +27,10 @@ function findExpressions(): { readonly literals: Expression[]; readonly built: s
 
 const { literals, built } = findExpressions();
 
+/** Without `*`, `+` and `{1,}` the work at each place of the text is limited. */
+const isUnbounded = ({ source }: Expression): boolean =>
+  /[*+]|\{\d+,\}/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/g, ''));
+
 /**
  * `recheck` proves by automata, and searches for an attack where an expression looks around itself. What it finds there
  * is tried: its attacks need 1.5 billion steps, more than a second, where the work is quadratic, and under a
@@ -54,12 +58,14 @@ const accepted: Readonly<Record<string, string>> = {
 test('the work of every regular expression grows with its text, not with the square of it', () => {
   expect(literals.length).toBeGreaterThan(300);
   const verdicts = new Map<string, string>();
-  const others = literals.flatMap((expression) => {
+  const asked = literals.filter((each) => isUnbounded(each) && !(each.file in accepted));
+  expect(asked.length).toBeGreaterThan(150);
+  const others = asked.flatMap((expression) => {
     const { source, flags, file } = expression;
     const written = `/${source}/${flags}`;
     const verdict = verdicts.get(written) ?? verdictOf(expression);
     verdicts.set(written, verdict);
-    return verdict === 'linear' || file in accepted ? [] : [`${file}: ${written} is ${verdict}`];
+    return verdict === 'linear' ? [] : [`${file}: ${written} is ${verdict}`];
   });
   expect(others).toEqual([]);
 });
