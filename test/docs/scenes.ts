@@ -56,7 +56,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/tutorial.md': { start: 'nothing', after: [[/^volley init shop/, keepServer]] },
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
-  'docs/how-to/guards.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
+  'docs/how-to/limits.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
   'docs/how-to/deployment.md': { start: 'database' },
   'docs/how-to/billing.md': {
     before: async ({ folder }) => {
