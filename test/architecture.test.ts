@@ -57,10 +57,11 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   'log-update': ['cli'],
   yaml: ['platform'],
   'fast-xml-parser': ['wire'],
+  '@nodable/entities': ['wire'],
   'csv-parse': ['contacts', 'wire/soap-tts.ts'],
   yazl: ['report/formats'],
   yauzl: ['contacts/workbook'],
-  saxes: ['contacts/workbook', 'wire/xml.ts'],
+  saxes: ['contacts/workbook'],
   numfmt: ['contacts/workbook'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'prom-client': ['server'],
@@ -69,7 +70,9 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [
     'contacts',
-    ...['countries.ts', 'phone-countries.ts', 'fast-phone-numbers.ts'].map((file) => `platform/${file}`),
+    ...['countries.ts', 'phone-countries.ts', 'phone-zones.ts', 'fast-phone-numbers.ts'].map(
+      (file) => `platform/${file}`,
+    ),
   ],
   'string-width': ['report'],
   croner: ['campaign'],

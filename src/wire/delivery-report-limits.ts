@@ -1,14 +1,18 @@
 /**
- * Limits of structure that no delivery report has. Anyone who knows the receiver's address can send anything, and
- * parsers spend time and memory on it. A real one has about 20 members in two levels. JSON is checked in one pass before
- * it is parsed, XML while it is (`xml.ts`).
+ * Checks a body in one pass before a parser sees it. Anyone who knows the receiver's address can send
+ * anything, and parsers spend time and memory on structure that no delivery report has (measurements:
+ * docs/reference/interfaces.md). A real one has about 20 members in two levels.
  */
 
-/** Members, list items, elements and attributes of a report, over all levels. */
+/** Members, list items and elements of a report, over all levels. */
 export const maxMembers = 500;
 /** The same of a call that may have several reports. */
 const maxMembersOfSeveral = 20_000;
 const maxDepth = 32;
+/** Characters of one tag, comment or processing instruction. Parsing time grows with their square. */
+export const maxTagLength = 1024;
+/** Characters of all tags, comments and processing instructions together. */
+export const maxMarkup = 32 * 1024;
 /** References such as `&amp;` and `&#65;`. */
 export const maxReferences = 10_000;
 
@@ -19,7 +23,7 @@ type LimitCheck = {
 
 const tooMany = (most: number): string => `it has more than ${most} members`;
 export const tooManyMembers = tooMany(maxMembers);
-export const maxMembersOf = (reports: number): number => (reports > 1 ? maxMembersOfSeveral : maxMembers);
+const maxMembersOf = (reports: number): number => (reports > 1 ? maxMembersOfSeveral : maxMembers);
 const tooDeep = `it is nested deeper than ${maxDepth} levels`;
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -63,6 +67,60 @@ function endOfString(body: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < body.length && body[index] !== quote) index += body[index] === backslash ? 2 : 1;
   return index;
+}
+
+/** @param reports that the call may have */
+export function checkXmlLimits(text: string, reports = 1): LimitCheck {
+  const most = maxMembersOf(reports);
+  const mostMarkup = (maxMarkup * most) / maxMembers;
+  let elements = 0;
+  let depth = 0;
+  let markup = 0;
+  for (let index = text.indexOf('<'); index >= 0; ) {
+    const end = endOfMarkup(text, index);
+    if (typeof end === 'string') return { problem: end };
+    if (!text.startsWith('<![CDATA[', index)) markup += end - index;
+    if (text[index + 1] === '/') {
+      depth--;
+    } else if (text[index + 1] !== '?' && text[index + 1] !== '!') {
+      if (text[end - 2] !== '/' && ++depth > maxDepth) return { problem: tooDeep };
+    }
+    if (++elements > 2 * most) return { problem: tooMany(most) };
+    if (markup > mostMarkup) return { problem: `it has more than ${mostMarkup} characters of markup` };
+    index = text.indexOf('<', end);
+  }
+  return occursMoreThan(text, '&', maxReferences)
+    ? { problem: `it has more than ${maxReferences} references` }
+    : {};
+}
+
+/** The index after a tag, comment, CDATA section or processing instruction, or what is wrong. */
+function endOfMarkup(text: string, start: number): number | string {
+  if (text.startsWith('<![CDATA[', start)) return indexAfter(text, ']]>', start + 9, text.length);
+  if (text.startsWith('<!--', start)) return indexAfter(text, '-->', start + 4, start + maxTagLength);
+  if (text.startsWith('<!', start)) return 'it has a document type';
+  if (text.startsWith('<?', start)) return indexAfter(text, '?>', start + 2, start + maxTagLength);
+  const last = Math.min(text.length, start + maxTagLength);
+  let within = '';
+  for (let at = start; at < last; at++) {
+    const character = text[at] ?? '';
+    if (within !== '') {
+      if (character === within) within = '';
+    } else if (character === '>') {
+      return at + 1;
+    } else if (character === '"' || character === "'") {
+      within = character;
+    }
+  }
+  return unterminated;
+}
+
+const unterminated = `a tag or comment in it does not end within ${maxTagLength} characters`;
+
+/** @param last the index before which `end` must stand */
+function indexAfter(text: string, end: string, from: number, last: number): number | string {
+  const at = text.slice(from, last).indexOf(end);
+  return at < 0 ? unterminated : from + at + end.length;
 }
 
 export function occursMoreThan(text: string, character: string, limit: number): boolean {

@@ -1,27 +1,66 @@
-import { XMLBuilder } from 'fast-xml-parser';
-import { SaxesParser } from 'saxes';
+import { EntityDecoder } from '@nodable/entities';
+import { XMLBuilder, XMLParser, XMLValidator } from 'fast-xml-parser';
 import { firstUnsupportedCharacter } from './characters.ts';
 import { isObject, type JsonObject, parseJson } from './json.ts';
 
 /**
  * Reads and writes XML. Every value is text (`0012345`, `true`) and survives a round trip. The reader ignores
  * attributes and namespaces, and refuses a document type, the source of entities. Callers limit the size;
- * this file limits the structure.
+ * this file limits the depth.
  */
 
 const maxDepth = 32;
 
+/** Refuses entities other than XML's five, and references to non-characters. */
+class StrictEntities extends EntityDecoder {
+  /** Called when the parser meets a document type. */
+  override addInputEntities(): void {
+    throw new Error('a document type');
+  }
+
+  override decode(text: string): string {
+    if (controlReference.test(text) || surrogateReference.test(text))
+      throw new Error('a reference to a non-character');
+    return super.decode(text);
+  }
+}
+
+/** To U+0000–U+001F except tab, line feed and carriage return. */
+const controlReference = /&#0*(?:[0-8]|1[124-9]|2\d|3[01]);|&#x0*(?:[0-8bcef]|1[\da-f]);/i;
+
+/** To U+D800–U+DFFF, which the decoder would silently drop. */
+const surrogateReference =
+  /&#0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3]);|&#x0*d[89a-f][\da-f]{2};/i;
+
+const parser = new XMLParser({
+  trimValues: false,
+  ignoreAttributes: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  removeNSPrefix: true,
+  entityDecoder: new StrictEntities(),
+  maxNestedTags: maxDepth,
+  transformTagName: refuseMarkup,
+});
+
+/** The parser takes `<!x>` for an element. */
+function refuseMarkup(name: string): string {
+  if (name.startsWith('!')) throw new Error('markup that is not an element');
+  return name;
+}
+
 /** White space, and the bytes of a byte order mark. */
 const blankBytes: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
 
-/** Decides by the first character, because content types are often wrong. */
+/** By the first character; content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
   return body.find((byte) => !blankBytes.includes(byte)) === '<'.charCodeAt(0);
 }
 
 /**
  * The root element's text, or its children by name, with a list for a repeated element. Texts are exact;
- * text beside children stands under `#text`.
+ * beside children, white space may stand under `#text`.
  *
  * @returns undefined for bytes that are not well-formed XML, or have a document type
  */
@@ -29,93 +68,27 @@ export function parseXml(body: Uint8Array): unknown {
   return parseXmlRoot(body)?.content;
 }
 
-/** Parses as `parseXml` does, and returns the root element's name without prefix too. */
+/** As `parseXml`, with the root element's name without prefix. */
 export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   const text = decodeXml(body);
-  const read = text === undefined ? undefined : readXml(text);
-  return read?.kind === 'root' ? read : undefined;
+  return text === undefined ? undefined : parseText(text);
 }
 
-type XmlRoot = { readonly kind: 'root'; readonly name: string; readonly content: unknown };
+type XmlRoot = { readonly name: string; readonly content: unknown };
 
-/** The caller wrote too much, or what is never read. The message completes a sentence. */
-class RefusedXml extends Error {}
-
-/** @param maxMembers elements and attributes over all levels */
-export function readXml(
-  text: string,
-  maxMembers = Number.POSITIVE_INFINITY,
-): XmlRoot | { readonly kind: 'unreadable'; readonly why: string } {
+function parseText(text: string): XmlRoot | undefined {
   try {
-    return parseRoot(escapeUnknownEntities(text.trimStart()), maxMembers);
-  } catch (error) {
-    const why = error instanceof RefusedXml ? error.message : 'the XML is not well-formed';
-    return { kind: 'unreadable', why };
+    if (firstUnsupportedCharacter('xml', text) !== undefined || XMLValidator.validate(text) !== true)
+      return undefined;
+    const document: unknown = parser.parse(text);
+    if (!isObject(document)) return undefined;
+    const roots = Object.entries(document).filter(([name]) => name !== '#text');
+    const [root] = roots;
+    return root === undefined || roots.length > 1 ? undefined : { name: root[0], content: root[1] };
+  } catch {
+    // A document type, a name that would pollute a prototype, or too deep nesting.
+    return undefined;
   }
-}
-
-/** Outside of CDATA, an ampersand that begins none of XML's own references stays as it was written. */
-function escapeUnknownEntities(text: string): string {
-  return text.replaceAll(
-    /<!\[CDATA\[.*?(?:\]\]>|$)|&(?!(?:amp|lt|gt|quot|apos|#\d{1,8}|#x[\dA-Fa-f]{1,8});)/gs,
-    (found) => (found === '&' ? '&amp;' : found),
-  );
-}
-
-type OpenElement = { readonly name: string; readonly children: Map<string, unknown[]>; text: string };
-
-/** @throws Error */
-function parseRoot(text: string, maxMembers: number): XmlRoot {
-  // In XML 1.1, a reference could be to a control character.
-  const version = { forceXMLVersion: true, defaultXMLVersion: '1.0' } as const;
-  const parser = new SaxesParser<{ position: false; xmlns: false }>({
-    ...version,
-    position: false,
-    xmlns: false,
-  });
-  const open: OpenElement[] = [];
-  let root: XmlRoot | undefined;
-  let members = 0;
-  const countMember = (): void => {
-    if (++members > maxMembers) throw new RefusedXml(`it has more than ${maxMembers} members`);
-  };
-  const addText = (piece: string): void => {
-    const element = open.at(-1);
-    if (element) element.text += piece;
-  };
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('doctype', () => {
-    throw new RefusedXml('it has a document type');
-  });
-  parser.on('attribute', countMember);
-  parser.on('opentag', ({ name }) => {
-    countMember();
-    if (open.length >= maxDepth) throw new RefusedXml(`it is nested deeper than ${maxDepth} levels`);
-    open.push({ name: name.slice(name.indexOf(':') + 1), children: new Map(), text: '' });
-  });
-  parser.on('text', addText);
-  parser.on('cdata', addText);
-  parser.on('closetag', () => {
-    const element = open.pop();
-    if (!element) return;
-    const content = contentOf(element);
-    const siblings = open.at(-1)?.children;
-    const equals = siblings?.get(element.name);
-    if (equals) equals.push(content);
-    else if (siblings) siblings.set(element.name, [content]);
-    else root = { kind: 'root', name: element.name, content };
-  });
-  parser.write(text).close();
-  if (!root) throw new Error('no root element');
-  return root;
-}
-
-function contentOf({ children, text }: OpenElement): unknown {
-  if (children.size === 0) return text;
-  const members = [...children].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
-  return Object.fromEntries(text.trim() === '' ? members : [...members, ['#text', text]]);
 }
 
 /** Decodes by the declared encoding, else UTF-8. Returns undefined for invalid bytes. */
@@ -129,19 +102,24 @@ export function decodeXml(body: Uint8Array): string | undefined {
   }
 }
 
+/** As `parseXml`, without white space around texts, which has no meaning in answers and reports. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
   return trimTexts(parseXml(body));
 }
 
-/** Removes white space around texts, which has no meaning in answers and reports. */
-export function trimTexts(value: unknown): unknown {
+export function parseXmlText(text: string): unknown {
+  return trimTexts(parseText(text)?.content);
+}
+
+function trimTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (Array.isArray(value)) return value.map(trimTexts);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, trimTexts(child)]));
+  const children = Object.entries(value).map(([name, child]) => [name, trimTexts(child)] as const);
+  return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
 }
 
-/** Returns the members of a JSON object or an XML root, by the first character. */
+/** Of a JSON object or an XML root, by the first character. */
 export function parseMembers(body: Uint8Array): JsonObject | undefined {
   const content = looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
   return isObject(content) ? content : undefined;
@@ -178,7 +156,7 @@ export function buildXml(root: XmlElements): string {
   return toDocument(builder.build(root));
 }
 
-/** Writes as `buildXml` does; names that begin with `@` are attributes. */
+/** As `buildXml`; names that begin with `@` are attributes. */
 export function buildXmlWithAttributes(root: XmlElements): string {
   return toDocument(attributeBuilder.build(root));
 }

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { deliveryReportFormats } from '../../src/domain/delivery-reports.ts';
 import { type DecodedDeliveryReport, decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../src/wire/delivery-report-call.ts';
-import { maxMembers, maxReferences } from '../../src/wire/delivery-report-limits.ts';
+import { maxMarkup, maxMembers, maxReferences, maxTagLength } from '../../src/wire/delivery-report-limits.ts';
 import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { getCall, postCall } from '../support/delivery-report-calls.ts';
 
 /**
- * Anyone can call the receiver. Structure is limited, so that no body of 1 MiB blocks the
+ * Anyone can call the receiver. Structure is limited before parsing, so that no body of 1 MiB blocks the
  * process for long (docs/reference/interfaces.md, "Delivery reports").
  */
 
@@ -56,7 +56,7 @@ describe('decodeDeliveryReport: limits of structure', () => {
     ['lists in a member', `{${members},"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['objects in JSON', '{"a":'.repeat(100_000)],
     ['elements in XML', '<a>'.repeat(100_000) + '</a>'.repeat(100_000)],
-  ])('nesting 100,000 levels deep is refused: %s', (_, body) => {
+  ])('nesting 100,000 levels deep is refused before parsing: %s', (_, body) => {
     expect(why(body)).toBe('it is nested deeper than 32 levels');
   });
 
@@ -66,13 +66,10 @@ describe('decodeDeliveryReport: limits of structure', () => {
     ['members', `{${Array.from({ length: many }, (_, index) => `"k${index}":1`).join(',')}}`],
     ['elements', `<r>${'<a>1</a>'.repeat(many)}</r>`],
     ['empty elements', `<r>${'<a/>'.repeat(2 * many)}</r>`],
-    [
-      'attributes',
-      `<r>${elements}<a ${Array.from({ length: many }, (_, index) => `k${index}=""`).join(' ')}/></r>`,
-    ],
+    ['CDATA sections', `<r>${elements}<Result>${'<![CDATA[a]]>'.repeat(2 * many)}</Result></r>`],
     ['form fields', `${fields}&${'a=b&'.repeat(many)}`],
     ['a megabyte of form fields', Array.from({ length: 130_000 }, (_, index) => `k${index}=1`).join('&')],
-  ])('more than 500 members are refused: %s', (_, body) => {
+  ])('more than 500 members are refused before parsing: %s', (_, body) => {
     expect(why(body)).toBe(`it has more than ${maxMembers} members`);
   });
 
@@ -82,24 +79,23 @@ describe('decodeDeliveryReport: limits of structure', () => {
     );
   });
 
-  const elementsAnd = (markup: string): string => `<r>${elements}${markup}</r>`;
   test.each([
-    ['white space in a tag', elementsAnd(`<a${' '.repeat(megabyte)}/>`)],
-    ['white space in an end tag', elementsAnd(`<a></a${' '.repeat(megabyte)}>`)],
-    ['an attribute with the end of a tag', elementsAnd(`<a b='>${'"'.repeat(megabyte)}'/>`)],
-    ['a comment', elementsAnd(`<!--${'- '.repeat(megabyte)}-->`)],
-    ['an instruction', elementsAnd(`<?a >${' '.repeat(megabyte)}?>`)],
-    ['CDATA sections', elementsAnd(`<Result>${'<![CDATA[a]]>'.repeat(50_000)}</Result>`)],
-  ])('a megabyte of markup beside a report changes nothing: %s', (_, body) => {
-    expect(read(postCall(body))).toMatchObject({ messageId: 'V1', status: 'Success' });
+    ['white space in a tag', `<r>${elements}<a${' '.repeat(megabyte)}/></r>`],
+    ['white space in an end tag', `<r>${elements}<a></a${' '.repeat(megabyte)}></r>`],
+    ['an attribute that hides the end of its tag', `<r>${elements}<a b=">${' '.repeat(megabyte)}"/></r>`],
+    ['a tag that seems to end in an attribute', `<r>${elements}<a b="x>${' '.repeat(megabyte)}"/></r>`],
+    ['an attribute in single quotes', `<r>${elements}<a b='>${'"'.repeat(megabyte)}'/></r>`],
+    ['a comment', `<r>${elements}<!--${'- '.repeat(megabyte)}--></r>`],
+    ['an instruction', `<r>${elements}<?a >${' '.repeat(megabyte)}?></r>`],
+    ['a tag that does not end', `<r>${elements}<a`],
+  ])('markup without an end is refused before parsing: %s', (_, body) => {
+    expect(why(body)).toBe(`a tag or comment in it does not end within ${maxTagLength} characters`);
   });
 
-  test.each(['<a', '<a b="', '<!-- ', '<![CDATA[', '<?a ', '</a'])(
-    'markup that begins with %s and has no end is unreadable',
-    (start) => {
-      expect(why(elementsAnd(`${start}${' '.repeat(megabyte)}`))).toBe('the XML is not well-formed');
-    },
-  );
+  test('much markup in short pieces is refused before parsing', () => {
+    const body = `<r>${elements}${`<a b="${'x'.repeat(1000)}"/>`.repeat(40)}</r>`;
+    expect(why(body)).toBe(`it has more than ${maxMarkup} characters of markup`);
+  });
 });
 
 describe('decodeDeliveryReport: large, simple bodies', () => {
@@ -162,8 +158,7 @@ describe('decodeDeliveryReport: names of the prototype', () => {
 test('a lone surrogate and NUL are removed in every form', () => {
   const half = '\\ud800';
   expect(read(postCall(`{${members},"Result":"a${half}\\u0000b"}`)).result).toBe('a\ufffdb');
-  expect(read(postCall(`${fields}&Result=a%00b&SubAccount=%00`))).toMatchObject({ result: 'ab' });
-  expect(read(postCall(`${fields}&SubAccount=%00`))).not.toHaveProperty('subAccount');
+  expect(read(postCall(`${fields}&Result=a%00b`)).result).toBe('ab');
   expect(why(`${fields}&Result=%ED%A0%80`)).toMatch('invalid percent-encoding');
   for (const reference of ['&#xD800;', '&#x00dfff;', '&#55296;', '&#57343;', '&#0;']) {
     expect(why(`<r>${elements}<Result>a${reference}b</Result></r>`)).toBe('the XML is not well-formed');

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
+import { messageFields } from '../../src/wire/fields.ts';
 import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { EncodedSendRequest, ReceivedRequest } from '../../src/wire/wire-interface.ts';
 import { credentialsFor, everyChannel, messages } from '../support/messages.ts';
@@ -39,6 +41,51 @@ describe('encodeSendRequest and decodeSendRequest', () => {
     },
   );
 });
+
+describe('encodeSendRequest and another XML parser', () => {
+  const inXml = everyChannel.filter(([, { format }]) => format === 'xml');
+
+  test.each(inXml)('another XML parser reads the same values that were encoded: %s', (_, wire, channel) => {
+    const definitions = messageFields(wire.name, channel);
+    fc.assert(
+      fc.property(messages(wire, channel), (request) => {
+        const elements = elementsOf(
+          wire.encodeSendRequest(outgoing(request), credentialsFor(wire.name)).body,
+        );
+        for (const { name, wireName, type } of definitions) {
+          const value = request.fields[name];
+          if (value !== undefined && type !== 'time' && type !== 'zone')
+            expect(elements).toContainEqual([wireName, value]);
+        }
+        for (const { Name } of request.files) expect(elements).toContainEqual(['Name', Name]);
+      }),
+    );
+  });
+});
+
+/** Every element with text or without content, by an independent parser. */
+function elementsOf(xml: string): [string, string][] {
+  const elements: [string, string][] = [];
+  let text = '';
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', () => {
+    text = '';
+  });
+  const add = (piece: string): void => {
+    text += piece;
+  };
+  parser.on('text', add);
+  parser.on('cdata', add);
+  parser.on('closetag', ({ name }) => {
+    elements.push([name, text]);
+    text = '';
+  });
+  parser.write(xml).close();
+  return elements;
+}
 
 describe('encodeSendRequest: deterministic bytes', () => {
   test.each(everyChannel)(
