@@ -25,8 +25,13 @@ const node = z.object({
 });
 type Node = z.output<typeof node>;
 
-/** A JSON Schema as a Markdown table. */
+/** A JSON Schema as a Markdown table. Keys of which the same is said share a row. */
 export function schemaReference(title: string, purpose: string, schema: unknown): string {
+  const lines = new Map<string, string[]>();
+  for (const { key, cells } of rows('', node.parse(schema))) {
+    const line = cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ');
+    lines.set(line, [...(lines.get(line) ?? []), `\`${key}\``]);
+  }
   return [
     `# ${title}`,
     '',
@@ -34,28 +39,29 @@ export function schemaReference(title: string, purpose: string, schema: unknown)
     '',
     '| Key | Required | Value | Default | |',
     '|---|---|---|---|---|',
-    ...rows('', node.parse(schema)),
+    ...[...lines].map(([line, keys]) => `| ${keys.join(', ')} | ${line} |`),
     '',
   ].join('\n');
 }
 
-function rows(prefix: string, { properties = {}, required = [] }: Node): string[] {
+type Row = { readonly key: string; readonly cells: readonly string[] };
+
+function rows(prefix: string, { properties = {}, required = [] }: Node): Row[] {
   return Object.entries(properties).flatMap(([name, child]) => {
     // A key without allowed values exists only to be refused with a message.
     if (child.not !== undefined) return [];
     const key = `${prefix}${name}`;
     const cells = [
-      `\`${key}\``,
       required.includes(name) ? 'yes' : '',
       valueText(child),
       child.default === undefined || child.type === 'object' ? '' : `\`${JSON.stringify(child.default)}\``,
       child.description ?? '',
     ];
-    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...childRows(key, child)];
+    return [{ key, cells }, ...childRows(key, child)];
   });
 }
 
-function childRows(key: string, { items, additionalProperties, anyOf = [], ...child }: Node): string[] {
+function childRows(key: string, { items, additionalProperties, anyOf = [], ...child }: Node): Row[] {
   if (anyOf.length > 0) return anyOf.flatMap((form) => childRows(key, form));
   if (items) return rows(`${key}[].`, items);
   if (typeof additionalProperties === 'object') return rows(`${key}.<name>.`, additionalProperties);
