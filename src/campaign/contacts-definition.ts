@@ -12,41 +12,37 @@ const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
 const recipientColumn = text
   .regex(withoutPlaceholders, 'expected the name of one column, without [[ ]]')
   .optional()
-  .describe(
-    'The column with the phone number or e-mail address. By default, Volley guesses it from the channel.',
-  );
+  .describe('The column with the phone number or e-mail address; by default guessed.');
 
 const constant = z.strictObject({
   value: text
     .regex(withoutPlaceholders, 'expected a constant without [[')
-    .describe('A text that is the same for every contact.'),
+    .describe('A text for every contact.'),
 });
 
-function fieldSource(field: string) {
-  return z
-    .union([text, constant], {
-      error: 'expected a column, a text in quotes such as "[[first]] [[last]]", or { value: … }',
-    })
-    .meta({ type: ['string', 'number', 'boolean', 'object'] })
-    .describe(
-      `The destination's ${field}: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.`,
-    )
-    .optional();
-}
+const fieldSource = z
+  .union([text, constant], {
+    error: 'expected a column, a text in quotes such as "[[first]] [[last]]", or { value: … }',
+  })
+  .meta({ type: ['string', 'number', 'boolean', 'object'] })
+  .describe(
+    'This field of the destination: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.',
+  )
+  .optional();
 
 const columns = z
   .strictObject({
     Recipient: recipientColumn,
-    Attention: fieldSource('Attention'),
-    'First Name': fieldSource('First Name'),
-    'Last Name': fieldSource('Last Name'),
-    Company: fieldSource('Company'),
-    Custom1: fieldSource('Custom1'),
-    Custom2: fieldSource('Custom2'),
+    Attention: fieldSource,
+    'First Name': fieldSource,
+    'Last Name': fieldSource,
+    Company: fieldSource,
+    Custom1: fieldSource,
+    Custom2: fieldSource,
   } satisfies Record<DestinationField, z.ZodType>)
   .optional()
   .describe(
-    'Destination fields of the interface, and the column of the contact file for each. Without this key, Volley guesses them from the column names (`plan` shows the result) and sends only those that the message uses. With it, Volley sends all fields that it names, and guesses only a missing Recipient.',
+    'Destination fields of the interface, and the column for each. Without this key, Volley guesses them (`plan` shows the result) and sends only those that the message uses. With it, Volley sends all fields that it names, and guesses only a missing Recipient.',
   );
 
 const condition = z
@@ -80,7 +76,7 @@ const where = z
   .optional()
   .meta({ type: ['array', 'object'] })
   .describe(
-    'Which rows of the contact file belong to the campaign: those for which all conditions hold. Other rows are not part of the run and not counted. Spaces around a value are ignored; upper and lower case differ. { city: Perth, state: [WA, SA] } is short for a list of conditions with equals and in.',
+    'Which rows belong to the campaign: those for which all conditions hold. Other rows are not counted. Spaces around a value are ignored; upper and lower case differ. { city: Perth, state: [WA, SA] } is short for conditions with equals and in.',
   );
 
 const contactKey = z
@@ -92,7 +88,7 @@ const contactKey = z
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .default([])
   .describe(
-    'The column or columns that identify a contact, such as an account number. Rows with the same values are duplicates. By default, the address. The recipient column counts as the normalised address.',
+    'The columns that identify a contact, such as an account number; by default the address. Rows with the same values are duplicates. The recipient column counts as the normalised address.',
   );
 
 const suppressions = z
@@ -100,7 +96,7 @@ const suppressions = z
   .max(100, 'at most 100 files are allowed')
   .default([])
   .describe(
-    "Files of suppressed addresses (CSV or .xlsx), relative to the campaign's folder, in addition to those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
+    "Files of suppressed addresses (CSV or .xlsx) beside those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
   );
 
 const maxNotWithin = 3650 * 86_400_000;
@@ -120,10 +116,7 @@ const notWithin = z
       z
         .strictObject({
           time: notWithinTime.describe('How long, such as 7d.'),
-          by: z
-            .enum(['campaign', 'any'])
-            .default('campaign')
-            .describe('Which messages count: those of this campaign, or of any campaign.'),
+          by: z.enum(['campaign', 'any']).default('campaign').describe('Which messages count.'),
         })
         .transform(({ time, by }) => ({ milliseconds: time, by })),
     ],
@@ -132,7 +125,7 @@ const notWithin = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'A duration such as 7d: skips addresses for which the service accepted a message in this channel within that time before planning, from a run of this campaign. With { time: 7d, by: any }, from a run of any campaign.',
+    'A duration such as 7d: leaves out addresses for which the service accepted a message of this campaign in this channel, or may have, within that time before planning. With { time: 7d, by: any }, of any campaign.',
   );
 
 export const standardInput = '-';
@@ -148,20 +141,17 @@ const contactFiles = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    "The contact file (CSV with a header line, or a workbook .xlsx), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. CSV files can be compressed with gzip. A name can be a pattern (inbox/payroll-*.csv): it selects matching files whose content no run of this campaign has read before.",
+    "The contact file (CSV with a header line, gzipped or not, or a workbook .xlsx), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. A pattern (inbox/payroll-*.csv) selects files whose content no run of this campaign has read before.",
   );
 
 export const contacts = z
   .strictObject({
     file: contactFiles,
-    take: z
-      .enum(['all', 'newest'])
-      .default('all')
-      .describe('Which of the new files that match a pattern are read: all of them, or the newest.'),
+    take: z.enum(['all', 'newest']).default('all').describe('Which new files of a pattern are read.'),
     moveTo: text
       .optional()
       .describe(
-        "A folder, relative to the campaign's, for files that a pattern matched. Volley moves them there when their run is planned, and adds the run's id to their names. The run keeps their content.",
+        "A folder, relative to the campaign's, to which Volley moves files of a pattern when their run is planned. It adds the run's id to their names. The run keeps their content.",
       ),
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'mac-roman', 'latin-1'])
@@ -169,20 +159,18 @@ export const contacts = z
       .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
       .optional()
       .describe(
-        'Text encoding of the contact files. By default, Volley detects it: the byte order mark, else UTF-8, else Windows-1252. You must set it if the bytes could also be Mac Roman.',
+        'Text encoding of the contact files. By default detected: the byte order mark, else UTF-8, else Windows-1252. You must set it if the bytes could also be Mac Roman.',
       ),
     delimiter: z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])
       .optional()
-      .describe('What separates the values. By default, the delimiter that occurs most often in the header.'),
+      .describe('What separates the values; by default what occurs most often in the header.'),
     sheet: text
       .optional()
       .describe(
-        'The sheet of a workbook. By default, the first visible one. Ignored for CSV files and for results of Volley.',
+        'The sheet of a workbook; by default the first visible one. Ignored for CSV files and for results of Volley.',
       ),
-    skipLines: wholeNumber(0, 10_000, 0).describe(
-      'Number of lines, or rows of a sheet, to skip before the header.',
-    ),
+    skipLines: wholeNumber(0, 10_000, 0).describe('Lines, or rows of a sheet, before the header.'),
     country: knownText(
       (written) => /^[A-Z]{2}$/.test(written),
       'expected a two-letter country code in capitals, such as AU',
@@ -194,13 +182,13 @@ export const contacts = z
     countryColumn: text
       .optional()
       .describe(
-        "The column with a row's own country, as a two-letter code or an English name. Where it is empty, `country` applies.",
+        "The column with a row's own country, as a two-letter code or an English name. Where it is empty, `country` counts.",
       ),
     landlines: z
       .enum(['reject', 'allow'])
       .default('reject')
       .describe(
-        'SMS: whether to reject or allow numbers that cannot be mobiles (landlines, toll-free, premium rate, …).',
+        'SMS: what to do with numbers that cannot be mobiles (landlines, toll-free, premium rate, …).',
       ),
     columns,
     key: contactKey,
@@ -208,7 +196,7 @@ export const contacts = z
       .enum(duplicatePolicies)
       .default('merge')
       .describe(
-        'What to do with duplicates (by `key`): send to the first and skip the others (`merge`), send to all (`allow`), or refuse the run (`refuse`).',
+        'Duplicates by `key`: send to the first (`merge`), send to all (`allow`), or refuse the run.',
       ),
     where,
     suppressions,

@@ -29,9 +29,7 @@ const tone = z
 
 const keypad = z.strictObject({
   Tone: tone,
-  RouteNumber: text.describe(
-    'The phone number to which the button connects the call; Volley reads and checks it like a recipient.',
-  ),
+  RouteNumber: text.describe('The phone number to which the button connects the call.'),
 });
 
 const keypads = z
@@ -95,7 +93,7 @@ const budget = z
   })
   .optional()
   .describe(
-    "The most that a run may cost, in the currency of the account's `rates`. Volley refuses a plan that would cost more, or whose cost cannot be estimated.",
+    "Volley refuses a plan that would cost more than this, in the currency of the account's `rates`, or whose cost cannot be estimated.",
   );
 
 const chargeCodeFile = z.strictObject({
@@ -109,14 +107,14 @@ const chargeCodes = z
   .meta({ type: ['string', 'number', 'boolean', 'object'] })
   .optional()
   .describe(
-    "A CSV file or workbook with all valid ChargeCodes, relative to the campaign's folder. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.",
+    'A CSV file or workbook with all valid ChargeCodes. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.',
   );
 
 export const definitionSchema = z
   .strictObject({
     campaign: name.describe("The campaign's name in reports."),
     account: name.describe('An account of the accounts file.'),
-    channel: z.enum(channels).describe('The channel. The available channels depend on the interface.'),
+    channel: z.enum(channels).describe('The channel, one that the interface has.'),
     contacts,
     message,
     files: z
@@ -124,12 +122,12 @@ export const definitionSchema = z
       .max(20, 'at most 20 files are allowed')
       .default([])
       .describe(
-        'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. To send each contact its own file, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Volley does not send hidden files, YAML files or the files of the campaign itself. At most 20 MiB together in a request, 2 GiB in a run.',
+        'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. For a file of each contact, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Hidden files, YAML files and the files of the campaign itself are refused. At most 20 MiB together in a request, 2 GiB in a run.',
       ),
     attachments: folderList
       .optional()
       .describe(
-        "The folder of attachments, or several, relative to the campaign's folder. By default those of the account, or else `documents`. The folder before a [[Column]] of a path need not be named.",
+        'The folders of attachments; by default those of the account, or else `documents`. The folder before a [[Column]] of a path need not be named.',
       ),
     dispatch,
     budget,

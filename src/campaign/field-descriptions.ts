@@ -1,4 +1,4 @@
-const spoken = 'Voice: the path of a WAV file, 16-bit, 8000 Hz. Text to speech: the text.';
+const spoken = 'Voice: a WAV file, 16-bit, 8000 Hz. Text to speech: the text.';
 
 /** One line on each message field, for editors (interface.md, 2.1, 2.4–2.8 and 2.10). */
 const descriptions: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ const descriptions: Readonly<Record<string, string>> = {
   WebhookCallbackFormat: 'Format of the delivery reports: JSON or XML.',
   SendTime: "When the service sends, such as 2026-11-21T18:30, in the zone of TimeZone or else the sender's.",
   TimeZone: "The zone of SendTime, as a region name, instead of the sender's default.",
-  SubAccount: 'For reporting, billing and the dashboard. Observed limit: 40 characters.',
+  SubAccount: 'The payer in reports and bills. Observed limit: 40 characters.',
   Department: 'Like SubAccount. Observed limit: 40 characters.',
   ChargeCode: 'The ChargeCode that the invoice is charged to.',
   EmailSubject: 'Email: the subject. Observed limit: 1024 characters.',

@@ -11,17 +11,12 @@ const command = z
   .max(100, 'expected a program and at most 99 arguments')
   .optional()
   .describe(
-    "A program and its arguments, run in the campaign's folder without a shell: [./notify.sh, night]. It gets JSON on standard input, and VOLLEY_EVENT, VOLLEY_RUN and VOLLEY_NOTIFICATION. If it exits with a code other than 0, Volley runs it again later.",
+    "A program and its arguments, run in the campaign's folder without a shell: [./notify.sh, night]. It gets JSON on standard input. If it exits with a code other than 0, Volley runs it again later.",
   );
 
 const webhook = z
   .strictObject({
-    url: z
-      .string()
-      .describe(
-        'An https address. It can contain ${NOTIFY_…}: environment variables with this prefix, and no others.',
-      )
-      .meta({ writeOnly: true }),
+    url: z.string().describe('An https address. It can contain ${NOTIFY_…}.').meta({ writeOnly: true }),
     secret: secretReference.describe(
       `Key of the signature, as \${NOTIFY_…}: ${signatureKeyForm} (Standard Webhooks).`,
     ),
@@ -31,9 +26,7 @@ const webhook = z
       .describe('Whether the address can be http on another machine.'),
   })
   .optional()
-  .describe(
-    'An address to which Volley posts JSON, signed by the Standard Webhooks scheme. It repeats the call with the same webhook-id until the answer is 2xx.',
-  );
+  .describe('An address to which Volley posts JSON, signed by the Standard Webhooks scheme.');
 
 /** The sender and billing fields of the e-mail; Volley writes the rest. */
 const mailFields = [
@@ -57,7 +50,7 @@ const email = z
       .describe('The recipient addresses.'),
     account: text
       .optional()
-      .describe("The account to send through; by default the campaign's. Its interface must have e-mail."),
+      .describe("The account, whose interface must have e-mail; by default the campaign's."),
     ...({
       SMTPFrom: mailField,
       From: mailField,
@@ -80,7 +73,7 @@ const target = z
       .min(1, 'expected at least one event')
       .default([...notifiedEvents])
       .describe(
-        'The events to notify: completed (all accepted), failures (completed with rejected, failed or unknown requests), paused, missed (a scheduled time made no run), refused (Volley refused the run because of its contacts).',
+        'The events: completed (all accepted), failures (completed, with rejected, failed or unknown requests), paused, missed (a scheduled time made no run), refused (because of its contacts).',
       ),
     command,
     webhook,
@@ -95,9 +88,7 @@ export const notify = z
   .array(target)
   .max(20, 'at most 20 targets are allowed')
   .optional()
-  .describe(
-    'Where to send notifications when a run is completed, paused or refused, or a scheduled time was missed.',
-  );
+  .describe('Where to send notifications of runs and schedules.');
 
 type Target = NonNullable<z.output<typeof notify>>[number];
 

@@ -15,7 +15,7 @@ const cron = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .describe(
-    'When the campaign runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". When clocks go back, a local time that occurs twice counts once. When clocks go forward, a skipped local time counts at the moment of the change. Hours given as * or */2 count each time they occur.',
+    'When the campaign runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". A local time that occurs twice counts once; one that the clocks skip counts at the moment of the change. Hours given as * or */2 count each time they occur.',
   );
 
 const at = z
@@ -30,9 +30,7 @@ const at = z
   )
   .min(1, 'expected at least one time')
   .max(1_000, 'at most 1000 times')
-  .describe(
-    'Single times at which the campaign runs, instead of cron: [2026-12-01T09:00, 2026-12-24T09:00], in the time zone. A local time that clocks skip counts at the moment of the change.',
-  );
+  .describe('Single local times instead of cron: [2026-12-01T09:00, 2026-12-24T09:00].');
 
 const required = z
   .strictObject({
@@ -42,12 +40,12 @@ const required = z
     catchUp: duration
       .prefault('0s')
       .describe(
-        'How late a run can start that was missed because no worker was running, such as 2h. An older one is listed as missed. 0s: at most one minute late.',
+        'How late a run can start that was missed because no worker was running, such as 2h. 0s: at most one minute late.',
       ),
     overlap: z
       .enum(overlaps)
       .default('skip')
-      .describe('What to do with a run that is due while the last one has not ended: skip it, or queue it.'),
+      .describe('What to do with a run that is due while the last one has not ended.'),
   })
   .refine((written) => (written.cron === undefined) !== (written.at === undefined), {
     error: 'expected either cron or at',

@@ -10,7 +10,7 @@ import { notInListError } from './usage-errors.ts';
 /** Options that several commands have, and the parsers of their values. */
 
 /** The description of an argument or option that names a run. */
-export const runArgument = "the run's id, the beginning of one, or `latest` (volley runs)";
+export const runArgument = 'the id of a run, its beginning, or `latest`';
 
 export const campaignArgument = 'the campaign: its file (YAML), or its name in the folder campaigns';
 
@@ -20,7 +20,7 @@ export const campaignsFolder = ({ settings }: Shell): string =>
 
 export const campaignsOption = option(
   '--campaigns <folder>',
-  "folder of the campaigns that have a schedule or are started over the API (default: the project's campaigns)",
+  'folder of the campaigns (default: that of the project)',
 );
 
 /** Options whose readers load a package. */
@@ -58,13 +58,13 @@ export const limitOption = option(
 
 export const testOption = option(
   '--test-to <address...>',
-  'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says. Nothing reaches the addresses of the rows',
+  'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says',
   { conflicts: ['of', 'only', 'again'] },
 );
 
 export const originOption = option(
   '--of <run>',
-  'only recipients that this run, or another run of its contacts, neither reached nor may reach: the rest after --limit, or fixed contacts. Its id, the beginning of it, or `latest` (the newest run of the campaign). A result file of --contacts names its run itself',
+  'only recipients that this run, or another run of its contacts, neither reached nor may reach: the rest after --limit, or fixed contacts; its id, its beginning, or `latest` (the newest run of the campaign)',
 );
 
 /** Of commands that send a run until it is over. */

@@ -21,7 +21,7 @@ function maxPerSecond(what: string) {
   return rateLimit
     .optional()
     .describe(
-      `The most ${what} a second through this account, over all workers, such as 50 or 0.5. Without it there is no limit. \`volley account limits\` changes it while runs continue.`,
+      `The most ${what} a second through this account, over all workers, such as 50 or 0.5; by default no limit.`,
     );
 }
 
@@ -53,14 +53,14 @@ const ttsReturn = z
   })
   .optional()
   .describe(
-    'soap-tts: the text of `ttsReturn` with which the service accepts a message, beside `Job <number>`. The document of the service does not show it. Other texts leave the request in doubt.',
+    'soap-tts: the text of `ttsReturn` with which the service accepts a message, beside `Job <number>`. Other texts leave the request in doubt.',
   );
 
 const allow = z
   .record(z.string(), z.array(z.union([text, z.literal('')])).min(1, 'expected at least one value'))
   .optional()
   .describe(
-    'Values of message fields that this service accepts beyond the observed ones, by field name, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. { EmailSubject: [""] } allows emails without a subject. Volley refuses all other values in campaigns.',
+    'Values of message fields that this service accepts beyond the observed ones, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. { EmailSubject: [""] } allows emails without a subject.',
   );
 
 const account = z.strictObject({
@@ -85,7 +85,7 @@ const account = z.strictObject({
     .enum(['checked', 'unchecked'])
     .default('checked')
     .describe(
-      'Whether Volley may send although NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates. Another machine can then read credentials and messages.',
+      'Whether Volley may send although NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates.',
     ),
   authToken: secretReference
     .optional()
@@ -96,23 +96,17 @@ const account = z.strictObject({
   ...webhookTokens,
   webhookOf: text
     .optional()
-    .describe(
-      'Another account. Its webhook also receives the delivery reports of this account. By default a webhook accepts only reports about messages of its own account.',
-    ),
+    .describe('Another account, whose webhook also receives the delivery reports of this one.'),
   suppressionsOf: text
     .optional()
-    .describe(
-      'Another account that shares its suppressions with this one: an opt-out at either counts for both. The default is the account of `webhookOf`. Without either, an opt-out counts for its own account only.',
-    ),
+    .describe('Another account with which this one shares its opt-outs; by default that of `webhookOf`.'),
   receiver: receiverSettings,
   timeouts,
   limits,
   statusLookUp: z
     .enum(['off', 'on'])
     .default('off')
-    .describe(
-      'rest-2.02: whether the service has the status look-up, which not every version has. Volley uses it to settle requests in doubt.',
-    ),
+    .describe('rest-2.02: whether the service has the status look-up, which settles requests in doubt.'),
   ttsReturn,
   allow,
   attachments: z

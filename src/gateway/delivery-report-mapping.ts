@@ -19,7 +19,7 @@ function textListSchema(byDefault: readonly string[], description: string) {
   return z
     .array(text)
     .default([...byDefault])
-    .describe(`${description} Replaces the default: ${byDefault.join(', ')}. An empty list means none.`);
+    .describe(`${description} Your list replaces the default; an empty one means none.`);
 }
 
 const withoutType = z
@@ -42,7 +42,7 @@ export const deliveryReportMappingShape = {
     .partialRecord(z.enum(deliveryReportFields), z.array(text).min(1, 'expected at least one name'))
     .default({})
     .describe(
-      'The names that this account uses for the fields of delivery reports. Give a list under the name that Volley knows; the first name with a value counts, in any case. Other fields keep their names.',
+      'Other names of fields: a list under the name that Volley knows. The first name with a value counts, in any case.',
     ),
   statusWords: meaningsSchema(
     'The meaning of each word in Status, in any case: delivered, undelivered or pending. Success, Failed and Pending are known; the same word here replaces its default.',
@@ -61,16 +61,14 @@ export const deliveryReportMappingShape = {
   credits: z
     .enum(['refused', 'allowed'])
     .default('refused')
-    .describe(
-      'Whether a negative Price counts, because the service gives money back. Otherwise Volley applies the report without its price, and `volley delivery-reports list` shows it.',
-    ),
+    .describe('Whether a negative Price counts, because the service gives money back.'),
   withoutType,
   reportsIn: z
     .array(text)
     .max(5)
     .optional()
     .describe(
-      'Where reports stand in a call, as one or as a list of up to 1,000: the names from the outside, such as [Reports] or [Batch, Report]. The root element of XML is not named. An empty list: the JSON of a call is a list itself. By default a call is one report.',
+      'Where the reports of a call are: the names from the outside, such as [Reports] or [Batch, Report], without the root element of XML. An empty list: the JSON of a call is a list itself. By default a call is one report.',
     ),
 };
 

@@ -20,7 +20,7 @@ const rate = z
     destination: destination
       .optional()
       .describe(
-        'A country of two capital letters, such as NZ, or the start of a number, such as +6421. Without it, the rate applies everywhere. The longest start takes precedence over a country, and a country over everywhere. Not for email.',
+        'A country, such as NZ, or the start of a number, such as +6421; by default everywhere. The longest start counts before a country, and a country before everywhere. Not for email.',
       ),
     price: decimal(1_000_000).describe('The price of one unit without tax, with at most 8 decimals.'),
     currency: z
@@ -30,16 +30,8 @@ const rate = z
     tax: decimal(1, 'a share', '0.15')
       .optional()
       .describe('The tax as a share of the price, such as 0.15. Reports show it separately.'),
-    from: localDate
-      .optional()
-      .describe(
-        'The first day on which the rate is valid, in `ratesTimeZone`. Without it there is no first day.',
-      ),
-    until: localDate
-      .optional()
-      .describe(
-        'The first day on which the rate is no longer valid, in `ratesTimeZone`. Without it there is no last day.',
-      ),
+    from: localDate.optional().describe('The first day on which the rate is valid.'),
+    until: localDate.optional().describe('The first day on which the rate is no longer valid.'),
   })
   .superRefine(({ channel, unit, destination: written, from, until }, context) => {
     const add = (key: string, message: string): void => {
@@ -81,15 +73,11 @@ export const rates = z
     }
   })
   .default([])
-  .describe(
-    'The rate card: the prices of the service. `plan` estimates the cost of a run from it, budgets need it, and `billing report` compares it with the charges.',
-  );
+  .describe('The rate card: the prices of the service.');
 
 export const ratesTimeZone = timeZone
   .default('UTC')
-  .describe(
-    'The time zone of the dates in `rates`, such as Pacific/Auckland. A day begins at midnight in this zone.',
-  );
+  .describe('The time zone of the dates in `rates`, such as Pacific/Auckland.');
 
 /** Two rates for the same channel and destination that are valid at the same time, by index. */
 type Overlap = { readonly index: number; readonly other: number };

@@ -34,7 +34,7 @@ const credentials = z
   )
   .meta({ writeOnly: true })
   .describe(
-    "The `Sender` and `APIKey` that every delivery report must contain. `required` means the account's own `sender` and `apiKey`. Otherwise give a map of `sender` and `apiKey`, the latter as ${NAME}.",
+    "The `Sender` and `APIKey` that every delivery report must contain: the account's own `sender` and `apiKey` (`required`), or these.",
   );
 
 const signature = z
@@ -57,15 +57,13 @@ export const receiverSettings = z
     trustedProxies: addressRangeList
       .optional()
       .describe(
-        'Addresses of the proxies in front of the receiver. The receiver trusts their X-Forwarded-For. It uses the lists of all accounts together.',
+        'Addresses of the proxies in front of the receiver, whose X-Forwarded-For counts. The lists of all accounts count together.',
       ),
     signature: signature.optional(),
     ...deliveryReportMappingShape,
   })
   .optional()
-  .describe(
-    'How delivery reports are received and read. A caller must know the token of the path and pass every check that is given here.',
-  );
+  .describe('How delivery reports are received and read. A caller must pass every check that is given here.');
 
 export const webhookTokens = {
   webhookToken: secretReference
@@ -75,9 +73,7 @@ export const webhookTokens = {
     .string()
     .regex(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal digits')
     .optional()
-    .describe(
-      'The SHA-256 of such a token, in hexadecimal, so that the machine need not have the token. If both are given, both tokens are valid.',
-    ),
+    .describe('The SHA-256 of such a token, in hexadecimal. If both are given, both tokens are valid.'),
 };
 
 /** What callers must prove. Secrets that are only compared are SHA-256 digests. */

@@ -8,7 +8,7 @@ const loadRateLimitReader = async () => (await import('../scalar-options.ts')).p
 
 const limits = defineCommand({
   description:
-    'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit that is set here replaces the one of the accounts file until you set it to "file".',
+    'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit replaces that of the accounts file until you set it to "file".',
   arguments: [argument('[account]', 'only this account; required for a change')],
   options: [
     option(

@@ -4,7 +4,7 @@ import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Approves a run of a campaign with `approval`; before, nothing of the run is sent. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
+    'Approves a run of a campaign with `approval`. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
   arguments: [argument('<run>', runArgument)],
   options: [reasonOption, flag('--json', 'print the approval as JSON')],
   examples: [['volley approve latest', 'approve the newest run']],

@@ -5,8 +5,7 @@ import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    'Lists the audit trail, newest first: what users did on the command line or over the API, and what schedules did. Entries are never changed or removed, and contain nothing about recipients.',
+  description: 'Lists the audit trail, newest first: what users did, in any way, and what schedules did.',
   options: [
     ...reportOptions('table'),
     option('--run <run>', 'only entries of this run: its id, the beginning of it, or `latest`'),

@@ -17,7 +17,7 @@ import { notInListError } from '../usage-errors.ts';
 
 export const command = defineCommand({
   description:
-    'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price. Ends with exit code 3 when they differ. docs/how-to/billing.md explains the report.',
+    'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price (docs/how-to/billing.md).',
   options: [
     option(
       '--invoice <file>',

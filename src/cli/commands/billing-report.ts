@@ -16,7 +16,7 @@ const usualDimensions: readonly BillingDimension[] = ['SubAccount', 'ChargeCode'
 
 export const command = defineCommand({
   description:
-    'Prints requests, recipients, units and money by payer, of the requests sent in a period. The totals are the sum of the lines. The report of a closed month (volley billing close) does not change.',
+    'Prints requests, recipients, units and money by payer, of the requests sent in a period. The report of a closed month does not change.',
   options: [
     option('--from <date>', 'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30', {
       late: loadBillingTimeReader,

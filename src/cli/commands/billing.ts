@@ -5,11 +5,11 @@ import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const close = defineCommand({
   description:
-    'Closes a month: its billing report stays the same from now on. Later changes to requests of the month go to the next month, as a named correction. You close months one after the other; the first one closes all months before it.',
+    'Closes a month: its billing report stays the same from now on. Later changes go to the next month, as a named correction. The first month that you close closes all before it.',
   arguments: [argument('<month>', 'such as 2026-11', { read: parseMonth })],
   options: [
     timeZoneOption(
-      'time zone in which the month starts and ends, such as Pacific/Auckland (default: that of the last closed month)',
+      'time zone of the month, such as Pacific/Auckland (default: that of the last closed month)',
     ),
     option('--by <name>', 'the person who closes the month (default: user@host)', { read: parsePerson }),
     flag('--json', 'print the closing as JSON'),

@@ -3,7 +3,7 @@ import { runArgument, stopOptions } from '../options.ts';
 
 export const command = defineCommand({
   description:
-    'Ends a run for good, in whichever process sends it. Requests that are not sent yet are never sent. Answers to requests in flight are recorded.',
+    'Ends a run for good, in whichever process sends it. Requests that are not sent yet never are.',
   arguments: [argument('<run>', runArgument)],
   options: stopOptions('cancelled by an operator'),
   examples: [['volley cancel latest --reason "wrong list"', 'end the newest run for good']],

@@ -4,8 +4,7 @@ import { parseTime } from '../options.ts';
 import { withLedger, withNewLedger } from '../shell.ts';
 
 const migrate = defineCommand({
-  description:
-    'Migrates the ledger, or makes a new, empty one if there is none. Other commands that change something migrate a ledger too, but make none.',
+  description: 'Migrates the ledger, or makes a new, empty one if there is none.',
   examples: [['volley db migrate', 'update the ledger after an upgrade']],
   run: (shell) =>
     withNewLedger(shell, async ({ ledger }, { description, migrated, newer }) => {
@@ -44,7 +43,7 @@ const stop = defineCommand({
 
 const restored = defineCommand({
   description:
-    'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests may have been sent since the backup, so they become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
+    'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
   options: [
     option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', { read: parseTime }),
     flag(

@@ -6,7 +6,7 @@ import { withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Runs that have not ended are named and left alone; then the exit code is 3. docs/how-to/personal-data.md describes what is kept.',
+    'Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Billing reports do not change. Runs that have not ended are named and left alone. docs/how-to/personal-data.md lists what is kept.',
   arguments: [argument('<address>', 'a phone number or an e-mail address')],
   options: [
     countryOption('country of a number without a country code'),

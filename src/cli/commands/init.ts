@@ -4,7 +4,7 @@ import { argument, defineCommand, flag, option } from '../command.ts';
 import { countryOption, parseCampaignName } from '../options.ts';
 
 export const command = defineCommand({
-  description: `Makes a folder a Volley project: marks it (${projectMarker}), makes a new, empty ledger, and, in a folder without campaigns, writes a first campaign, an account for the sandbox and settings. The ledger is in .volley/, or in the database of DATABASE_URL. Overwrites nothing. On a terminal, asks what no option gives.`,
+  description: `Makes a folder a Volley project: marks it (${projectMarker}), and makes a new, empty ledger in .volley/ or in the database of DATABASE_URL. In a folder without campaigns, writes a first campaign, an account for the sandbox and settings. Overwrites nothing. On a terminal, asks what no option gives.`,
   arguments: [argument('[folder]', 'the folder of the project; the working folder by default')],
   options: [
     option('--name <name>', 'name of the first campaign (default: first)', { read: parseCampaignName }),

@@ -3,7 +3,7 @@ import { runArgument, stopOptions } from '../options.ts';
 
 export const command = defineCommand({
   description:
-    'Pauses a run, in whichever process sends it. No further request is sent, and answers to requests in flight are recorded. `volley resume` continues it.',
+    'Pauses a run, in whichever process sends it. Answers to requests in flight are recorded. `volley resume` continues it.',
   arguments: [argument('<run>', runArgument)],
   options: stopOptions('paused by an operator'),
   examples: [['volley pause latest --reason "wrong text"', 'stop the newest run for now']],

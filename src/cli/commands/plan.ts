@@ -14,15 +14,12 @@ export const command = defineCommand({
     testOption,
     flag(
       '--check',
-      'only check the campaign with its account, placeholders and files, and the header of its contact file, and ask the service whether it takes the credential; needs no ledger, and reads no contacts',
+      'only check the campaign, its account and files, and the header of its contact file, and ask the service whether it takes the credential; needs no ledger, and reads no contacts',
       { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows'] },
     ),
     flag('--strict', 'with --check, refuse what is only warned of, with exit code 2'),
     flag('--json', 'print the plan as JSON'),
-    option(
-      '--out <file>',
-      'write a plan file too: `volley run --plan <file>` sends exactly what was planned, or refuses and says what has changed',
-    ),
+    option('--out <file>', 'write a plan file too, for `volley run --plan`'),
     option('--preview <file>', 'write a page (HTML) too: messages as their readers see them'),
     option(
       '--rows <numbers>',

@@ -12,7 +12,7 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Counts, units, money, MessageIDs and payers stay, so billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/personal-data.md describes what is kept, and the key of the hashes.',
+    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/personal-data.md lists what is kept.',
   options: [
     option('--older-than <duration>', 'runs that ended longer ago than this, such as 400d', {
       late: loadDurationReader,
@@ -20,7 +20,7 @@ export const command = defineCommand({
     }),
     option(
       '--records-older-than <time>',
-      'also delete the records of recipients of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
+      'also delete the records of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
       { late: loadDurationReader },
     ),
     option('--audit-older-than <time>', 'also delete audit entries that are older than this, such as 3650d', {

@@ -5,7 +5,7 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Compares the runs of campaigns, newest first: contacts, requests, recipients, results, duration and cost. The costs equal those of `volley billing report --by run`.',
+    'Compares the runs of campaigns, newest first: contacts, requests, recipients, results, duration and cost.',
   arguments: [argument('[campaign...]', 'names of campaigns; all by default')],
   options: [
     option('--from <date>', 'runs planned from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30', {

@@ -9,10 +9,7 @@ export const command = defineCommand({
   options: [
     countryOption('country of a number without a country code'),
     option('--limit <number>', 'maximum of recipients', { read: parseCount, otherwise: 100 }),
-    flag(
-      '--all',
-      'print everything known of an address: rows of contact files, messages, delivery reports, prices, suppressions, and the audit trail of its runs',
-    ),
+    flag('--all', 'print everything known of an address, also suppressions and the audit trail of its runs'),
     flag('--json', 'print one JSON object a line; one in all with --all'),
   ],
   examples: [['volley report recipient +61412345678', 'see everything about one recipient']],

@@ -7,7 +7,7 @@ import type { Surroundings } from '../surroundings.ts';
 
 export const command = defineCommand({
   description:
-    'Makes a new run for the recipients of a run in some states, from the ledger, and sends it: the same messages with new MessageIDs. `volley run <campaign> --of <run>` reads the campaign again instead, and sends to all that the run did not reach.',
+    'Makes a new run for the recipients of a run in some states, from the ledger, and sends it: the same messages with new MessageIDs. `volley run <campaign> --of <run>` reads the campaign again instead.',
   arguments: [argument('<run>', runArgument)],
   options: [
     option(
@@ -15,7 +15,7 @@ export const command = defineCommand({
       `recipients in these states, separated by commas: ${rerunStates.join(', ')}. Those in the state unknown may have the message already`,
       { read: statesReader(rerunStates), required: true },
     ),
-    flag('--sandbox', 'send to a sandbox that this command starts, as `volley run --sandbox` does'),
+    flag('--sandbox', 'send to a sandbox, as `volley run --sandbox` does'),
     flag('--json', "print the run's summary as JSON"),
   ],
   exits: sendingExits,

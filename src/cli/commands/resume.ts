@@ -5,17 +5,14 @@ import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Continues a planned, paused or interrupted run. Requests that were in flight when their process died become in doubt, and are not sent again.',
+    'Continues a planned, paused or interrupted run. Requests that were in flight when their process died become in doubt.',
   arguments: [argument('[run]', runArgument)],
   options: [
     flag(
       '--all',
       'all interrupted runs, one after the other, oldest first; not runs that an operator paused, that the service refused, or that wait for approval',
     ),
-    flag(
-      '--sandbox',
-      'send the rest to a sandbox that this command starts, as `volley run --sandbox` does; not with --all',
-    ),
+    flag('--sandbox', 'send to a sandbox, as `volley run --sandbox` does; not with --all'),
     reasonOption,
     flag('--json', "print the run's summary as JSON; with --all, one line for each run"),
   ],

@@ -26,16 +26,16 @@ export const command = defineCommand({
     }),
     flag(
       '--again',
-      'run even if an earlier run sent the same message to the same contacts within dispatch.repeat (default: 12h)',
+      'run even if an earlier run sent the same to the same contacts within dispatch.repeat (default: 12h)',
     ),
     option(
       '--plan <file>',
-      'run the plan file of `volley plan --out`, with its campaign and contacts: sends exactly what was planned, or refuses and says what has changed',
+      'run a plan file: sends exactly what was planned, or refuses and says what has changed',
       { conflicts: ['contacts', 'of', 'only', 'limit', 'testTo'] },
     ),
     flag(
       '--sandbox',
-      'send to a sandbox that this command starts, wait for the delivery reports, and stop it; the account must be one of the sandbox',
+      'send to a sandbox that this command starts, and wait for the delivery reports; the account must be one of the sandbox',
     ),
     flag('--json', "print the run's summary as JSON"),
   ],

@@ -11,10 +11,7 @@ import type { Shell } from '../shell.ts';
 
 const webhookOptions = [
   option('--webhook-url <url>', 'target of delivery reports (default: none are sent)'),
-  option(
-    '--webhook-token-file <file>',
-    'file with the token for {token} in --webhook-url, which a list of processes then does not show',
-  ),
+  option('--webhook-token-file <file>', 'file with the token for {token} in --webhook-url'),
   option(
     '--webhook-format <format>',
     'format of delivery reports: json, xml, form fields (post) or a query string (get)',
@@ -22,7 +19,7 @@ const webhookOptions = [
   ),
   option(
     '--webhook-id <id>',
-    'MessageID in delivery reports of SOAP: the one of the message, or the job number of its answer',
+    'MessageID in delivery reports of SOAP: that of the message, or the job number',
     { choices: deliveryReportIds, otherwise: 'message' },
   ),
   option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key'),

@@ -9,7 +9,7 @@ const formerFolder = argument('[folder]', '', { retired: '`--campaigns <folder>`
 
 const sync = defineCommand({
   description:
-    'Reads the schedules of a folder of campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
+    'Reads the schedules of the campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
   arguments: [formerFolder],
   options: [campaignsOption],
   examples: [['volley schedule sync', 'read the schedules of the project again']],

@@ -10,7 +10,7 @@ export const command = defineCommand({
   options: [
     flag(
       '--watch',
-      'show the progress until the run is completed or cancelled: redrawn on a terminal, otherwise a line for each change',
+      'show the progress until the run is over: redrawn on a terminal, otherwise a line for each change',
     ),
     option('--interval <seconds>', 'with --watch, how often to look (default: 1, for lines of text 5)', {
       read: parseSeconds,

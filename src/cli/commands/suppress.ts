@@ -67,14 +67,11 @@ const remove = defineCommand({
 
 const importFile = defineCommand({
   description:
-    'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed, the others are imported, and the exit code is 3.',
+    'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed.',
   arguments: [argument('<file>', 'a CSV file or a workbook, with a header or with addresses only')],
   options: [
     ...addressOptions,
-    option(
-      '--column <name>',
-      "the column of the addresses (default: the column that would be a contact file's recipient, or the only column)",
-    ),
+    option('--column <name>', 'the column of the addresses (default: guessed, or the only one)'),
     reasonOption,
   ],
   exits: { 3: 'a line has no address' },

@@ -4,7 +4,7 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Prints what happens to a run as it happens: attempts and answers, delivery reports and replies, decisions of operators, and changes of its state. Ends when the run is completed or cancelled. Without a run, follows all until Ctrl-C.',
+    'Prints what happens to a run as it happens: attempts and answers, delivery reports and replies, decisions of operators, and changes of its state. Ends with the run; without one, follows all until Ctrl-C.',
   arguments: [argument('[run]', `${runArgument}; without one, all runs`)],
   options: [
     option('-n, --lines <number>', 'lines of the past to begin with (default: 10)', {
@@ -17,7 +17,7 @@ export const command = defineCommand({
     ),
     flag('--failures', 'neither acceptances nor deliveries'),
     flag('--addresses', 'with the addresses of recipients in delivery reports'),
-    flag('-f, --follow', 'also after the end of the run, for later delivery reports, until Ctrl-C'),
+    flag('-f, --follow', 'also after the end of the run, until Ctrl-C'),
     flag('--no-follow', 'print the past and end'),
     flag('--json', 'print one JSON object a line'),
   ],

@@ -12,15 +12,8 @@ const create = defineCommand({
       required: true,
     }),
     option('--scope <scope>', 'what the token allows', { choices: tokenScopes, required: true }),
-    option(
-      '--owner <person>',
-      'the person behind the token; neither this person nor the one who makes the token approves what the other planned (default: user@host)',
-      { read: parsePerson },
-    ),
-    option(
-      '--account <name...>',
-      'only runs and campaigns of these accounts, without the audit trail and the list of tokens (default: all accounts)',
-    ),
+    option('--owner <person>', 'the person behind the token (default: user@host)', { read: parsePerson }),
+    option('--account <name...>', 'only runs and campaigns of these accounts (default: all)'),
     option('--expires <duration>', 'time until the token expires, or "never"', {
       late: async () => (await import('../scalar-options.ts')).parseExpiry,
       otherwise: 90 * 86_400_000,
