@@ -70,9 +70,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [
     'contacts',
-    ...['countries.ts', 'phone-countries.ts', 'phone-zones.ts', 'fast-phone-numbers.ts'].map(
-      (file) => `platform/${file}`,
-    ),
+    ...['countries.ts', 'phone-countries.ts', 'fast-phone-numbers.ts'].map((file) => `platform/${file}`),
   ],
   'string-width': ['report'],
   croner: ['campaign'],

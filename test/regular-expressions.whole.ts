@@ -27,9 +27,9 @@ function findExpressions(): { readonly literals: Expression[]; readonly built: s
 
 const { literals, built } = findExpressions();
 
-/** Without `*`, `+` and `{1,}` the work at each place of the text is limited. */
+/** Without `*`, `+`, `{1,}` and repeated groups the work at each place of the text is limited. */
 const isUnbounded = ({ source }: Expression): boolean =>
-  /[*+]|\{\d+,\}/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/g, ''));
+  /[*+]|\{\d+,\}|\)\{/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/g, ''));
 
 /**
  * `recheck` proves by automata, and searches for an attack where an expression looks around itself. What it finds there

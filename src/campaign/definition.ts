@@ -29,7 +29,9 @@ const tone = z
 
 const keypad = z.strictObject({
   Tone: tone,
-  RouteNumber: text.describe('The phone number to which the button connects the call.'),
+  RouteNumber: text.describe(
+    'The phone number to which the button connects the call; Volley reads and checks it like a recipient.',
+  ),
 });
 
 const keypads = z

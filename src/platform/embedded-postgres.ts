@@ -58,6 +58,7 @@ export type EmbeddedServerLease = {
 export type EmbeddedServerStatus = {
   readonly home: string;
   readonly dataFolder: string;
+  readonly logFile: string;
   /** Processes that use the server; those in other containers are not included. */
   readonly leases: readonly number[];
 } & ({ readonly state: 'stopped' } | ({ readonly state: 'running' } & Pick<ServerProcess, 'pid'>));
@@ -141,9 +142,9 @@ export async function leaseEmbeddedServer(
 
 export function embeddedServerStatus(home: string): EmbeddedServerStatus {
   const files = serverFiles(existsSync(home) ? realpathSync(home) : resolve(home));
-  const { data, users } = files;
+  const { data, log, users } = files;
   const dataFolder = existsSync(data) ? realpathSync(data) : data;
-  const found = { home: files.home, dataFolder };
+  const found = { home: files.home, dataFolder, logFile: log };
   const server = isLocked(join(data, 'lock')) ? readServer(join(data, 'pg')) : undefined;
   if (server === undefined) return { ...found, leases: [], state: 'stopped' };
   const running = new Set((readText(users) ?? '').split('\n').filter(isProcessRunning));

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -122,6 +122,7 @@ describe('a project', () => {
     expect((await at('campaigns', listWords)).stdout).toContain('+61412345678');
     const status = JSON.parse((await at('campaigns', ['db', 'status', '--json'])).stdout);
     expect(status).toMatchObject({ home: join(project.folder, '.volley'), ledger: 'there' });
+    expect(readFileSync(status.logFile, 'utf8')).toMatch(/database system is ready/);
     expect((await at('campaigns', ['account', 'limits'])).stdout).toContain('sandbox');
     expect(readdirSync(join(project.folder, 'campaigns'))).toEqual(['accounts.yaml']);
   });

@@ -356,6 +356,15 @@ test('a workbook needs a temporary folder, and says so', async () => {
   }
 });
 
+test('a source that fails while its workbook is copied fails with its own error', async () => {
+  const lost = Object.assign(new Error('read ECONNRESET'), { syscall: 'read' });
+  async function* source(): AsyncGenerator<Buffer> {
+    yield Buffer.concat([await workbookOf(sheetData(['a'])), Buffer.alloc(200_000)]);
+    throw lost;
+  }
+  await expect(openContactFile(source(), 'list.xlsx', {})).rejects.toBe(lost);
+});
+
 test('memory does not grow with the rows of a sheet', async () => {
   const rows = 60_000;
   async function* sheet(): AsyncGenerator<string> {

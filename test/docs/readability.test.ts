@@ -3,6 +3,10 @@ import { limits, readabilityOf, readPaths, readText, sentencesOf } from './reada
 
 const texts = readPaths.map((path) => ({ path, text: readText(path) }));
 
+test('every document has sentences', () => {
+  expect(texts.filter(({ text }) => sentencesOf(text).length === 0)).toEqual([]);
+});
+
 test(`no document has more than ${limits.meanSentence} words in a sentence on average`, () => {
   const found = texts.map(({ path, text }) => ({ path, mean: readabilityOf(text).meanSentence }));
   expect(found.filter(({ mean }) => mean > limits.meanSentence)).toEqual([]);

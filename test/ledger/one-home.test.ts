@@ -51,6 +51,28 @@ test('the table of transitions names every file that changes the state of a requ
   }
 });
 
+test('the tables that a file writes are named in it, except by two that erase', () => {
+  const writing = texts.filter(({ text }) => /\b(?:INSERT INTO|UPDATE|DELETE FROM) \$/.test(text));
+  expect(writing.map(({ file }) => file)).toEqual(['purge/erase-run.ts', 'requests/erase.ts']);
+});
+
+test('every statement that changes or deletes rows of a run names the run', async () => {
+  const { rows } = await opened.ledger.pool.query<{ table: string }>(`
+    SELECT indrelid::regclass::text AS "table"
+    FROM pg_index
+    JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+    WHERE indisprimary AND attname = 'run_id'
+  `);
+  const ofRuns = new Set(rows.map(({ table }) => table));
+  const found = texts
+    .filter(({ text }) =>
+      [...text.matchAll(/\b(?:UPDATE|DELETE FROM) (\w+)/g)].some(([, table = '']) => ofRuns.has(table)),
+    )
+    .filter(({ text }) => !/\brun_id\b/.test(text))
+    .map(({ file }) => file);
+  expect(found).toEqual([]);
+});
+
 const countable = [
   'requests',
   'attempts',

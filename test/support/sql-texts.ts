@@ -4,7 +4,9 @@ import { isSyntaxNode, visitSyntax } from './source-syntax.ts';
 /** `file`: relative to `src`, without `ledger/`. */
 export type SqlText = { readonly file: string; readonly text: string };
 
-const isSql = (text: string): boolean => /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b/.test(text);
+/** Statements, and expressions that are put into them. */
+const isSql = (text: string): boolean =>
+  /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CASE WHEN|coalesce|jsonb_build_object)\b/.test(text);
 
 /** Each string of `src` with SQL. A `$` stands for what TypeScript puts in, which is a text of its own. */
 export function readSqlTexts(): readonly SqlText[] {

@@ -24,7 +24,8 @@ export const command = defineCommand({
 const files = {
   campaign: {
     title: 'Campaign reference',
-    purpose: 'This page lists every key of a campaign, for people who write campaigns.',
+    purpose:
+      "This page lists every key of a campaign, for people who write campaigns. Paths are relative to the campaign's folder.",
     load: async () => (await import('../../campaign/definition.ts')).definitionJsonSchema,
   },
   accounts: {

@@ -27,7 +27,10 @@ export async function spool(source: AsyncIterable<Buffer>, name: string): Promis
     throw noTemporaryCopy(error, name);
   });
   try {
-    await file.writeFile(source);
+    for await (const bytes of source)
+      await file.writeFile(bytes).catch((error: unknown) => {
+        throw noTemporaryCopy(error, name);
+      });
     const { size } = await file.stat();
     return {
       descriptor: file.fd,
@@ -37,7 +40,7 @@ export async function spool(source: AsyncIterable<Buffer>, name: string): Promis
     };
   } catch (error) {
     await file.close();
-    throw noTemporaryCopy(error, name);
+    throw error;
   }
 }
 
@@ -50,7 +53,7 @@ async function openNameless(): Promise<FileHandle> {
   }
 }
 
-/** An error of the system; errors of the source pass. */
+/** Of an error of the system. */
 function noTemporaryCopy(error: unknown, name: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error;
   const what = `The workbook cannot be copied to the temporary folder ${tmpdir()} (${unreadableReason(error)}). Free space there, or name another folder with TMPDIR.`;
