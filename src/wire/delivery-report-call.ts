@@ -6,7 +6,7 @@ import {
   occursMoreThan,
   tooManyMembers,
 } from './delivery-report-limits.ts';
-import { type DividedCall, divideCall, maxReports } from './divide-call.ts';
+import { type DividedCall, divideCall, maxReports, toMembers } from './divide-call.ts';
 import { hasDuplicateKey, isObject, parseJson } from './json.ts';
 import { decodeXml, parseXmlText } from './xml.ts';
 
@@ -18,19 +18,17 @@ export type DeliveryReportCall = {
   readonly body: Uint8Array;
 };
 
-/** `several` comes only with `reportsIn`. */
-type ParsedCall = DividedCall;
-
 /**
  * Reads the query string of a GET. The first byte of a POST decides between JSON, XML (any root element) and
  * form fields. Never throws; time is linear in the size of the body.
  *
  * @param reportsIn as in `DeliveryReportMapping`; form fields are always one report
+ * @returns `several` only with `reportsIn`
  */
 export function parseCall(
   { method, contentType, body }: DeliveryReportCall,
   reportsIn?: readonly string[],
-): ParsedCall {
+): DividedCall {
   if (method === 'GET') return parseFormBody(body, 'query string');
   const content = body.subarray(contentStart(body));
   switch (content[0]) {
@@ -47,7 +45,7 @@ export function parseCall(
   return parseFormBody(content, 'body');
 }
 
-function unreadable(why: string): ParsedCall {
+function unreadable(why: string): DividedCall {
   return { kind: 'unreadable', why };
 }
 
@@ -62,7 +60,7 @@ function contentStart(body: Uint8Array): number {
   }
 }
 
-function parseJsonBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedCall {
+function parseJsonBody(body: Uint8Array, reportsIn?: readonly string[]): DividedCall {
   if (!isUtf8(body)) return unreadable('the JSON is not UTF-8');
   const { problem, topLevelNames } = checkJsonLimits(body, reportsIn ? maxReports : 1);
   if (problem !== undefined) return unreadable(problem);
@@ -79,7 +77,7 @@ function parseJsonBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedC
   return toMembers(entries);
 }
 
-function parseXmlBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedCall {
+function parseXmlBody(body: Uint8Array, reportsIn?: readonly string[]): DividedCall {
   const text = decodeXml(body);
   if (text === undefined) return unreadable('the XML is not in its declared encoding, or else not UTF-8');
   const { problem } = checkXmlLimits(text, reportsIn ? maxReports : 1);
@@ -87,15 +85,10 @@ function parseXmlBody(body: Uint8Array, reportsIn?: readonly string[]): ParsedCa
   const content = parseXmlText(text);
   if (content === undefined) return unreadable('the XML is not well-formed');
   if (!isObject(content)) return unreadable('the XML root contains no elements');
-  if (reportsIn) return divideCall(content, reportsIn);
-  return toMembers(
-    Object.entries(content).flatMap(([name, value]) =>
-      Array.isArray(value) ? value.map((one): [string, unknown] => [name, one]) : [[name, value]],
-    ),
-  );
+  return divideCall(content, reportsIn ?? []);
 }
 
-function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): ParsedCall {
+function parseFormBody(body: Uint8Array, what: 'body' | 'query string'): DividedCall {
   if (!isUtf8(body)) return unreadable(`the ${what} is not UTF-8`);
   // White space in values is encoded; the rest comes from tools that end their output with a line break.
   const text = new TextDecoder().decode(body).trim().replace(/^\?/, '');
@@ -117,15 +110,4 @@ function parseFormField(field: string): readonly [name: string, value: string] {
 
 function decodeFormText(encoded: string): string {
   return decodeURIComponent(encoded.replace(/\+/g, ' '));
-}
-
-function toMembers(entries: Iterable<readonly [name: string, value: unknown]>): ParsedCall {
-  const members = new Map<string, unknown[]>();
-  for (const [name, value] of entries) {
-    const key = name.toLowerCase();
-    const values = members.get(key);
-    if (values) values.push(value);
-    else members.set(key, [value]);
-  }
-  return { kind: 'members', members };
 }

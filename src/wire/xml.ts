@@ -53,7 +53,7 @@ function refuseMarkup(name: string): string {
 /** White space, and the bytes of a byte order mark. */
 const blankBytes: readonly number[] = [...Buffer.from(' \t\r\n\uFEFF')];
 
-/** By the first character; content types are often wrong. */
+/** Decides by the first character, because content types are often wrong. */
 export function looksLikeXml(body: Uint8Array): boolean {
   return body.find((byte) => !blankBytes.includes(byte)) === '<'.charCodeAt(0);
 }
@@ -68,7 +68,7 @@ export function parseXml(body: Uint8Array): unknown {
   return parseXmlRoot(body)?.content;
 }
 
-/** As `parseXml`, with the root element's name without prefix. */
+/** Parses as `parseXml` does, and returns the root element's name without prefix too. */
 export function parseXmlRoot(body: Uint8Array): XmlRoot | undefined {
   const text = decodeXml(body);
   return text === undefined ? undefined : parseText(text);
@@ -102,7 +102,6 @@ export function decodeXml(body: Uint8Array): string | undefined {
   }
 }
 
-/** As `parseXml`, without white space around texts, which has no meaning in answers and reports. */
 export function parseXmlTrimmed(body: Uint8Array): unknown {
   return trimTexts(parseXml(body));
 }
@@ -111,6 +110,7 @@ export function parseXmlText(text: string): unknown {
   return trimTexts(parseText(text)?.content);
 }
 
+/** Removes white space around texts, which has no meaning in answers and reports. */
 function trimTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (Array.isArray(value)) return value.map(trimTexts);
@@ -119,7 +119,7 @@ function trimTexts(value: unknown): unknown {
   return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
 }
 
-/** Of a JSON object or an XML root, by the first character. */
+/** Returns the members of a JSON object or an XML root, by the first character. */
 export function parseMembers(body: Uint8Array): JsonObject | undefined {
   const content = looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
   return isObject(content) ? content : undefined;
@@ -156,7 +156,7 @@ export function buildXml(root: XmlElements): string {
   return toDocument(builder.build(root));
 }
 
-/** As `buildXml`; names that begin with `@` are attributes. */
+/** Writes as `buildXml` does; names that begin with `@` are attributes. */
 export function buildXmlWithAttributes(root: XmlElements): string {
   return toDocument(attributeBuilder.build(root));
 }
