@@ -1,6 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { startTestSandbox, type TestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -17,7 +15,7 @@ import {
   stallBeforeAnswer,
   stallOnConnecting,
 } from '../support/faults.ts';
-import { openTestGateway, smsRequest } from './test-peers.ts';
+import { ids, openTestGateway, smsRequest, watchHeaders } from './test-peers.ts';
 
 /**
  * Compares the evidence, which uses `onRequestStart`, with undici's own diagnostics channel, request by
@@ -30,20 +28,6 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const withBody = z.object({ request: z.object({ body: z.instanceof(Uint8Array) }) });
-
-/** The MessageIDs of the headers that undici writes from now on, in order. */
-function watchHeaders(): Disposable & { readonly written: readonly string[] } {
-  const written: string[] = [];
-  const onSendHeaders = (message: unknown): void => {
-    const { request } = withBody.parse(message);
-    const [, messageId = 'unknown'] = /"MessageID":"(V\d+)"/.exec(Buffer.from(request.body).toString()) ?? [];
-    written.push(messageId);
-  };
-  subscribe('undici:client:sendHeaders', onSendHeaders);
-  return { written, [Symbol.dispose]: () => unsubscribe('undici:client:sendHeaders', onSendHeaders) };
-}
-
 async function mixed(faults: readonly Fault[], seed: number): Promise<FaultProxy> {
   let requests = 0;
   const proxy = await startFaultProxy(service.port, () => {
@@ -54,7 +38,6 @@ async function mixed(faults: readonly Fault[], seed: number): Promise<FaultProxy
 }
 
 const timeouts = { connect: 150, headers: 150, body: 150 };
-const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `V${index}`);
 
 test.each([1, 2, 3])(
   'the evidence of each of many concurrent requests says whether its header was written, mix %i',

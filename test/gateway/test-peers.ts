@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -6,12 +7,30 @@ import {
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { z } from 'zod';
 import type { OutgoingRequest } from '../../src/domain/message.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { type Gateway, openGateway } from '../../src/gateway/gateway.ts';
 import { type AccountChanges, accountAt } from '../support/execute.ts';
 import { type Listening, listening } from '../support/listening.ts';
 import { toStoredDestinations } from '../support/outgoing.ts';
+
+/** `V0`, `V1` and so on. */
+export const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `V${index}`);
+
+const withBody = z.object({ request: z.object({ body: z.instanceof(Uint8Array) }) });
+
+/** The MessageIDs of the headers that undici writes from now on, in order. */
+export function watchHeaders(): Disposable & { readonly written: readonly string[] } {
+  const written: string[] = [];
+  const onSendHeaders = (message: unknown): void => {
+    const { request } = withBody.parse(message);
+    const [, messageId = 'unknown'] = /"MessageID":"(V\d+)"/.exec(Buffer.from(request.body).toString()) ?? [];
+    written.push(messageId);
+  };
+  subscribe('undici:client:sendHeaders', onSendHeaders);
+  return { written, [Symbol.dispose]: () => unsubscribe('undici:client:sendHeaders', onSendHeaders) };
+}
 
 /** Real servers that misbehave, on free ports of this machine, closed at the end of a test. */
 
