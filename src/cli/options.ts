@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { personPattern } from '../domain/access.ts';
 import { InputError } from '../domain/problems.ts';
+import { isDayOrTime } from '../domain/scalar-text.ts';
 import { inProject } from '../engine/definition-files.ts';
 import { flag, type OptionValues, option } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -137,8 +138,7 @@ export function parseTime(text: string): Date {
 const timeForms = 'a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z';
 
 function requireTime(text: string, forms: string): Date {
-  const time = new Date(text);
-  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
+  if (isDayOrTime(text)) return new Date(text);
   throw new InvalidArgumentError(`expected ${forms}.`);
 }
 

@@ -3,7 +3,7 @@ import type { RunProgress } from '../engine/runs/execute-run.ts';
 import { waitsOf } from '../engine/runs/waits.ts';
 import type { DispatchProgress } from '../ledger/slices/progress.ts';
 import { printable } from '../report/printable.ts';
-import { screenZone } from '../report/time.ts';
+import { formatSeconds, screenZone } from '../report/time.ts';
 import { waitWords } from '../report/wait-words.ts';
 import type { Shell } from './shell.ts';
 
@@ -160,10 +160,4 @@ export function bar(part: number, whole: number, room = maxBarWidth): string {
   const width = Math.min(maxBarWidth, room);
   const filled = whole === 0 ? width : Math.min(width, Math.floor((part / whole) * width));
   return '█'.repeat(filled) + '░'.repeat(width - filled);
-}
-
-function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
 }

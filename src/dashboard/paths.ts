@@ -1,4 +1,6 @@
 import type { Link } from '../report/column.ts';
+import { type RunAction, runActionWords } from '../report/run-action-words.ts';
+import type { PageLink } from './base/layout.ts';
 
 /** What is asked of a page. Nothing is asked with an empty text. */
 type Query = Readonly<Record<string, string | undefined>>;
@@ -13,6 +15,11 @@ export function pathWith(path: string, query: Query): string {
 /** The address of a page about a run. */
 export function runPath(run: string, page = '', query: Query = {}): string {
   return pathWith(`/runs/${encodeURIComponent(run)}${page === '' ? '' : `/${page}`}`, query);
+}
+
+/** The link to an action on a run. Its page asks first. */
+export function runActionLink(run: string, action: RunAction): PageLink {
+  return { href: runPath(run, action), text: runActionWords[action].verb };
 }
 
 /** The address of the page about a recipient: by MessageID or address. */
@@ -61,4 +68,14 @@ export function pathOf(link: Link): string {
     case 'page':
       return link.path;
   }
+}
+
+/** A path of this server, such as a form brings it back; the start page for anything else. */
+export function ownPath(given: unknown): string {
+  const base = 'http://own.invalid';
+  if (typeof given !== 'string' || !/^\/(?![/\\])[\x21-\x7e]{0,2000}$/.test(given)) return '/';
+  const url = URL.parse(given, base);
+  if (url?.origin !== base) return '/';
+  // `/..//other.host` becomes `//other.host`, which a browser takes for a host.
+  return url.pathname.startsWith('//') ? '/' : `${url.pathname}${url.search}`;
 }

@@ -14,3 +14,11 @@ export function formatDuration(milliseconds: number): string {
 export function formatPercent(share: number): string {
   return `${Number((share * 100).toFixed(3))}%`;
 }
+
+/** `2026-11-21`, or a time in UTC: `2026-11-21T08:00:00Z`. Postgres has no year 0, and no date goes beyond 2199. */
+export function isDayOrTime(text: string): boolean {
+  const [, day = ''] =
+    /^((?:19|20|21)\d\d-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?Z)?$/.exec(text) ?? [];
+  const time = new Date(text);
+  return day !== '' && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day);
+}

@@ -52,3 +52,8 @@ export function didYouMeanCountry(text: string): string {
   const name = new Intl.DisplayNames('en', { type: 'region' }).of(code);
   return ` Did you mean "${code}" (${name})?`;
 }
+
+/** What was expected instead of a text that is no country. */
+export function expectedCountry(text: string): string {
+  return `expected a country with phone numbers, such as NZ.${didYouMeanCountry(text)}`;
+}

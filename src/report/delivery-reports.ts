@@ -12,3 +12,8 @@ export function formatPoll(counts: {
   ];
   return `${parts.join('; ')}.`;
 }
+
+/** Why asking ended early. @param words of the service */
+export function refusedText(words: string): string {
+  return `The service refused the credential: ${words}`;
+}

@@ -1,6 +1,22 @@
 import type { Resolution } from '../domain/runs.ts';
 import { count } from '../platform/sentence.ts';
 
+/** What an operator can decide about requests in doubt: the name of the decision, and what follows. */
+export const resolutionWords = {
+  accepted: {
+    name: 'Count as accepted',
+    what: 'The service has them. They count as accepted and are never sent again.',
+  },
+  resend: {
+    name: 'Send again',
+    what: 'They are sent again with the same MessageID; resume a completed run for that. If the service has them already, people can get the message twice.',
+  },
+  abandon: {
+    name: 'Give up',
+    what: 'They are not sent again. It stays unknown whether people got the message.',
+  },
+} as const satisfies Readonly<Record<Resolution, { readonly name: string; readonly what: string }>>;
+
 const outcomes: Readonly<Record<Resolution, (run: string) => string>> = {
   accepted: () => 'accepted',
   resend: (run) => `to be sent again; volley resume ${run} sends them`,

@@ -22,3 +22,9 @@ const recordsHolds: Readonly<Record<RecordsHold, string>> = {
   unbooked: holds.unbooked,
   open_month: 'a month in which it is billed is not closed (`volley billing close`)',
 };
+
+/** What a purge has erased, of a run and of one of its recipients. */
+export const erasedWords = {
+  run: 'its contacts and messages are erased; counts and costs stay',
+  recipient: 'address, message and words are erased; counts and costs stay',
+} as const;

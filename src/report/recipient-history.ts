@@ -2,6 +2,7 @@ import { formatReasonOrNull } from '../domain/reasons.ts';
 import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/history.ts';
 import { printable } from './printable.ts';
+import { erasedWords } from './purge-hold.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { formatCampaign } from './run-summary.ts';
 import type { Screen } from './screen.ts';
@@ -30,7 +31,7 @@ export function formatRecipientHistory(history: FormattedHistory, screen?: Scree
   const purged =
     history.purgedAt === null
       ? []
-      : [`  purged     ${formatTime(screen, history.purgedAt)}; address, message and words are erased`];
+      : [`  purged     ${formatTime(screen, history.purgedAt)}; ${erasedWords.recipient}`];
   const lines = [
     `${address || '(purged)'}  run ${run} (${formatCampaign(history)}, ${channel})`,
     `  from       ${file ? `${file} ` : ''}line ${line}${written}`,

@@ -1,6 +1,7 @@
 import type { RejectedContact } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
-import { formatReason, formatReasonOrNull, type RunReason } from '../domain/reasons.ts';
+import type { RunReason } from '../domain/reasons.ts';
+import { formatReason, formatReasonOrNull } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
@@ -8,7 +9,6 @@ import type { Cancellation, DeliveryResult, FailureGroup, RejectionGroup } from 
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type { Conflicts, ResolutionGroup, RunStateChange } from '../ledger/runs/details.ts';
-import type { DeliveryResultText } from './lists/run-results.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';
 
@@ -26,7 +26,9 @@ export type RunDetails = {
   readonly sending: Sending;
   readonly failures: readonly WithReasonText<Omit<FailureGroup, 'group'>>[];
   readonly resolutions: readonly ResolutionGroup[];
-  readonly deliveryResults: readonly DeliveryResultText[];
+  readonly deliveryResults: readonly (Omit<DeliveryResult, 'group' | 'result'> & {
+    readonly result: string | null;
+  })[];
   /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly WithReasonText<Cancellation>[];

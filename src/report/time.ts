@@ -41,6 +41,13 @@ export function localizeTimes(screen: Screen | undefined, text: string): string 
   );
 }
 
+/** A time that is left: `12 s`, `3 min` or `1.5 h`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  if (seconds < 3_600) return `${Math.ceil(seconds / 60)} min`;
+  return `${(seconds / 3_600).toFixed(1)} h`;
+}
+
 export type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
 
 /** @param at the local start of a second, minute, hour or day: `2026-11-03T04` becomes `2026-11-03 04:00` */

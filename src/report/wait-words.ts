@@ -1,6 +1,7 @@
 import { formatReason } from '../domain/reasons.ts';
 import type { RunWait } from '../domain/waits.ts';
 import { asSentence, count } from '../platform/sentence.ts';
+import { limitTexts } from './lists/limits.ts';
 import { printable } from './printable.ts';
 import { formatLocal } from './time.ts';
 
@@ -52,24 +53,16 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
         next: 'Start one that has its account with `volley serve` or `volley worker`, or look at the health of the workers.',
       };
     case 'rate':
-      return { what: 'The rate of its account limits it.', next: limitText(wait.limits) };
+      return {
+        what: 'The rate of its account limits it.',
+        next: `It may send ${limitTexts(wait.limits).join(' and ')} a second. \`volley account limits\` changes that while the run is sent.`,
+      };
     case 'doubts':
       return {
         what: `${count(wait.requests, 'request')} ${wait.requests === 1 ? 'is' : 'are'} in doubt: the service may or may not have ${wait.requests === 1 ? 'it' : 'them'}.`,
         next: 'Ask the service, or decide from what you know.',
       };
   }
-}
-
-function limitText({
-  requestsPerSecond,
-  recipientsPerSecond,
-}: Extract<RunWait, { kind: 'rate' }>['limits']): string {
-  const limits = [
-    requestsPerSecond === null ? undefined : `${requestsPerSecond} requests`,
-    recipientsPerSecond === null ? undefined : `${recipientsPerSecond} recipients`,
-  ].filter((each) => each !== undefined);
-  return `It may send ${limits.join(' and ')} a second. \`volley account limits\` changes that while the run is sent.`;
 }
 
 const commands: Readonly<Partial<Record<RunWait['kind'], string>>> = {

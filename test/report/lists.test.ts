@@ -63,9 +63,13 @@ test('what has the same name in JSON has the same title on every screen', () => 
 });
 
 const source = join(import.meta.dirname, '../../src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }));
 const filesWith = (pattern: RegExp): readonly string[] =>
-  readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && pattern.test(readFileSync(join(source, file), 'utf8')))
+  files
+    .filter(({ text }) => pattern.test(text))
+    .map(({ file }) => file)
     .toSorted();
 
 test('a state is written as its name: no file gives it another word', () => {
@@ -80,9 +84,25 @@ test('a state is written as its name: no file gives it another word', () => {
 test('tables of a list are drawn by one file for terminals and by one for pages', () => {
   expect(filesWith(/from 'cli-table3'|<th scope="row"/)).toEqual([
     // The figures of a chart and the placeholders of a message are no lists.
-    'report/html/chart-figure.ts',
+    'report/html/chart.ts',
     'report/html/preview-message.ts',
     'report/html/table.ts',
     'report/table.ts',
   ]);
+});
+
+test('a sentence of a page or of the API stands in one file, and commands import it from there', () => {
+  const screens = files.filter(({ file }) => /^(?:cli|dashboard|report|server)\//.test(file));
+  const sentences = screens.flatMap(({ file, text }) => {
+    const code = text
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/^\s*\/\/.*$/gm, '')
+      .replace(/^import [\s\S]*?;$/gm, '');
+    const found = code.match(/[A-Za-z][a-z]+(?: [A-Za-z'’,-]+){4,}/g) ?? [];
+    return [...new Set(found)].map((words) => ({ words, file }));
+  });
+  const twice = [...Map.groupBy(sentences, ({ words }) => words)]
+    .map(([words, found]) => [words, found.map(({ file }) => file)] as const)
+    .filter(([, found]) => found.length > 1 && found.some((file) => !file.startsWith('cli/')));
+  expect(twice).toEqual([]);
 });

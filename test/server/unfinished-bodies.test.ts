@@ -1,48 +1,29 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDashboard } from '../../src/dashboard/dashboard.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { openLogger } from '../../src/platform/logger.ts';
-import { type ApiServer, startApi } from '../../src/server/api/api.ts';
 import { startOperations } from '../../src/server/operations.ts';
 import { startReceiver } from '../../src/server/receiver.ts';
+import { bareTools, openBareDashboard } from '../support/bare-dashboard.ts';
 import { signIn, type Visitor } from '../support/dashboard-scene.ts';
-import { ownAddress, ownName } from '../support/localhost-names.ts';
 import { openRawConnection, type RawConnection } from '../support/raw-http.ts';
 import { receiverOptions, token as webhookToken } from '../support/receiver.ts';
 import { testLedger } from '../support/test-ledger.ts';
 
 const opened = testLedger();
 let address: string;
-let api: ApiServer;
+let api: Awaited<ReturnType<typeof openBareDashboard>>;
 let person: Visitor;
 const logged: string[] = [];
 let cutOff = 0;
 beforeAll(async () => {
-  const tools = {
-    scheduleSource: {
-      folder: 'campaigns',
-      settings: { environment: {}, workingFolder: '/' },
-      accountNamed: () => Promise.reject(new Error('no account')),
-    },
-    startRun: async () => ({ kind: 'under way' as const }),
-    logger: openLogger('warn', 'info', { write: (line) => void logged.push(line) }),
-  };
-  api = await startApi(opened.context, {
-    host: '127.0.0.1',
-    port: 0,
-    api: tools,
-    addPages: (server, limits) =>
-      addDashboard(server, opened.context, {
-        ...tools,
-        host: '127.0.0.1',
-        publicUrl: undefined,
-        ownName,
-        limits,
-      }),
+  const logger = openLogger('warn', 'info', { write: (line) => void logged.push(line) });
+  api = await openBareDashboard(opened.context, {
+    api: { ...bareTools, logger },
+    logger,
     onCutOff: () => cutOff++,
   });
-  address = ownAddress(api.url);
+  address = api.address;
   person = await signIn(address, await tokenOf('person'));
 });
 afterAll(async () => {

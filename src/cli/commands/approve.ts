@@ -1,10 +1,10 @@
+import { runActionWords } from '../../report/run-action-words.ts';
 import { argument, defineCommand, flag } from '../command.ts';
 import { reasonOption, runArgument } from '../options.ts';
 import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    'Approves a run of a campaign with `approval`. The approver is the user of the operating system, and must be another person than the planner. The campaign and its contact files must be unchanged.',
+  description: `Approves a run of a campaign with \`approval\`. The approver is the user of the operating system, and must be another person than the planner. ${runActionWords.approve.what}`,
   arguments: [argument('<run>', runArgument)],
   options: [reasonOption, flag('--json', 'print the approval as JSON')],
   examples: [['volley approve latest', 'approve the newest run']],
@@ -20,7 +20,7 @@ export const command = defineCommand({
       const next =
         state === 'paused'
           ? `It is paused; \`volley resume ${run}\` sends it.`
-          : `A run of a schedule or of the API starts by itself. \`volley resume ${run}\` sends any run.`;
+          : `If it does not start by itself, \`volley resume ${run}\` sends it.`;
       const text = `Run ${run} is approved by ${by}. ${next}`;
       const reason = formatReason(approval.reason);
       shell.print(json ? JSON.stringify({ run, by, approvedAt, reason }) : text);

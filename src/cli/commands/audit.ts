@@ -20,13 +20,13 @@ export const command = defineCommand({
   run: async (shell, _, { run: name, who: former, by: who = former, action, since, ...options }) => {
     const { readAudit } = await import('../../engine/audit.ts');
     const { auditSheet } = await import('../../report/lists/audit.ts');
+    const { describeAsked } = await import('../../report/questions.ts');
     const { chooseRun } = await import('../choose-run.ts');
     const { sheetWriter } = await import('../write-report.ts');
     const write = sheetWriter(shell, options, 'table');
     await withLedgerToRead(shell, async (context) => {
       const run = name === undefined ? undefined : await chooseRun(shell, context, name);
-      const filters = Object.entries({ run, who, action, since: since?.toISOString() });
-      const subtitle = filters.flatMap(([key, value]) => (value === undefined ? [] : `${key}: ${value}`));
+      const subtitle = describeAsked({ run, who, action, since: since?.toISOString() });
       await write(auditSheet(readAudit(context, { run, who, action, since }), subtitle, shell.now()));
     });
   },

@@ -35,10 +35,10 @@ const list = defineCommand({
   examples: [['volley billing list', 'list the closed months']],
   run: async (shell, _, { json }) => {
     const { listClosings } = await import('../../ledger/billing/close.ts');
-    const { monthColumns } = await import('../../report/lists/months.ts');
+    const { monthColumns, noMonths } = await import('../../report/lists/months.ts');
     const { printRows } = await import('../print-list.ts');
     const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
-    printRows(shell, json, { columns: monthColumns, none: 'No month is closed yet.' }, closings);
+    printRows(shell, json, { columns: monthColumns, none: noMonths }, closings);
   },
 });
 

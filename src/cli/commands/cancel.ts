@@ -1,9 +1,9 @@
+import { runActionWords } from '../../report/run-action-words.ts';
 import { argument, defineCommand } from '../command.ts';
 import { runArgument, stopOptions } from '../options.ts';
 
 export const command = defineCommand({
-  description:
-    'Ends a run for good, in whichever process sends it. Requests that are not sent yet never are.',
+  description: `Cancels a run, in whichever process sends it. ${runActionWords.cancel.what}`,
   arguments: [argument('<run>', runArgument)],
   options: stopOptions('cancelled by an operator'),
   examples: [['volley cancel latest --reason "wrong list"', 'end the newest run for good']],

@@ -84,7 +84,7 @@ const poll = defineCommand({
   run: async (shell, [name], { json }) => {
     const { pollRun } = await import('../../engine/delivery-reports/poll-run.ts');
     const { requireRun } = await import('../../engine/runs/find-run.ts');
-    const { formatPoll } = await import('../../report/delivery-reports.ts');
+    const { formatPoll, refusedText } = await import('../../report/delivery-reports.ts');
     const { printable } = await import('../../report/printable.ts');
     const { chooseRun } = await import('../choose-run.ts');
     let run = name;
@@ -100,8 +100,7 @@ const poll = defineCommand({
     });
     const { kind: _, ...result } = { run, ...end };
     shell.print(json ? JSON.stringify(result) : formatPoll(end));
-    if (end.kind === 'refused')
-      shell.note(`The service refused the credential: ${end.words.map(printable).join('; ')}`);
+    if (end.kind === 'refused') shell.note(refusedText(end.words.map(printable).join('; ')));
     shell.exitWith(exitCodeOf(end));
   },
 });

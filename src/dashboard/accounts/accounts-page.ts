@@ -4,12 +4,15 @@ import { createLiveAccounts, type LiveAccountList } from '../../engine/live/acco
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { listRuns } from '../../ledger/runs/find.ts';
 import { html } from '../../report/html/html.ts';
-import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
-import { accountPath } from '../paths.ts';
-import { type AccountDetails, accountPart, changesPart } from './account-part.ts';
-import { accountsPart } from './accounts-part.ts';
+import {
+  type AccountDetails,
+  accountPart,
+  accountsPart,
+  changesPart,
+  noSuchAccount,
+} from './accounts-part.ts';
 
 const shownRuns = 20;
 const shownChanges = 20;
@@ -25,58 +28,50 @@ export function addAccountsPages(server: FastifyInstance, { context, live, sched
       problems: accounts === null ? found.problems : [],
     };
   };
-  addPage(server, { path: '/accounts', scope: 'read' }, async (view) => ({
-    title: 'Accounts',
-    body: html`<p>Limits are of all workers together. The page of an account has its runs, and changes of its limits.</p>`,
-    live: { body: accountsPart(await read(view.session.accounts), view), from: '/accounts/live' },
-  }));
-  live.add(
+  live.addPage(
     server,
-    { path: '/accounts/live', scope: 'read' },
+    { path: '/accounts', scope: 'read' },
     {
       open: async ({ session: { accounts } }) => ({
         key: JSON.stringify(['accounts', accounts]),
         read: () => read(accounts),
       }),
       render: accountsPart,
+      around: () => ({
+        title: 'Accounts',
+        body: html`<p>Limits are of all workers together. The page of an account has its runs, and changes of its limits.</p>`,
+      }),
     },
   );
 
   const readOne = async (view: View, name: string): Promise<AccountDetails> => {
     const { accounts } = await read(view.session.accounts);
     const account = accounts.find((one) => one.account === name);
-    if (!account) return notFound('There is no such account. The page of accounts lists all.');
+    if (!account) return notFound(noSuchAccount);
     return { account, runs: await listRuns(context.ledger.knex, shownRuns, { account: name }) };
   };
-  /** For persons who see the audit trail. */
+  /** Changes of limits, which only persons see who see the audit trail. */
   const readChanges = async ({ mayAdmin, session }: View, name: string): Promise<readonly AuditEntry[]> => {
     if (!mayAdmin || session.accounts !== null) return [];
     return listAudit(context.ledger.pool, { action: 'limits set', subject: name }, shownChanges);
   };
-  addPage(server, { path: '/accounts/:account', scope: 'read' }, async (view, { params }) => {
-    const name = params['account'] ?? '';
-    const details = await readOne(view, name);
-    return {
-      title: name,
-      within: { href: '/accounts', text: 'Accounts' },
-      body: html``,
-      live: { body: accountPart(details, view), from: accountPath(name, 'live') },
-      end: changesPart(await readChanges(view, name), view),
-    };
-  });
-  live.add(
+  live.addPage(
     server,
-    { path: '/accounts/:account/live', scope: 'read' },
+    { path: '/accounts/:account', scope: 'read' },
     {
       open: async (view, { params }) => {
         const name = params['account'] ?? '';
-        await readOne(view, name);
         return {
           key: JSON.stringify(['account', name, view.session.accounts]),
           read: () => readOne(view, name),
         };
       },
       render: accountPart,
+      around: async ({ account: { account } }, view) => ({
+        title: account,
+        within: { href: '/accounts', text: 'Accounts' },
+        end: changesPart(await readChanges(view, account), view),
+      }),
     },
   );
 }

@@ -1,17 +1,25 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
+import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import type { AccountWork } from '../../ledger/limits/account-work.ts';
+import type { ListedRun } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
-import { type Columns, cellColumn, stateColumn } from '../../report/column.ts';
-import { longText, time } from '../../report/html/cells.ts';
+import { type Columns, cellColumn, pickColumns, stateColumn } from '../../report/column.ts';
+import { badge, longText, time } from '../../report/html/cells.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
+import { limitColumns, limitLines, limitTexts } from '../../report/lists/limits.ts';
+import { runColumns } from '../../report/lists/runs.ts';
 import { accountColumn } from '../../report/lists/usual.ts';
+import { waitWords } from '../../report/wait-words.ts';
+import { problemItems } from '../base/problems.ts';
 import type { Viewer } from '../base/view.ts';
-import { problemItems } from '../campaigns/campaign-words.ts';
 import { listTable } from '../parts/list.ts';
-import { number } from '../parts/parts.ts';
-import { accountPath } from '../paths.ts';
+import { figures } from '../parts/parts.ts';
+import { accountPath, pathWith } from '../paths.ts';
 
+/** All accounts, with what they do and what stops them. */
 export function accountsPart({ accounts, problems }: LiveAccountList, viewer: Viewer): Html {
   const faulty =
     problems.length > 0 &&
@@ -40,18 +48,18 @@ ${problemItems(problems)}
 ${listTable({ caption: 'Accounts', columns: shown, rows: accounts, id: 'accounts' }, viewer)}`;
 }
 
-/** While the breaker of the account is open. */
-export function refusalBanner({ account, work }: LiveAccount, { zone }: Viewer): Html | undefined {
+/** Says that the breaker of the account is open. */
+function refusalBanner({ account, work }: LiveAccount, { zone }: Viewer): Html | undefined {
   if (!work?.refusedSince || !work.retryAt) return undefined;
   const since = html`The service has refused everything of <bdi>${account}</bdi> since ${time(work.refusedSince, zone)}`;
   const text = isRefused(work)
-    ? html`${since}. The next request is sent at ${time(work.retryAt, zone)}; the runs of the account go on by themselves.`
+    ? html`${since}. ${waitWords({ kind: 'service', since: work.refusedSince, retryAt: work.retryAt, words: '' }, zone).next}`
     : html`${since}. No run of the account is running, so nothing is sent. The next one that starts or resumes sends one request first.`;
   return html`<div class="banner" role="alert"><p>${text} The service said:</p>
 ${longText(work.refusal ?? '', `refusal-${account}`)}</div>`;
 }
 
-export function stateOf({ facts, work }: LiveAccount): string {
+function stateOf({ facts, work }: LiveAccount): string {
   if (work && isRefused(work)) return 'refused';
   if (facts?.kind === 'unusable') return 'problem';
   if (!work) return 'idle';
@@ -59,7 +67,7 @@ export function stateOf({ facts, work }: LiveAccount): string {
   return work.paused > 0 ? 'paused' : work.planned > 0 ? 'planned' : 'idle';
 }
 
-/** While no run of the account is running, nobody asks the service. */
+/** While no run of the account is running, no worker asks the service. */
 function isRefused({ refusedSince, running }: AccountWork): boolean {
   return refusedSince !== null && running > 0;
 }
@@ -70,12 +78,12 @@ function serviceCell({ facts }: LiveAccount): Html {
   return html`${facts.interface} at <bdi>${facts.host}</bdi>`;
 }
 
-export function usedCell({ requestsPerSecond, limits }: LiveAccount): Html | string {
+function usedCell({ requestsPerSecond, limits }: LiveAccount): Html | string {
   if (requestsPerSecond === undefined) return '–';
-  const used = number(Math.round(requestsPerSecond));
+  const used = groupThousands(Math.round(requestsPerSecond));
   const most = limits?.inForce.requestsPerSecond;
   if (most === null || most === undefined) return used;
-  return html`${used} of ${number(most)} <meter min="0" max="${most}" value="${Math.min(requestsPerSecond, most)}" aria-label="Share of the rate">${Math.round((requestsPerSecond / most) * 100)} %</meter>`;
+  return html`${used} of ${groupThousands(most)} <meter min="0" max="${most}" value="${Math.min(requestsPerSecond, most)}" aria-label="Share of the rate">${Math.round((requestsPerSecond / most) * 100)} %</meter>`;
 }
 
 function limitsCell({ limits }: LiveAccount): Html | undefined {
@@ -89,24 +97,113 @@ function isSet({ set }: NonNullable<LiveAccount['limits']>): boolean {
   return set.requestsPerSecond !== null || set.recipientsPerSecond !== null;
 }
 
-export function limitText({ requestsPerSecond, recipientsPerSecond }: RateLimits): string {
-  const parts = [
-    requestsPerSecond === null ? undefined : `${number(requestsPerSecond)} requests`,
-    recipientsPerSecond === null ? undefined : `${number(recipientsPerSecond)} recipients`,
-  ].filter((part) => part !== undefined);
-  return parts.join(', ') || 'none';
+/** The limits in a line. */
+export function limitText(limits: RateLimits): string {
+  return limitTexts(limits).join(', ') || 'none';
 }
 
 function claimedCell({ work, facts }: LiveAccount): Html {
   const most = facts?.kind === 'usable' && html` <small>at most ${facts.concurrency} in flight</small>`;
-  return html`${number(work?.claimed ?? 0)}${most}`;
+  return html`${groupThousands(work?.claimed ?? 0)}${most}`;
 }
 
-export function runsText({ running, paused, planned }: NonNullable<LiveAccount['work']>): string {
+function runsText({ running, paused, planned }: NonNullable<LiveAccount['work']>): string {
   const parts = [
     running > 0 && `${count(running, 'run')} running`,
     paused > 0 && `${paused} paused`,
     planned > 0 && `${planned} planned`,
   ];
   return parts.filter((part) => part !== false).join(', ');
+}
+
+/** What a person reads who asks for another. */
+export const noSuchAccount = 'There is no such account. The page of accounts lists all.';
+
+/** An account, and what it sent last. */
+export type AccountDetails = {
+  readonly account: LiveAccount;
+  /** The latest. */
+  readonly runs: readonly ListedRun[];
+};
+
+/** An account: what it may do, what it does, and what stops it. */
+export function accountPart({ account: one, runs }: AccountDetails, viewer: Viewer): Html {
+  const { facts } = one;
+  return html`${refusalBanner(one, viewer)}
+${
+  facts?.kind === 'unusable' &&
+  html`<section class="problems" aria-labelledby="account-problems"><h2 id="account-problems">This process cannot send through it</h2>
+${problemItems(facts.problems)}</section>`
+}
+${nowPart(one, viewer)}
+${one.limits && limitsPart(one.account, one.limits, viewer)}
+${runsPart(one.account, runs, viewer)}`;
+}
+
+function nowPart(one: LiveAccount, { zone }: Viewer): Html {
+  const { facts, work } = one;
+  const usable = facts?.kind === 'usable' ? facts : undefined;
+  const lookUp = usable && (usable.statusLookUp ? 'on, one a second' : 'off');
+  return html`<section aria-labelledby="now"><h2 id="now">Now</h2>
+${figures([
+  { name: 'State', value: badge(stateOf(one)), note: work && runsText(work) },
+  { name: 'Service', value: usable?.host ?? '–', note: usable?.interface },
+  { name: 'Requests a second', value: usedCell(one) },
+  {
+    name: 'Requests in work',
+    value: groupThousands(work?.claimed ?? 0),
+    note: html`claimed, without an outcome yet${usable && html`; at most ${usable.concurrency} in flight`}`,
+  },
+  {
+    name: 'Last status look-up',
+    value: work?.lookedUpAt ? time(work.lookedUpAt, zone) : 'none yet',
+    note: lookUp,
+  },
+])}</section>`;
+}
+
+function limitsPart(account: string, limits: NonNullable<LiveAccount['limits']>, viewer: Viewer): Html {
+  return html`<section aria-labelledby="limits"><h2 id="limits">Limits</h2>
+${viewer.mayAdmin && html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`}
+${listTable(
+  {
+    caption: 'Of all workers together',
+    columns: pickColumns(limitColumns, 'limit', 'file', 'set', 'inForce'),
+    rows: limitLines({ ...limits, account }),
+    id: 'limits-table',
+  },
+  viewer,
+)}</section>`;
+}
+
+/** The changes of its limits, the newest first. */
+export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Html {
+  if (changes.length === 0) return html``;
+  return html`<section aria-labelledby="changes"><h2 id="changes">Changes of its limits</h2>
+${listTable(
+  {
+    caption: 'The newest first',
+    columns: pickColumns(auditColumns, 'at', 'who', 'outcome', 'details'),
+    rows: changes,
+    id: 'changes-table',
+    rowId: ({ entry }) => entry,
+  },
+  viewer,
+)}</section>`;
+}
+
+function runsPart(account: string, runs: readonly ListedRun[], viewer: Viewer): Html {
+  if (runs.length === 0)
+    return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2><p>None yet.</p></section>`;
+  return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
+<p><a href="${pathWith('/', { account })}">All its runs</a></p>
+${listTable(
+  {
+    caption: 'Its latest runs',
+    columns: pickColumns(runColumns, 'run', 'campaign', 'state', 'createdAt'),
+    rows: runs,
+    id: 'runs',
+  },
+  viewer,
+)}</section>`;
 }

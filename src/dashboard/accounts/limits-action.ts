@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import {
@@ -11,18 +10,19 @@ import { rateLimit } from '../../platform/scalars.ts';
 import { asSentence } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction, type FormFields } from '../base/actions.ts';
+import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { accountPath } from '../paths.ts';
-import { limitText } from './accounts-part.ts';
+import { limitText, noSuchAccount } from './accounts-part.ts';
 
 /** Sets limits of an account instead of those of its file. Workers follow within half a second. */
 export function addLimitsAction(server: FastifyInstance, { scheduleSource: { settings } }: Tools): void {
   const find = async ({ context, session }: View, name: string | undefined): Promise<AccountLimits> => {
     const all = await listAccountLimits(context, settings);
     const found = all.find(({ account }) => account === name && isForAccount(session, account));
-    return found ?? notFound('There is no such account.');
+    return found ?? notFound(noSuchAccount);
   };
   addAction(
     server,
@@ -70,7 +70,7 @@ function formatLimits({ requestsPerSecond, recipientsPerSecond }: RateLimits): s
 function requireSeen(account: string, set: RateLimits, fields: FormFields): void {
   if (fields['seen'] === formatLimits(set)) return;
   const what = `The limits of ${account} were changed meanwhile, by another person or by this form itself. The fields show them as they are now.`;
-  throw new InputError([{ where: 'limits', what }]);
+  refuse('limits', what);
 }
 
 function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fields: FormFields): Html {
@@ -85,7 +85,7 @@ function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fi
   });
 }
 
-/** Undefined for a limit, or nothing. */
+/** What is wrong with a written limit; undefined for one, or for nothing. */
 function problemOf(written: string): string | undefined {
   if (written.trim() === '') return undefined;
   const what = rateLimit.safeParse(written.trim()).error?.issues[0]?.message;
@@ -96,6 +96,6 @@ function problemOf(written: string): string | undefined {
 function readLimit(fields: FormFields, name: keyof RateLimits): number | null {
   const written = (fields[name] ?? '').trim();
   const what = problemOf(written);
-  if (what !== undefined) throw new InputError([{ where: name, what }]);
+  if (what !== undefined) refuse(name, what);
   return written === '' ? null : rateLimit.parse(written);
 }

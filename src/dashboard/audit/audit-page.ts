@@ -1,128 +1,63 @@
 import type { FastifyInstance } from 'fastify';
-import { auditActions, auditOutcomes } from '../../domain/access.ts';
-import { InputError } from '../../domain/problems.ts';
 import { readAudit } from '../../engine/audit.ts';
-import { type AuditEntry, type AuditFilter, listAudit } from '../../ledger/audit/audit.ts';
+import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { pickColumns } from '../../report/column.ts';
 import { longText } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { auditColumns, auditSheet, shownDetails } from '../../report/lists/audit.ts';
+import { auditColumns, auditSheet, interfaceWords, shownDetails } from '../../report/lists/audit.ts';
+import { auditQuestion, describeAsked, toAuditFilter } from '../../report/questions.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
-import { textIn } from '../base/fields.ts';
-import { problemList } from '../base/layout.ts';
-import { addPage } from '../base/pages.ts';
+import type { Fields } from '../base/fields.ts';
+import { addDownload, addPage } from '../base/pages.ts';
+import { problemList } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
-import { askedOf, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
-import { downloadLinks, isFormat } from '../parts/downloads.ts';
-import {
-  type Asked,
-  describeAsked,
-  type Filter,
-  filterForm,
-  firstPage,
-  periodOf,
-  readAsked,
-} from '../parts/filter.ts';
+import { requireAllAccounts, type View } from '../base/view.ts';
+import { downloadLinks } from '../parts/downloads.ts';
+import { filterForm, firstPage, problemsOfAsked, readAsked } from '../parts/filter.ts';
 import { pagedList } from '../parts/list.ts';
 import { pathWith, runPath } from '../paths.ts';
 
 const entriesPerPage = 100;
 
-const filter: Filter = {
-  path: '/audit',
-  title: 'Find entries',
-  place: 'before',
-  fields: [
-    { name: 'run', label: 'Run', kind: 'text' },
-    { name: 'who', label: 'Actor', kind: 'text' },
-    { name: 'token', label: 'Token', kind: 'text' },
-    { name: 'action', label: 'Action', kind: 'choice', values: auditActions },
-    { name: 'outcome', label: 'Outcome', kind: 'choice', values: auditOutcomes },
-    { name: 'since', label: 'From', kind: 'day' },
-    { name: 'until', label: 'Until', kind: 'day' },
-  ],
-};
+const filter = { ...auditQuestion, path: '/audit', title: 'Find entries', place: 'before' } as const;
 
 /** Who did what, and when. For persons who see all accounts. */
 export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
   addPage(server, { path: '/audit', scope: 'admin' }, async (view, { query }) => {
     requireAllAccounts(view);
-    const asked = readAsked(filter, query);
-    return {
-      title: 'Audit trail',
-      body: html`${filterForm(filter, asked)}${await answerPart(view, asked)}`,
-    };
+    const problems = Object.values(problemsOfAsked(filter, query));
+    const answer =
+      problems.length > 0 ? problemList('Nothing was searched', problems) : await entriesPart(view, query);
+    return { title: 'Audit trail', body: html`${filterForm(filter, query)}${answer}` };
   });
-  server.get('/audit/download', async (request, reply) => {
-    const view = viewOf(request);
-    requireScope(view, 'admin');
+  addDownload(server, { path: '/audit/download', scope: 'admin' }, async (view, { query }, format) => {
     requireAllAccounts(view);
-    const { query } = askedOf(request);
-    const format = textIn(query, 'format');
-    if (!isFormat(format)) return reply.redirect('/audit');
     const asked = readAsked(filter, query);
-    const sheet = auditSheet(
-      readAudit(view.context, toAuditFilter(asked, view.zone)),
-      describeAsked(filter, asked),
-      view.now,
-    );
-    await limits.list(reply, view.session.name, () => sendSheet(reply, { name: 'audit', format }, sheet));
-    return reply;
+    const entries = readAudit(view.context, toAuditFilter(asked, view.zone));
+    const sheet = auditSheet(entries, describeAsked(asked), view.now);
+    return { limit: limits.list, send: (reply) => sendSheet(reply, { name: 'audit', format }, sheet) };
   });
 }
 
-/** @throws InputError for a date that is none */
-function toAuditFilter(asked: Asked, zone: string): AuditFilter {
-  const { run, who, token, before = '' } = asked;
-  const period = periodOf(asked, ['since', 'until'], zone);
-  return {
-    run,
-    who,
-    token,
-    action: auditActions.find((action) => action === asked['action']),
-    outcome: auditOutcomes.find((outcome) => outcome === asked['outcome']),
-    since: period.from,
-    until: period.before,
-    before: /^\d{1,18}$/.test(before) ? before : undefined,
+async function entriesPart(view: View, query: Fields): Promise<Html> {
+  const { pool } = view.context.ledger;
+  const asked = readAsked(filter, query);
+  const list = {
+    caption: 'Entries, the newest first',
+    columns,
+    found: await listAudit(pool, toAuditFilter(asked, view.zone), entriesPerPage + 1),
+    perPage: entriesPerPage,
+    id: 'entries',
+    none: html`<p class="empty">No entry is like that. Leave fields empty to see more.</p>`,
+    first: firstPage(filter, asked, 'Newest entries'),
+    next: ({ entry }: AuditEntry) => ({
+      href: pathWith('/audit', { ...asked, before: entry }),
+      text: 'Older entries',
+    }),
   };
-}
-
-async function answerPart(view: View, asked: Asked): Promise<Html> {
-  try {
-    const { pool } = view.context.ledger;
-    const found = await listAudit(pool, toAuditFilter(asked, view.zone), entriesPerPage + 1);
-    return html`${pagedList(
-      {
-        caption: 'Entries, the newest first',
-        columns,
-        found,
-        perPage: entriesPerPage,
-        id: 'entries',
-        none: html`<p class="empty">No entry is like that. Leave fields empty to see more.</p>`,
-        first: firstPage(filter, asked, 'Newest entries'),
-        next: ({ entry }) => ({
-          href: pathWith('/audit', { ...asked, before: entry }),
-          text: 'Older entries',
-        }),
-      },
-      view,
-    )}
+  return html`${pagedList(list, view)}
 ${downloadLinks((format) => pathWith('/audit/download', { ...asked, before: '', format }))}`;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return problemList(
-      'Nothing was searched',
-      error.problems.map(({ where, what }) => `${where}: ${what}`),
-    );
-  }
 }
-
-const interfaceWords = {
-  cli: 'on the command line',
-  api: 'over the API',
-  dashboard: 'in the dashboard',
-  schedule: 'by schedule',
-} as const;
 
 const columns = pickColumns<AuditEntry>(
   auditColumns,

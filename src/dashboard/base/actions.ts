@@ -4,11 +4,10 @@ import { InputError } from '../../domain/problems.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { textField } from '../parts/form-fields.ts';
-import { sendPage } from './answer.ts';
-import { maxReasonLength, takeReason } from './kept-reason.ts';
-import { csrfField, type PageContent, problemList } from './layout.ts';
-import { keepNotice } from './notice.ts';
-import type { Where } from './pages.ts';
+import { keepNotice, maxReasonLength, takeReason } from './kept-texts.ts';
+import { csrfField, type PageContent } from './layout.ts';
+import { sendPage, type Where } from './pages.ts';
+import { problemList, refuse } from './problems.ts';
 import { type Asked, askedOf, requireScope, type View, viewOf } from './view.ts';
 
 /** The page that asks before something is done. */
@@ -16,14 +15,15 @@ export type Question = {
   readonly title: string;
   /** What happens, how many people it concerns, and fields besides the reason. */
   readonly body: Html;
-  /** On the button: the verb. Without it nothing can be done now, and the body says why. */
+  /** The verb on the button. Without it nothing can be done now, and the body says why. */
   readonly button?: string;
   readonly within: { readonly href: string; readonly text: string };
 };
 
-/** Of the form; the first value of each field. */
+/** The first value of each field of a form. */
 export type FormFields = Readonly<Record<string, string>>;
 
+/** An action, and the page that asks before it. */
 export type Action = {
   /** Whether the person writes a reason, for the audit trail; always if undefined. */
   readonly needsReason?: (asked: Asked) => boolean;
@@ -71,9 +71,8 @@ export function addAction(
     const needed = needsReason(asked);
     try {
       if (reason.length > maxReasonLength)
-        throw new InputError([{ where: 'reason', what: `It is longer than ${maxReasonLength} characters.` }]);
-      if (needed && reason === '')
-        throw new InputError([{ where: 'reason', what: 'Write the reason, for the audit trail.' }]);
+        refuse('reason', `It is longer than ${maxReasonLength} characters.`);
+      if (needed && reason === '') refuse('reason', 'Write the reason, for the audit trail.');
       const { to, notice } = await act(view, asked, fields);
       return goTo(reply, to, notice);
     } catch (error) {

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { digestOf } from '../../platform/digest.ts';
 import { packageFolder } from '../../platform/package-folder.ts';
-import { partsStyle } from '../../report/html/parts-style.ts';
 import { messageStyle } from '../../report/html/preview-style.ts';
+import { partsStyle } from '../../report/html/style.ts';
 
 const require = createRequire(import.meta.url);
 const ownFile = (name: string): string =>
@@ -24,6 +24,7 @@ const styles = [
   'operations.css',
 ];
 
+/** The style, script and icon that all pages share. */
 export type Assets = {
   /** Addresses; each changes with its content, so that browsers may keep it. */
   readonly style: string;

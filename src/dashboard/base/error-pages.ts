@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../platform/logger.ts';
 import { html } from '../../report/html/html.ts';
 import { logFailure, type ProblemError, toProblem } from '../../server/api/problem.ts';
-import { sendPage } from './answer.ts';
+import { sendPage } from './pages.ts';
 import { findView } from './view.ts';
 
 type ErrorPages = {

@@ -9,6 +9,7 @@ export function textIn(fields: Fields, name: string): string {
   return textsIn(fields, name)[0] ?? '';
 }
 
+/** All values, without spaces around them and without empty ones. */
 export function textsIn(fields: Fields, name: string): readonly string[] {
   const given = fields[name] ?? [];
   return (typeof given === 'string' ? [given] : given)
@@ -16,7 +17,7 @@ export function textsIn(fields: Fields, name: string): readonly string[] {
     .filter((value) => value !== '');
 }
 
-/** Of a field with a value in each line. */
+/** The values of a field that has one in each line. */
 export function linesIn(fields: Fields, name: string): readonly string[] {
   return textsIn(fields, name).flatMap((text) =>
     text

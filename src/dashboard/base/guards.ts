@@ -1,22 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { namesThisMachine } from '../../platform/address-list.ts';
+import { previewPolicy } from '../../report/html/preview-message.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { createHostCheck, parseHost } from '../../server/known-hosts.ts';
 
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ');
+/** @param own what the page may load besides scripts */
+function policyWith(own: string): string {
+  return `default-src 'none'; ${own}; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+}
 
-/** Of every answer: nothing is loaded from elsewhere, kept by caches, or shown in a frame. */
-export const safeHeaders = {
-  'content-security-policy': policy,
+/** The policy of a page with messages: the HTML of an e-mail brings its own styles, in a frame without any rights. */
+export const messagePolicy = policyWith(previewPolicy.replace("style-src '", "style-src 'self' '"));
+
+/** The headers of every answer: nothing is loaded from elsewhere, kept by caches, or shown in a frame. */
+const safeHeaders = {
+  'content-security-policy': policyWith("img-src 'self' data:; style-src 'self'"),
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -26,7 +24,7 @@ export const safeHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** Where browsers find the dashboard. */
+/** The addresses at which browsers find the dashboard. */
 export type DashboardAddress = {
   /** Address of the listener. */
   readonly host: string;
@@ -36,6 +34,7 @@ export type DashboardAddress = {
   readonly ownName: string;
 };
 
+/** What every request must pass. */
 export type Guards = {
   /** @throws ProblemError for a host or an origin that is not ours, or an address that names nothing */
   readonly check: (request: FastifyRequest) => void;
@@ -51,6 +50,7 @@ export type Guards = {
 /** Postgres keeps no NUL, so nothing is named with one. */
 const unusable = 'The address has a character that no name has.';
 
+/** The guards of a dashboard at this address. */
 export function createGuards({ host: listening, publicUrl, ownName }: DashboardAddress): Guards {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl);
   const names = url ? [ownName, url.hostname.replace(/^\[(.*)\]$/, '$1')] : [ownName];
@@ -96,6 +96,7 @@ export function cameFromElsewhere({ method, headers }: FastifyRequest): boolean 
 /** A year, as browsers ask of a site that is always reached over https. */
 const onlyHttps = 'max-age=31536000';
 
+/** Adds the headers that every answer has. */
 export function addSafeHeaders(reply: FastifyReply, { isSecure }: Guards): void {
   reply.headers(safeHeaders);
   if (isSecure(reply.request)) reply.header('strict-transport-security', onlyHttps);

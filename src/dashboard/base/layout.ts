@@ -1,19 +1,24 @@
-import { type Html, html, type Part } from '../../report/html/html.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import type { Assets } from './assets.ts';
 import type { View } from './view.ts';
 
+/** What one page has, besides what all have. */
 export type PageContent = {
   readonly title: string;
-  readonly body: Html;
+  readonly body?: Html;
   /** The part that changes while it is looked at, and the path of the stream with its changes. */
   readonly live?: { readonly body: Html; readonly from: string };
-  /** Of a link that stands above the heading: the page that this one belongs to. */
-  readonly within?: { readonly href: string; readonly text: string };
-  /** Below the live part. */
+  /** The page that this one belongs to: a link above the heading. */
+  readonly within?: PageLink;
+  /** What stands below the live part. */
   readonly end?: Html;
+  /** What the page may load, if it is not what every page may. */
+  readonly policy?: string;
   /** Seconds after which the browser asks again. */
   readonly refresh?: number;
 };
+
+export type PageLink = { readonly href: string; readonly text: string };
 
 const sections: readonly { readonly href: string; readonly text: string; readonly admin?: true }[] = [
   { href: '/', text: 'Runs' },
@@ -99,9 +104,4 @@ function person(view: View): Html {
 /** Every form that changes something has it. */
 export function csrfField({ csrfToken }: View): Html {
   return html`<input type="hidden" name="csrf" value="${csrfToken()}">`;
-}
-
-/** A list of problems above a form, which gets the focus. */
-export function problemList(title: string, problems: readonly Part[]): Html {
-  return html`<div class="problems" role="alert" tabindex="-1" id="problems"><h2>${title}</h2><ul>${problems.map((problem) => html`<li>${problem}</li>`)}</ul></div>`;
 }

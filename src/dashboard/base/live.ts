@@ -5,18 +5,24 @@ import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { ProblemError } from '../../server/api/problem.ts';
-import type { Where } from './pages.ts';
+import { noDatabase, ProblemError } from '../../server/api/problem.ts';
+import type { PageContent } from './layout.ts';
+import { addPage, type Where } from './pages.ts';
 import { sessionOf } from './session.ts';
 import { type Asked, askedOf, requireScope, type View, type Viewer, viewOf } from './view.ts';
 
 /** What a stream shows. All viewers with the same key share one reader, so the key names all that `read` depends on. */
 type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
 
-type LivePart<Data> = {
+/** A page with a part that changes while a person looks at it. */
+type LivePage<Data> = {
+  /** The path of the stream, if it is not `/live` below the page. */
+  readonly stream?: string;
   /** @throws ProblemError when the person may not see it */
   readonly open: (view: View, asked: Asked) => Promise<Topic<Data>>;
   readonly render: (data: Data, viewer: Viewer) => Html;
+  /** What stands around the live part, from its first reading. */
+  readonly around: (data: Data, view: View, asked: Asked) => PageContent | Promise<PageContent>;
 };
 
 /** Milliseconds between two reads of a topic, so that a change is seen within a second, and between two checks of the sessions that look. */
@@ -41,12 +47,14 @@ type Subscriber = {
 
 type Reader = { readonly subscribers: Set<Subscriber>; readonly stop: () => void };
 
+/** The pages whose live parts share readers and streams. */
 export type LiveParts = {
-  /** Adds the stream of a live part: server-sent events, each the whole part, sent when it has changed. */
-  readonly add: <Data>(server: FastifyInstance, where: Where, part: LivePart<Data>) => void;
+  /** Adds a page, and the stream of its live part: server-sent events, each the whole part, sent when it has changed. */
+  readonly addPage: <Data>(server: FastifyInstance, where: Where, page: LivePage<Data>) => void;
   readonly close: () => void;
 };
 
+/** Reads each topic once for all who look at it, and sends them what has changed. */
 export function createLiveParts(context: EngineContext, logger: Logger): LiveParts {
   const readers = new Map<string, Reader>();
   const subscribers = function* (): Generator<Subscriber> {
@@ -57,7 +65,7 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
       logger.debug({ reason: loggableReason(error) }, 'sessions of open pages were not checked'),
     );
   }, sessionCheckInterval);
-  const follow = <Data>(topic: Topic<Data>, render: LivePart<Data>['render'], one: Subscriber): void => {
+  const follow = <Data>(topic: Topic<Data>, render: LivePage<Data>['render'], one: Subscriber): void => {
     // The browser left while the topic was opened: nothing would remove its subscriber.
     if (one.reply.raw.destroyed) return;
     const known = readers.get(topic.key);
@@ -72,20 +80,25 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
     });
   };
   return {
-    add: (server, { path, scope }, { open, render }) => {
-      server.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    addPage: (server, where, { stream, open, render, around }) => {
+      addPage(server, where, async (view, asked) => {
+        const data = await (await open(view, asked)).read();
+        const [path = ''] = view.address.split('?');
+        const from = `${stream ?? `${path}/live`}${view.address.slice(path.length)}`;
+        return { ...(await around(data, view, asked)), live: { body: render(data, view), from } };
+      });
+      server.get(stream ?? `${where.path}/live`, { exposeHeadRoute: false }, async (request, reply) => {
         const view = viewOf(request);
-        requireScope(view, scope);
+        requireScope(view, where.scope);
         const topic = await open(view, askedOf(request));
         const { zone, mayRun, mayApprove, mayAdmin } = view;
         const viewer = { zone, mayRun, mayApprove, mayAdmin };
-        const session = sessionOf(request);
-        const who = { session, token: view.session.name };
-        const isFull = isAtLimit([...subscribers()], who);
+        const person = { session: sessionOf(request), token: view.session.name };
+        const isFull = isAtLimit([...subscribers()], person);
         const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
         openStream(reply);
         if (last) endStream(reply, last);
-        else follow(topic, render, { ...who, reply, viewer, sent: undefined, sentAt: 0 });
+        else follow(topic, render, { ...person, reply, viewer, sent: undefined, sentAt: 0 });
         return reply;
       });
     },
@@ -121,7 +134,7 @@ const sessionEnded = html`<p class="banner" role="alert">Your session has ended.
 function startReader<Data>(
   { now }: EngineContext,
   { read }: Topic<Data>,
-  render: LivePart<Data>['render'],
+  render: LivePage<Data>['render'],
 ): Reader {
   const subscribers = new Set<Subscriber>();
   const sendParts = createSender(subscribers, now);
@@ -170,8 +183,7 @@ function createSender(
   return (format) => {
     const parts = new Map<string, Part>();
     for (const one of subscribers) {
-      const { zone, mayRun, mayApprove, mayAdmin } = one.viewer;
-      const key = `${zone} ${mayRun} ${mayApprove} ${mayAdmin}`;
+      const key = JSON.stringify(one.viewer);
       let part = parts.get(key);
       if (!part) {
         const [text, known] = [format(one.viewer), before.get(key)];
@@ -185,7 +197,7 @@ function createSender(
 }
 
 function outageBanner(since: Date, { zone }: Viewer): Html {
-  return html`<p class="banner" role="alert">The database cannot be reached. The figures below are of ${time(since, zone)}. This page goes on by itself.</p>`;
+  return html`<p class="banner" role="alert">${noDatabase} The figures below are of ${time(since, zone)}. This page goes on by itself.</p>`;
 }
 
 /** A viewer that reads slowly misses parts, never the last one. */
@@ -221,7 +233,7 @@ function endStream({ raw }: FastifyReply, last: Html): void {
   raw.end(`${formatEvent(last.text)}event: ended\ndata: ended\n\n`);
 }
 
-/** For a caller whose session has ended. */
+/** Answers a caller whose session has ended. */
 export function answerEndedStream(reply: FastifyReply): void {
   openStream(reply);
   endStream(reply, sessionEnded);

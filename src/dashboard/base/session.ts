@@ -16,7 +16,7 @@ import { zoneOf } from './zone.ts';
 
 const csrf = new Tokens({ saltLength: 16 });
 
-/** Of the process, because cookies do not know ports: two Volleys on one machine have two sessions. */
+/** Each process has a name of its own, because cookies do not know ports: two Volleys on one machine have two sessions. */
 function cookieName(request: FastifyRequest, { isSecure }: Guards): string {
   return isSecure(request) ? '__Host-volley_session' : `volley_session_${request.socket.localPort ?? 0}`;
 }
@@ -26,7 +26,7 @@ const sessions = new WeakMap<FastifyRequest['raw'], string>();
 /** The id of a session that was read. */
 export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
   const id = sessions.get(raw);
-  if (id === undefined) throw new Error('nobody is signed in');
+  if (id === undefined) throw new Error('the session was not read');
   return id;
 }
 
@@ -43,6 +43,7 @@ export function inTime<Result>(work: Promise<Result>): Promise<Result> {
 /** Resolves with undefined when no person is signed in. */
 export type ReadSession = (request: FastifyRequest) => Promise<View | undefined>;
 
+/** Reads the session that the cookie of a request names. */
 export function createSessionReader(context: EngineContext, guards: Guards): ReadSession {
   const check = createSessionCheck(context);
   return async (request) => {
@@ -83,6 +84,7 @@ export async function startSession(
   });
 }
 
+/** Ends the session of this browser. */
 export async function endSession(context: EngineContext, reply: FastifyReply, guards: Guards): Promise<void> {
   await inTime(closeSession(context, sessionOf(reply.request)));
   reply.clearCookie(cookieName(reply.request, guards), {

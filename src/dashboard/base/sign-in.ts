@@ -1,16 +1,18 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createTokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { html } from '../../report/html/html.ts';
-import { createRefusalCount } from '../../server/refusal-count.ts';
+import type { SignInEvent } from '../../server/metrics.ts';
+import { addressOf, createRefusalCount, maxAddresses } from '../../server/refusal-count.ts';
+import { warnOnceAMinute } from '../../server/warn-once-a-minute.ts';
+import { ownPath } from '../paths.ts';
 import { requireForm } from './actions.ts';
-import { sendPage } from './answer.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
-import { problemList } from './layout.ts';
-import type { NoteSignIn } from './note-sign-in.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
-import { ownPath } from './own-path.ts';
+import { sendPage } from './pages.ts';
+import { problemList } from './problems.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
 
 type SignIn = {
@@ -120,5 +122,28 @@ function signInPage(to: string, problem?: string) {
 </div>
 <p class="buttons"><button>Sign in</button></p>
 </form>`,
+  };
+}
+
+/** @param fields for the log: names of tokens, and nothing that a person typed */
+type NoteSignIn = (
+  event: SignInEvent,
+  request: FastifyRequest,
+  fields: Readonly<Record<string, string>>,
+) => void;
+
+/** Counts and logs each event, but logs refusals of an address once a minute. */
+export function createNoteSignIn(
+  logger: Logger,
+  count: (event: SignInEvent) => void = () => undefined,
+): NoteSignIn {
+  const warn = warnOnceAMinute(logger, maxAddresses);
+  return (event, request, fields) => {
+    const address = addressOf(request);
+    count(event);
+    const line = { event, address, ...fields };
+    if (event === 'refused' || event === 'throttled')
+      warn(`${event} ${address}`, line, `sign-in to the dashboard ${event}`);
+    else logger.info(line, `a person ${event}`);
   };
 }

@@ -8,13 +8,14 @@ import type { DashboardAddress } from './guards.ts';
 import type { LiveParts } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
+/** What the process gives the dashboard. */
 export type DashboardOptions = DashboardAddress & {
   readonly scheduleSource: ScheduleSource;
   readonly startRun: StartRun;
   readonly limits: CallLimits;
   readonly logger: Logger;
   readonly link?: OneTimeLink | undefined;
-  /** Counts. */
+  /** Counts an event of signing in. */
   readonly onSignIn?: ((event: SignInEvent) => void) | undefined;
 };
 

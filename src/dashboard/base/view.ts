@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { TokenScope } from '../../domain/access.ts';
-import { allows, isForAccount } from '../../engine/access/tokens.ts';
+import { allows } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { findRun, type Run } from '../../ledger/runs/find.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
+import { findVisibleRun, noSuchRun } from '../../server/api/call.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 
 /** What a part of a page depends on, besides its data. */
@@ -18,21 +19,21 @@ export type Viewer = {
 /** The person who looks at a page. */
 export type View = Viewer & {
   readonly session: Pick<Token, 'name' | 'owner' | 'scope' | 'accounts'>;
-  /** Of the session in lists. */
+  /** The key of the session in lists. */
   readonly sessionKey: string;
   /** Its actor is the person. */
   readonly context: EngineContext;
   readonly now: Date;
-  /** Of this page, with its query. */
+  /** The address of this page, with its query. */
   readonly address: string;
-  /** For the forms of this page. */
+  /** Makes the token for a form of this page. */
   readonly csrfToken: () => string;
   readonly isCsrfToken: (given: string) => boolean;
-  /** Of this request: its browser has gone, or has the answer. */
+  /** Aborts when the browser has gone, or has the answer. */
   readonly left: AbortSignal;
 };
 
-/** Of a session; the scope of its token decides what it may do. */
+/** The view of a session; the scope of its token decides what it may do. */
 export function createView(
   context: EngineContext,
   token: Token,
@@ -52,18 +53,20 @@ export function createView(
 
 const views = new WeakMap<FastifyRequest['raw'], View>();
 
+/** Keeps the view for the handlers of the request. */
 export function keepView(request: FastifyRequest, view: View): void {
   views.set(request.raw, view);
 }
 
-/** @returns undefined when nobody is signed in */
+/** @returns undefined when no person is signed in */
 export function findView({ raw }: Pick<FastifyRequest, 'raw'>): View | undefined {
   return views.get(raw);
 }
 
-export function viewOf({ raw }: Pick<FastifyRequest, 'raw'>): View {
-  const view = views.get(raw);
-  if (!view) throw new Error('nobody is signed in');
+/** The view of a request that has passed the session check. */
+export function viewOf(request: Pick<FastifyRequest, 'raw'>): View {
+  const view = findView(request);
+  if (!view) throw new Error('no person is signed in');
   return view;
 }
 
@@ -85,23 +88,28 @@ export function requireAllAccounts({ session }: View): void {
 const texts = z.record(z.string(), z.string()).catch({});
 const fields = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({});
 
-/** Parts of the path, and the query. */
+/** What is asked of a page: the parts of its path, and its query. */
 export type Asked = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
 };
 
+/** What the request asks; nothing where Fastify reads something else than texts. */
 export function askedOf({ params, query }: Pick<FastifyRequest, 'params' | 'query'>): Asked {
   return { params: texts.parse(params), query: fields.parse(query) };
 }
 
+/** @throws ProblemError always: its page says what there is not */
 export function notFound(what: string): never {
   throw new ProblemError(404, 'not found', what);
 }
 
-/** @throws ProblemError for an unknown run, or a run of another account */
-export async function requireVisibleRun({ context, session }: View, run: string): Promise<Run> {
-  const found = await findRun(context.ledger.knex, run);
-  if (found && isForAccount(session, found.account)) return found;
-  return notFound('There is no such run. The page of runs lists all.');
+/**
+ * The run in the path.
+ *
+ * @throws ProblemError for an unknown run, or a run of another account
+ */
+export async function requireVisibleRun({ context, session }: View, { params }: Asked): Promise<Run> {
+  const found = await findVisibleRun({ context, token: session }, params['run'] ?? '');
+  return found ?? notFound(`${noSuchRun}. The page of runs lists all.`);
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { timeZone } from '../../platform/scalars.ts';
 import { html } from '../../report/html/html.ts';
+import { ownPath } from '../paths.ts';
 import { requireForm } from './actions.ts';
-import { sendPage } from './answer.ts';
-import { csrfField, problemList } from './layout.ts';
-import { ownPath } from './own-path.ts';
-import { addPage } from './pages.ts';
+import { csrfField } from './layout.ts';
+import { addPage, sendPage } from './pages.ts';
+import { problemList } from './problems.ts';
 import { type View, viewOf } from './view.ts';
 
 const cookie = 'volley_zone';
@@ -17,6 +17,7 @@ export function zoneOf({ cookies }: Pick<FastifyRequest, 'cookies'>): string {
   return chosen.success ? chosen.data : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
+/** The page on which a person chooses the zone of times. */
 export function addZonePage(server: FastifyInstance): void {
   addPage(server, { path: '/zone', scope: 'read' }, async (view, { query }) =>
     zonePage(view, ownPath(query['to']), view.zone),

@@ -3,7 +3,7 @@ import { addMonths, monthAfter } from '../../platform/months.ts';
 import { filterNameOf } from '../../report/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
-import { choiceField, textField } from '../parts/form-fields.ts';
+import { choiceField, textField, zoneField } from '../parts/form-fields.ts';
 import { addressOf, type BillingQuestion, ofMonth, without } from './billing-question.ts';
 
 const monthsOffered = 6;
@@ -36,6 +36,7 @@ export function namePeriod({ from, to }: Pick<BillingQuestion, 'from' | 'to'>): 
   return [from && `from ${from}`, to && `until before ${to}`].filter(Boolean).join(' ');
 }
 
+/** The period, zone and dimensions, to be asked again. */
 export function questionForm(question: BillingQuestion, problems: Readonly<Record<string, string>>): Html {
   const { from, to, timeZone, by, filters } = question;
   const input = (name: string, label: string, value: string, hint: string): Html =>
@@ -43,7 +44,7 @@ export function questionForm(question: BillingQuestion, problems: Readonly<Recor
   return html`<form class="filter" method="get" action="/billing">
 ${input('from', 'From', from, 'such as 2026-11 or 2026-11-01')}
 ${input('to', 'Until before', to, 'empty: until now')}
-${input('timeZone', 'Time zone', timeZone, 'such as Pacific/Auckland')}
+${zoneField(timeZone, problems['timeZone'])}
 ${[0, 1, 2].map((index) => dimensionField(index, by[index] ?? ''))}
 ${problems['by'] && html`<p class="error">${problems['by']}</p>`}
 ${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNameOf(dimension)}" value="${value}">`)}

@@ -3,13 +3,13 @@ import { bookBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Tools } from '../base/tools.ts';
 import { addBillingPage } from './billing-page.ts';
-import { addCloseMonth } from './close-month.ts';
 import { addInvoicePage } from './invoice-page.ts';
 import { createKeptInvoices } from './kept-invoices.ts';
-import { addMonthsPage } from './months-page.ts';
+import { addCloseMonth, addMonthsPage } from './months-page.ts';
 import { addRequestsPage } from './requests-page.ts';
 import { addUploadPage } from './upload-page.ts';
 
+/** Billing reports, closed months, and invoices to check. */
 export async function addBillingPages(
   server: FastifyInstance,
   { context, limits }: Pick<Tools, 'context' | 'limits'>,

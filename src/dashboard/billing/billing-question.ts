@@ -2,14 +2,15 @@ import { InputError } from '../../domain/problems.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { monthAfter } from '../../platform/months.ts';
 import { billingFilters, entriesOf, type FilterDimension, filterNameOf } from '../../report/billing-words.ts';
+import { dayAfter } from '../../report/questions.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type BillingParameters, billingParameters, billingQueryOf } from '../../server/api/billing-query.ts';
-import { dayAfter } from '../base/days.ts';
 import { type Fields, problemsOf, textIn, textsIn } from '../base/fields.ts';
+import type { View } from '../base/view.ts';
 
 /** What a person asks of billing, as it is in the address. */
 export type BillingQuestion = {
-  /** As typed, such as `2026-11`; empty: unlimited. */
+  /** What the person typed, such as `2026-11`; empty: unlimited. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
@@ -18,26 +19,23 @@ export type BillingQuestion = {
   readonly filters: readonly (readonly [FilterDimension, string])[];
 };
 
+/** A question as it was typed, and as it was understood. */
 export type AskedQuestion = {
   readonly question: BillingQuestion;
-  /** Undefined with problems. */
+  /** The parsed question; undefined if it has problems. */
   readonly asked: { readonly query: BillingQuery; readonly parameters: BillingParameters } | undefined;
-  /** By the field: `from`, `to`, `timeZone`, `by`, or a filter. */
+  /** A sentence for each wrong field: `from`, `to`, `timeZone`, `by`, or a filter. */
   readonly problems: Readonly<Record<string, string>>;
 };
 
-/**
- * Without a period it is the current month.
- *
- * @param accounts the accounts of the session; null: all
- */
+/** What the fields of the address ask of the accounts that the session may see; without a period, of the current month. */
 export function readQuestion(
   fields: Fields,
   {
     zone,
     now,
-    accounts,
-  }: { readonly zone: string; readonly now: Date; readonly accounts: readonly string[] | null },
+    session,
+  }: Pick<View, 'zone' | 'now'> & { readonly session: Pick<View['session'], 'accounts'> },
 ): AskedQuestion {
   const timeZone = textIn(fields, 'timeZone') || zone;
   const isPeriodGiven = fields['from'] !== undefined || fields['to'] !== undefined;
@@ -51,7 +49,7 @@ export function readQuestion(
       textsIn(fields, name).map((value) => [dimension, value] as const),
     ),
   };
-  return { question, ...check(question, accounts) };
+  return { question, ...check(question, session.accounts) };
 }
 
 function check(
@@ -135,10 +133,12 @@ export function without(question: BillingQuestion, dimension: FilterDimension): 
   return { ...question, filters: question.filters.filter(([each]) => each !== dimension) };
 }
 
+/** The same question about a month. */
 export function ofMonth(question: BillingQuestion, month: string): BillingQuestion {
   return { ...question, from: month, to: monthAfter(month) };
 }
 
+/** Whether billing can be reported by it. */
 export function isDimension(name: string): name is BillingDimension {
   return billingDimensions.some((known) => known === name);
 }

@@ -3,7 +3,7 @@ import { createCostCharts, createDayChart, createDeliveryChart } from '../../rep
 import { type BillingSheetLine, billingSheet } from '../../report/billing-sheet.ts';
 import { formatPayer } from '../../report/billing-words.ts';
 import type { Column, Columns, Link } from '../../report/column.ts';
-import { chartFigure } from '../../report/html/chart-figure.ts';
+import { chartFigure } from '../../report/html/chart.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
@@ -131,7 +131,7 @@ function targetOf(
     : { kind: 'page', path: addressOf('/billing', narrow(question, key, value)) };
 }
 
-/** Only where a line is of one run. */
+/** The address of the requests behind a line, which must be of one run. */
 function requestsAddress(
   question: BillingQuestion,
   by: readonly BillingDimension[],
@@ -150,6 +150,7 @@ function requestsAddress(
   });
 }
 
+/** Lines of a page. */
 export const linesPerPage = 100;
 
 function billingPager(question: BillingQuestion, { first, lines, count }: BillingPart): Html | undefined {

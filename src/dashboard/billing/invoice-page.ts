@@ -1,24 +1,25 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { openInvoiceInThread } from '../../contacts/open-invoice-in-thread.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { Reconciliation } from '../../engine/billing/reconcile.ts';
+import { requireKnownNames } from '../../engine/billing/known-names.ts';
+import { type Reconciliation, reconcileInvoice } from '../../engine/billing/reconcile.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { reconcileSheet } from '../../report/reconcile-sheet.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
-import { textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
-import { askedOf, notFound, type View, viewOf } from '../base/view.ts';
-import { downloadLinks, isFormat } from '../parts/downloads.ts';
-import { invoiceFieldsets } from './invoice-form.ts';
+import { addDownload, addPage } from '../base/pages.ts';
+import { orInputError, problemItems } from '../base/problems.ts';
+import { notFound, type View } from '../base/view.ts';
+import { downloadLinks } from '../parts/downloads.ts';
 import {
   type AskedInvoice,
   type InvoiceQuestion,
+  invoiceFieldsets,
   readInvoiceQuestion,
   searchOf,
 } from './invoice-question.ts';
-import { differencesShown, invoiceAnswer, problemList } from './invoice-view.ts';
+import { differencesShown, inPageWords, invoiceAnswer } from './invoice-view.ts';
 import type { KeptInvoice, KeptInvoices } from './kept-invoices.ts';
-import { compareKeptInvoice } from './read-invoice.ts';
 
 /**
  * The differences between a kept invoice and the ledger.
@@ -26,39 +27,40 @@ import { compareKeptInvoice } from './read-invoice.ts';
  * @param limits pages and downloads that are read at once
  */
 export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, limits: CallLimits): void {
-  addPage(server, { path: '/billing/reconcile/:invoice', scope: 'read' }, async (view, { params, query }) => {
+  const path = '/billing/reconcile/:invoice';
+  addPage(server, { path, scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
     const { question, asked, problems } = readInvoiceQuestion(query, view);
-    const answered = asked
-      ? await limits.page(() => answer(view, invoice, question, asked))
-      : nothingCompared;
+    const work = asked && limits.page(() => answer(view, invoice, question, asked));
+    const answered = (await orInputError(Promise.resolve(work))) ?? nothingCompared;
     return {
       title: `Invoice ${invoice.name}`,
       within: { href: '/billing', text: 'Billing' },
-      body: html`${answered}
+      body: html`${answered instanceof InputError ? refusal(answered) : answered}
 <h2>Read or compare it in another way</h2>
 <form method="get" action="${addressOf(invoice)}">${invoiceFieldsets(question, problems)}<p class="buttons"><button>Compare</button></p></form>
 <p><a href="/billing/reconcile">Check another file</a></p>`,
     };
   });
-  server.get('/billing/reconcile/:invoice/download', async (request, reply) => {
-    const view = viewOf(request);
-    const { params, query: fields } = askedOf(request);
-    const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
-    const { asked } = readInvoiceQuestion(fields, view);
-    const format = textIn(fields, 'format');
-    if (!asked || !isFormat(format)) return reply.redirect(addressOf(invoice));
-    await limits.report(reply, view.session.name, () =>
-      compareKeptInvoice(view, invoice, asked, (found) =>
-        sendSheet(reply, { name: 'invoice', format }, sheetOf(view, asked, found)),
-      ),
-    );
-    return reply;
-  });
+  addDownload(
+    server,
+    { path: `${path}/download`, scope: 'read' },
+    async (view, { params, query }, format) => {
+      const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
+      const { asked } = readInvoiceQuestion(query, view);
+      if (!asked) return undefined;
+      const send = (reply: FastifyReply) =>
+        compareKeptInvoice(view, invoice, asked, (found) =>
+          sendSheet(reply, { name: 'invoice', format }, sheetOf(view, asked, found)),
+        );
+      return { limit: limits.report, send };
+    },
+  );
 }
 
 const nothingCompared = html`<p class="error">Nothing was compared.</p>`;
 
+/** The address of the page about a kept invoice. */
 export const addressOf = ({ id }: Pick<KeptInvoice, 'id'>): string => `/billing/reconcile/${id}`;
 
 function findInvoice(invoices: KeptInvoices, { session }: View, id: string): KeptInvoice {
@@ -77,18 +79,17 @@ async function answer(
   question: InvoiceQuestion,
   asked: AskedInvoice,
 ): Promise<Html> {
-  try {
-    return await compareKeptInvoice(view, invoice, asked, async (found) => {
-      const sheet = sheetOf(view, asked, found);
-      const first = await firstOf(sheet.rows, differencesShown);
-      const download = (format: string): string =>
-        `${addressOf(invoice)}/download?${searchOf(question)}&format=${format}`;
-      return html`${invoiceAnswer(found, sheet, first)}${downloadLinks(download)}`;
-    });
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return html`<div role="alert">${nothingCompared}${problemList(error.problems)}</div>`;
-  }
+  return compareKeptInvoice(view, invoice, asked, async (found) => {
+    const sheet = sheetOf(view, asked, found);
+    const first = await firstOf(sheet.rows, differencesShown);
+    const download = (format: string): string =>
+      `${addressOf(invoice)}/download?${searchOf(question)}&format=${format}`;
+    return html`${invoiceAnswer(found, sheet, first)}${downloadLinks(download)}`;
+  });
+}
+
+function refusal({ problems }: InputError): Html {
+  return html`<div role="alert">${nothingCompared}${problemItems(inPageWords(problems))}</div>`;
 }
 
 /** Ends the reading of the others. */
@@ -99,4 +100,30 @@ async function firstOf<Line>(batches: AsyncIterable<readonly Line[]>, limit: num
     if (lines.length >= limit) break;
   }
   return lines;
+}
+
+/** A packed file can hold far more than its size. */
+const maxLines = 5_000_000;
+
+/**
+ * Compares a kept invoice with what the session may see, until the browser leaves.
+ *
+ * @throws InputError when the file cannot be read, or a name does not occur
+ */
+async function compareKeptInvoice<Result>(
+  { context, session, left }: Pick<View, 'context' | 'session' | 'left'>,
+  { name, path }: KeptInvoice,
+  { period, scope, reading, skipUnreadable }: AskedInvoice,
+  use: (found: Reconciliation) => Promise<Result>,
+): Promise<Result> {
+  const { accounts, subAccounts } = scope;
+  const names = { account: accounts ?? [], SubAccount: subAccounts ?? [] };
+  await requireKnownNames(context, names, session.accounts);
+  const open = () => openInvoiceInThread(path, { ...reading, name }, left);
+  const invoice = { name, open, maxLines, skipUnreadable };
+  return reconcileInvoice(
+    context,
+    { invoice, period, scope: { ...scope, visibleAccounts: session.accounts } },
+    use,
+  );
 }

@@ -3,12 +3,14 @@ import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts
 import type { InvoiceReading } from '../../contacts/open-invoice.ts';
 import { channels } from '../../domain/message.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import { countryOf, didYouMeanCountry } from '../../platform/countries.ts';
+import { countryOf, expectedCountry } from '../../platform/countries.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
 import { localTime, timeZone } from '../../platform/scalars.ts';
 import { parsePayer } from '../../report/billing-words.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type Fields, linesIn, problemsOf, textIn, textsIn } from '../base/fields.ts';
+import { textField, zoneField } from '../parts/form-fields.ts';
 
 /** How a person wants an invoice to be read and compared, as typed. */
 export type InvoiceQuestion = {
@@ -25,6 +27,7 @@ export type InvoiceQuestion = {
   readonly channels: readonly string[];
 };
 
+/** How an invoice is read and compared. */
 export type AskedInvoice = {
   readonly period: ReconciliationPeriod;
   readonly scope: Omit<ReconciliationScope, 'visibleAccounts'>;
@@ -41,8 +44,7 @@ const schema = z
     country: z.string().transform((text, problem) => {
       const country = text === '' ? '' : countryOf(text);
       if (country !== undefined) return country;
-      const message = `expected a country with phone numbers, such as NZ.${didYouMeanCountry(text)}`;
-      problem.addIssue({ code: 'custom', message });
+      problem.addIssue({ code: 'custom', message: expectedCountry(text) });
       return z.NEVER;
     }),
     skipLines: z.string().regex(/^\d{1,4}$/, 'expected a number of lines'),
@@ -53,13 +55,13 @@ const schema = z
     error: 'expected a time after the start.',
   });
 
-/** Without a period it is the month before the current one. */
+/** Reads the fields of the form. Without a period, the invoice is of the month before the current one. */
 export function readInvoiceQuestion(
   fields: Fields,
   { zone, now }: { readonly zone: string; readonly now: Date },
 ): {
   readonly question: InvoiceQuestion;
-  /** Undefined with problems. */
+  /** The parsed question; undefined if it has problems. */
   readonly asked: AskedInvoice | undefined;
   readonly problems: Readonly<Record<string, string>>;
 } {
@@ -119,4 +121,62 @@ export function searchOf(question: InvoiceQuestion): URLSearchParams {
     ...subAccounts.map((name): [string, string] => ['subAccount', name]),
     ...only.map((name): [string, string] => ['channel', name]),
   ]);
+}
+
+/** The name of the field that skips unreadable lines. */
+export const skipLabel = 'Skip lines that cannot be read';
+
+type Problems = Readonly<Record<string, string>>;
+
+/** The fields of an invoice, without its file. */
+export function invoiceFieldsets(question: InvoiceQuestion, problems: Problems): Html {
+  const { from, to, timeZone, decimal, country, skipLines, skipUnreadable, columns } = question;
+  const field = (name: string, label: string, value: string, hint: string): Html =>
+    textField({ name, label, value, hint, problem: problems[name] });
+  return html`<fieldset><legend>The period of the invoice</legend><div class="filter">
+${field('from', 'Sent from', from, 'such as 2026-11 or 2026-11-01')}
+${field('to', 'Sent before', to, 'empty: until now')}
+${zoneField(timeZone, problems['timeZone'])}
+</div></fieldset>
+<details${Object.keys(problems).some((name) => reading.includes(name)) && html` open`}>
+<summary>How the file is written</summary>
+<fieldset><legend>Decimal sign</legend>
+${radio('decimal', 'point', '1234.50', decimal)}
+${radio('decimal', 'comma', '1234,50', decimal)}
+</fieldset>
+${field('country', 'Country', country, 'of numbers without a country code, such as NZ')}
+${field('skipLines', 'Lines before the header', skipLines, 'usually 0')}
+<div class="field"><label><input type="checkbox" name="skipUnreadable" value="yes"${skipUnreadable && html` checked`}> ${skipLabel}</label></div>
+<fieldset><legend>Columns, where their names are unusual</legend>
+${invoiceFields.map((name) => field(name, `Column of ${name}`, columns[name], ''))}
+</fieldset>
+</details>
+<details${question.accounts.length + question.subAccounts.length + question.channels.length > 0 && html` open`}>
+<summary>Whom the invoice is for</summary>
+<p class="hint">Recipients of others are not missing in it. Empty: for all.</p>
+${linesField('account', 'Accounts, one on each line', question.accounts, problems['account'])}
+${linesField('subAccount', 'SubAccounts, one on each line, or (none)', question.subAccounts, problems['subAccount'])}
+<fieldset><legend>Channels</legend>
+${channels.map((channel) => html`<label><input type="checkbox" name="channel" value="${channel}"${question.channels.includes(channel) && html` checked`}> ${channel}</label> `)}
+</fieldset>
+</details>`;
+}
+
+const reading = ['decimal', 'country', 'skipLines', ...invoiceFields] as readonly string[];
+
+function linesField(
+  name: string,
+  label: string,
+  values: readonly string[],
+  problem: string | undefined,
+): Html {
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+${problem && html`<span class="error" id="${name}-error">${problem}</span>`}
+<textarea id="${name}" name="${name}" rows="3"${problem && html` aria-describedby="${name}-error" aria-invalid="true"`}>${values.join('\n')}</textarea>
+</div>`;
+}
+
+function radio(name: string, value: string, label: string, chosen: string): Html {
+  return html`<label><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}> ${label}</label> `;
 }

@@ -4,12 +4,15 @@ import type { ReconciliationKind, ReconciliationTotal } from '../../ledger/billi
 import { count } from '../../platform/sentence.ts';
 import { type Columns, decimalColumn, integerColumn, textColumn } from '../../report/column.ts';
 import type { Sheet } from '../../report/formats/sheet.ts';
-import { chartFigure } from '../../report/html/chart-figure.ts';
+import { chartFigure } from '../../report/html/chart.ts';
 import { createBarChart } from '../../report/html/charts.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { problemItems } from '../base/problems.ts';
 import { listTable } from '../parts/list.ts';
+import { skipLabel } from './invoice-question.ts';
 
+/** Differences that the page shows; a download has all. */
 export const differencesShown = 200;
 
 /** What a billing person does about each finding. */
@@ -43,7 +46,7 @@ export function invoiceAnswer<Line>(
   return html`<p role="status"><strong>${
     found === 0 ? 'The invoice agrees with the ledger.' : `${count(found, 'difference')}.`
   }</strong> ${all && `The invoice: ${all.invoicedPrice}. Here: ${all.price}. Difference: ${all.difference}.`}</p>
-${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${count(unreadable.lines, 'line')}.</p>${problemList(unreadable.problems)}`}
+${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${count(unreadable.lines, 'line')}.</p>${problemItems(inPageWords(unreadable.problems))}`}
 ${
   findings.length > 0 &&
   html`<section class="charts" aria-label="Charts">${chartFigure(
@@ -70,14 +73,8 @@ const totalColumns: Columns<ReconciliationTotal> = [
 function totalTable(totals: readonly ReconciliationTotal[]): Html {
   const isSum = ({ kind }: ReconciliationTotal): boolean => kind === 'all' || kind === 'tests';
   const rows = totals.filter((total) => !isSum(total));
-  return listTable(
-    { caption: 'Findings', columns: totalColumns, rows, totals: totals.filter(isSum) },
-    noTimes,
-  );
+  return listTable({ caption: 'Findings', columns: totalColumns, rows, totals: totals.filter(isSum) });
 }
-
-/** The tables have no times. */
-const noTimes = { zone: 'UTC' };
 
 function nameTotal(kind: ReconciliationTotal['kind']): string {
   if (kind === 'all') return 'Total';
@@ -86,19 +83,18 @@ function nameTotal(kind: ReconciliationTotal['kind']): string {
 
 function differenceTable<Line>({ columns }: Sheet<Line>, rows: readonly Line[], count: number): Html {
   const shown = columns.filter(({ blank }) => !blank);
-  return html`${listTable({ caption: 'Differences', columns: shown, rows }, noTimes)}
+  return html`${listTable({ caption: 'Differences', columns: shown, rows })}
 ${count > rows.length && html`<p class="rest">The first ${groupThousands(rows.length)} of ${groupThousands(count)} differences. The downloads have all of them.</p>`}`;
 }
 
-export function problemList(problems: readonly Problem[]): Html {
-  return html`<ul class="problems">${problems.map(({ where, what }) => html`<li><bdi>${where}</bdi>: ${inPageWords(what)}</li>`)}</ul>`;
-}
-
-/** Messages name options of the command line; the form has fields instead. */
-function inPageWords(what: string): string {
-  return what
-    .replace(/skip (?:it|them) with --skip-unreadable/, 'choose “Skip lines that cannot be read”')
-    .replace(/name it with --column (\w+)="…"/, 'name it in “Column of $1”')
-    .replace(/Set --decimal (\w+) if/, 'Choose the other decimal sign if')
-    .replaceAll('--country', '“Country”');
+/** The problems of an invoice. They name options of the command line; the form has fields instead. */
+export function inPageWords(problems: readonly Problem[]): readonly Problem[] {
+  return problems.map(({ where, what }) => ({
+    where,
+    what: what
+      .replace(/skip (?:it|them) with --skip-unreadable/, `choose “${skipLabel}”`)
+      .replace(/name it with --column (\w+)="…"/, 'name it in “Column of $1”')
+      .replace(/Set --decimal (\w+) if/, 'Choose the other decimal sign if')
+      .replaceAll('--country', '“Country”'),
+  }));
 }

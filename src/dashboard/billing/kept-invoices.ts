@@ -9,18 +9,19 @@ import { makeProcessFolder, removeLeftFolders } from '../../platform/process-fol
 /** An invoice that a person has sent to this process, until it is compared and downloaded. */
 export type KeptInvoice = {
   readonly id: string;
-  /** As the person called it. */
+  /** The name that the person gave it. */
   readonly name: string;
   readonly path: string;
 };
 
+/** The invoices of all persons, each found by its owner only. */
 export type KeptInvoices = {
   /**
    * @param owner whose sessions may find it
    * @throws InputError when later ones have replaced it before it was whole
    */
   readonly keep: (owner: string, name: string, bytes: Readable) => Promise<KeptInvoice>;
-  /** Undefined for an unknown one, for that of another owner, and after an hour. */
+  /** Finds an invoice of the owner; undefined after an hour. */
   readonly find: (owner: string, id: string) => KeptInvoice | undefined;
   readonly drop: (id: string) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -5,8 +5,9 @@ import type { BilledDay, BillingLine, BillingQuery, BillingTotal } from '../../l
 import { addDeliveries, type CostLine, type Deliveries, noDeliveries } from '../../report/billing-charts.ts';
 import { createCostSums } from '../../report/cost-sums.ts';
 
+/** A part of the lines of a report, and the sums of all of them. */
 export type BillingPart = {
-  /** Of this part of the report. */
+  /** The lines of this part of the report. */
   readonly lines: readonly BillingLine[];
   readonly first: number;
   /** Lines in all. */

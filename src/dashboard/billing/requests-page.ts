@@ -4,8 +4,8 @@ import type { BilledRequest, Payer } from '../../ledger/billing/list-requests.ts
 import { filterNameOf, formatPayer, parsePayer } from '../../report/billing-words.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn } from '../../report/column.ts';
 import { html } from '../../report/html/html.ts';
-import { priceColumn, recipientsColumn } from '../../report/lists/run-results.ts';
-import { messageIdColumn, namedPayerColumns } from '../../report/lists/usual.ts';
+import { priceColumn } from '../../report/lists/run-results.ts';
+import { messageIdColumn, namedPayerColumns, recipientsColumn } from '../../report/lists/usual.ts';
 import type { CallLimit } from '../../server/api/call-limits.ts';
 import { type Fields, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
@@ -22,8 +22,9 @@ const payerDimensions = ['SubAccount', 'Department', 'ChargeCode'] as const;
  * @param limit pages that are read at once
  */
 export function addRequestsPage(server: FastifyInstance, limit: CallLimit): void {
-  addPage(server, { path: '/billing/runs/:run/requests', scope: 'read' }, async (view, { params, query }) => {
-    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
+  addPage(server, { path: '/billing/runs/:run/requests', scope: 'read' }, async (view, asked) => {
+    const { run, campaign } = await requireVisibleRun(view, asked);
+    const { query } = asked;
     const payer = payerOf(query);
     const after = afterOf(query);
     const found = await limit(() =>
@@ -45,7 +46,7 @@ ${pager({ next: found.hasMore && last ? next(last) : undefined })}`,
   });
 }
 
-/** As the address has them. */
+/** The names of payers, as the address has them. */
 function namesOf(fields: Fields): Readonly<Record<string, string>> {
   const names = payerDimensions.flatMap((dimension) => {
     const written = fields[filterNameOf(dimension)];

@@ -2,14 +2,12 @@ import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Html, html } from '../../report/html/html.ts';
 import { requireCsrfToken } from '../base/actions.ts';
-import { sendPage } from '../base/answer.ts';
 import { type Fields, textIn } from '../base/fields.ts';
 import { csrfField } from '../base/layout.ts';
-import { addPage } from '../base/pages.ts';
+import { addPage, sendPage } from '../base/pages.ts';
 import { type View, viewOf } from '../base/view.ts';
-import { invoiceFieldsets } from './invoice-form.ts';
 import { addressOf } from './invoice-page.ts';
-import { readInvoiceQuestion, searchOf } from './invoice-question.ts';
+import { invoiceFieldsets, readInvoiceQuestion, searchOf } from './invoice-question.ts';
 import type { KeptInvoice, KeptInvoices } from './kept-invoices.ts';
 
 const maxMegabytes = 32;
@@ -44,7 +42,7 @@ ${csrfField(view)}
 ${invoiceFieldsets(question, problems)}
 <div class="field drop">
 <label for="invoice">The invoice</label>
-<span class="hint" id="invoice-hint">A CSV file, gzipped or not, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, with a line for each recipient. Choose it, or drop it here.</span>
+<span class="hint" id="invoice-hint">A CSV file, also packed, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, with a line for each recipient. Choose it, or drop it here.</span>
 ${problem && html`<span class="error" id="invoice-error">${problem}</span>`}
 <input type="file" id="invoice" name="invoice" required accept=".csv,.gz,.xlsx,.txt,.tsv" aria-describedby="invoice-hint${problem && ' invoice-error'}"${problem && html` aria-invalid="true"`}>
 </div>
@@ -55,7 +53,7 @@ ${problem && html`<span class="error" id="invoice-error">${problem}</span>`}
 
 type Upload = {
   readonly fields: Fields;
-  /** Or what is wrong with it. */
+  /** The kept file, or a sentence about what is wrong with it. */
   readonly file: KeptInvoice | string;
 };
 

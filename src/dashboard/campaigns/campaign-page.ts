@@ -10,13 +10,13 @@ import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedul
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
-import { addPage } from '../base/pages.ts';
+import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View, type Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures } from '../parts/parts.ts';
 import { campaignPath, runsOfCampaignPath } from '../paths.ts';
-import { nextTime, problemItems, scheduleText, ticksTable, unkeptText } from './campaign-words.ts';
+import { nextTime, scheduleText, ticksTable, unkeptText } from './campaign-words.ts';
 
 const counts = { ticks: 30, next: 5 };
 const shownRuns = 10;
@@ -24,27 +24,9 @@ const shownRuns = 10;
 /** A campaign file: what it says, when it runs, and what came of it. */
 export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
   const { scheduleSource, live, limits } = tools;
-  addPage(server, { path: '/campaigns/:file', scope: 'read' }, async (view, { params }) => {
-    const found = await requireCampaign(view, tools, params['file'] ?? '');
-    const preview =
-      found.problems.length === 0
-        ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
-        : undefined;
-    const text = await readCampaignText(found.file, scheduleSource);
-    return {
-      title: found.file,
-      within: { href: '/campaigns', text: 'Campaigns' },
-      body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
-      live: {
-        body: historyPart(await readHistory(view, found), view),
-        from: campaignPath(found.file, 'live'),
-      },
-      end: textPart(found, text),
-    };
-  });
-  live.add(
+  live.addPage(
     server,
-    { path: '/campaigns/:file/live', scope: 'read' },
+    { path: '/campaigns/:file', scope: 'read' },
     {
       open: async (view, { params }) => {
         const found = await requireCampaign(view, tools, params['file'] ?? '');
@@ -52,6 +34,18 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
         return { key, read: () => readHistory(view, found) };
       },
       render: historyPart,
+      around: async ({ found }, view) => {
+        const preview =
+          found.problems.length === 0
+            ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
+            : undefined;
+        return {
+          title: found.file,
+          within: { href: '/campaigns', text: 'Campaigns' },
+          body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
+          end: textPart(found, await readCampaignText(found.file, scheduleSource)),
+        };
+      },
     },
   );
 }
@@ -109,16 +103,19 @@ ${unkept !== undefined && html`<p class="banner">${unkept}</p>`}
 ${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times (${view.zone})</h3><ol class="next-times">${items}</ol>`}</section>`;
 }
 
-type History = { readonly ticks: readonly ListedTick[]; readonly runs: readonly ListedRun[] };
+type History = {
+  readonly found: DescribedCampaign;
+  readonly ticks: readonly ListedTick[];
+  readonly runs: readonly ListedRun[];
+};
 
-/** Of accounts that the person may see. */
-async function readHistory(
-  { context, session }: View,
-  { file, campaign }: DescribedCampaign,
-): Promise<History> {
+/** What came of the campaign in accounts that the person may see. */
+async function readHistory({ context, session }: View, found: DescribedCampaign): Promise<History> {
   const { ledger } = context;
+  const { file, campaign } = found;
   const filter = { campaign: campaign?.campaign ?? '', accounts: session.accounts };
   return {
+    found,
     ticks: await listLatestTicks(ledger.pool, [file], counts.ticks, session.accounts),
     runs: campaign ? await listRuns(ledger.knex, shownRuns, filter) : [],
   };

@@ -1,5 +1,3 @@
-import type { Problem } from '../../domain/problems.ts';
-import { truncateProblems } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { CampaignSchedule } from '../../engine/schedule/describe-campaigns.ts';
 import type { ListedTick } from '../../ledger/schedules/schedules.ts';
@@ -7,28 +5,19 @@ import { pickColumns } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { tickColumns } from '../../report/lists/schedules.ts';
-import { formatReasonOf } from '../../report/reason-text-of.ts';
 import { formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
 
-/** Each with its place, such as `night.yaml:6:19`. */
-export function problemItems(problems: readonly Problem[]): Html {
-  const items = truncateProblems(problems).map(
-    ({ where, what }) => html`<li><code dir="auto">${where}</code>: <bdi>${what}</bdi></li>`,
-  );
-  return html`<ul class="places">${items}</ul>`;
-}
-
-/** As it is written: `30 2 * * MON-FRI (Pacific/Auckland)`. */
+/** The schedule as it is written: `30 2 * * MON-FRI (Pacific/Auckland)`. */
 export function scheduleText({ times }: CampaignSchedule): string {
   const { cron, at = [], timeZone } = times;
   const listed = at.length > 3 ? `${at.slice(0, 3).join(', ')} and ${at.length - 3} more` : at.join(', ');
   return `${cron ?? listed} (${timeZone})`;
 }
 
-/** In the zone of the person, and in that of the schedule if it is another. */
+/** A due time in the zone of the person, and in that of the schedule if it is another. */
 export function nextTime(at: Date, { times }: CampaignSchedule, { zone }: Viewer): Html {
   const other = times.timeZone !== zone;
   return html`${time(at, zone)}${other && html`<br><small>${formatLocal(at, times.timeZone)} ${times.timeZone}</small>`}`;
@@ -49,12 +38,13 @@ export function tickCell({ schedule, dueAt, state, run, reason }: ListedTick, pl
   return html`${badge(state)}${run !== null && html` <a href="${runPath(run)}">${run}</a>`}${reason !== null && html` ${longText(formatReason(reason), `${place}-${schedule}-${dueAt.getTime()}`)}`}`;
 }
 
+/** What came of the due times of a schedule. */
 export function ticksTable(ticks: readonly ListedTick[], viewer: Viewer): Html {
   return listTable(
     {
       caption: 'Times at which it was due, the newest first',
       columns: pickColumns(tickColumns, 'dueAt', 'state', 'run', 'reason'),
-      rows: ticks.map((tick) => formatReasonOf(tick)),
+      rows: ticks,
       id: 'ticks',
       rowId: ({ dueAt }) => String(dueAt.getTime()),
     },

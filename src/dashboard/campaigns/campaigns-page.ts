@@ -10,13 +10,14 @@ import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/c
 import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addPage } from '../base/pages.ts';
+import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { campaignPath, runPath } from '../paths.ts';
-import { nextTime, problemItems, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
+import { nextTime, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
 
-/** Of each schedule. */
+/** Ticks of each schedule. */
 const shownTicks = 10;
 
 /** The files of the folder of campaigns, with their schedules. */

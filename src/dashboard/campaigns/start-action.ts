@@ -11,6 +11,7 @@ import { digestOf } from '../../platform/digest.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
+import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { campaignPath } from '../paths.ts';
 import { keyField, openStarted, requireKey } from '../runs/new-run.ts';
@@ -46,7 +47,7 @@ ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>appr
         const isSeen = seen === (await seenIn(preview, tools, file));
         // A form that was sent before opens the run that it started.
         if (canStart && !isSeen && !(await findStartedByKey(view.context.ledger.pool, { token, key })))
-          refuse(changed);
+          refuse('start', changed);
         const request = { token, accounts, key: requireKey(key), campaign: file };
         return openStarted(
           await startOnce(view.context, tools, () => startRun(view.context, request)).catch(asInputError),
@@ -76,12 +77,8 @@ async function seenIn(preview: StartPreview, { scheduleSource }: Tools, file: st
   return digestOf(JSON.stringify([figures, text])).toString('hex');
 }
 
-function refuse(what: string): never {
-  throw new InputError([{ where: 'start', what }]);
-}
-
 function asInputError(error: unknown): never {
-  if (error instanceof NothingNewError) return refuse(error.message);
+  if (error instanceof NothingNewError) return refuse('start', error.message);
   throw error;
 }
 
@@ -93,7 +90,7 @@ function previewText(preview: StartPreview): Html {
     case 'large':
       return largeText(preview.files);
     case 'nothing new':
-      return refuse(preview.what);
+      return refuse('start', preview.what);
     case 'faulty':
       throw new InputError(preview.problems);
   }

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
 import type { BackgroundApplier } from '../../engine/delivery-reports/apply-in-background.ts';
 import { replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
 import { type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { countUnresolvedReports } from '../../ledger/delivery-reports/page.ts';
 import { count } from '../../platform/sentence.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { html } from '../../report/html/html.ts';
 import { addAction } from '../base/actions.ts';
+import { refuse } from '../base/problems.ts';
 import { requireVisibleRun, type View } from '../base/view.ts';
-import { number } from '../parts/parts.ts';
 import { deliveryReportsPath } from '../paths.ts';
 
 /** Reading again applies nothing twice, and asking the service changes nothing there: the scope `run` is enough. */
@@ -43,7 +43,7 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
         }
         return {
           ...asked,
-          body: html`<p><strong>${count(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${number(unmatched)} unmatched, ${number(unreadable)} unreadable, ${number(failed)} failed. Each concerns at most one person.</p>
+          body: html`<p><strong>${count(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${groupThousands(unmatched)} unmatched, ${groupThousands(unreadable)} unreadable, ${groupThousands(failed)} failed. Each concerns at most one person.</p>
 <p>None is applied twice. Do it after their cause is gone, such as a wrong field name in the accounts file. <code>volley delivery-reports replay --all</code> reads all delivery reports again.</p>`,
           button: 'Replay',
         };
@@ -67,10 +67,9 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
     { path: '/delivery-reports/missing/:run/ask', scope: 'run' },
     {
       needsReason: () => false,
-      ask: async (view, { params }) => {
-        const { run, campaign, account, purgedAt } = await requireVisibleRun(view, params['run'] ?? '');
-        if (purgedAt !== null)
-          throw new InputError([{ where: `run ${run}`, what: 'Its recipients were purged.' }]);
+      ask: async (view, asked) => {
+        const { run, campaign, account, purgedAt } = await requireVisibleRun(view, asked);
+        if (purgedAt !== null) refuse(`run ${run}`, 'Its recipients were purged.');
         await requirePolling(settings, account);
         return {
           title: `Ask about ${campaign}`,
@@ -82,8 +81,8 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
           },
         };
       },
-      act: async (view, { params }) => {
-        const { run, account } = await requireVisibleRun(view, params['run'] ?? '');
+      act: async (view, asked) => {
+        const { run, account } = await requireVisibleRun(view, asked);
         await jobs.start(view.context, { run, account });
         return { to: deliveryReportsPath(`missing/${run}`), notice: 'The service is being asked.' };
       },

@@ -8,11 +8,12 @@ import type {
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, textColumn, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge, time } from '../../report/html/cells.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures, number } from '../parts/parts.ts';
+import { figures, section } from '../parts/parts.ts';
 import { deliveryReportsPath } from '../paths.ts';
 
 /** Everything of the page that changes. */
@@ -41,19 +42,17 @@ const lateAfter = 15;
 function arrivalsPart({ arrivals, inbox, last }: LiveDeliveryReports, viewer: Viewer): Html {
   const { zone } = viewer;
   const rate = arrivals.reduce((sum, { reports, seconds }) => sum + reports / seconds, 0);
-  return html`<section aria-labelledby="arrivals-title" id="arrivals">
-<h2 id="arrivals-title">Arriving</h2>
-${figures([
-  { name: 'Rate', value: `${formatRate(rate)} a second`, note: 'over the last minute' },
-  { name: 'Waiting to be applied', value: number(inbox.due), note: 'of all accounts' },
-  { name: 'Lag', value: `${formatRate(inbox.lag)} s`, note: 'from the inbox to the recipient' },
-  { name: 'To be matched again', value: number(inbox.later), note: 'for about three days' },
-  { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: last !== null && zone },
-])}
+  const body = html`${figures([
+    { name: 'Rate', value: `${formatRate(rate)} a second`, note: 'over the last minute' },
+    { name: 'Waiting to be applied', value: groupThousands(inbox.due), note: 'of all accounts' },
+    { name: 'Lag', value: `${formatRate(inbox.lag)} s`, note: 'from the inbox to the recipient' },
+    { name: 'To be matched again', value: groupThousands(inbox.later), note: 'for about three days' },
+    { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: last !== null && zone },
+  ])}
 ${
   arrivals.length > 1 && listTable({ caption: 'By account', columns: arrivalColumns, rows: arrivals }, viewer)
-}
-</section>`;
+}`;
+  return section('arrivals', 'Arriving', body);
 }
 
 const arrivalColumns: Columns<Arrivals> = [
@@ -63,7 +62,7 @@ const arrivalColumns: Columns<Arrivals> = [
 ];
 
 function formatRate(rate: number): string {
-  return rate >= 100 ? number(Math.round(rate)) : rate.toFixed(1);
+  return rate >= 100 ? groupThousands(Math.round(rate)) : rate.toFixed(1);
 }
 
 /** What an operator should know about each state. */
@@ -87,41 +86,37 @@ const order: readonly UnresolvedState[] = unresolvedStates.toSorted(
 
 function unresolvedPart({ unresolved }: LiveDeliveryReports, viewer: Viewer): Html {
   const replayable = unresolved.unmatched + unresolved.unreadable + unresolved.failed;
-  return html`<section aria-labelledby="unresolved-title" id="unresolved">
-<h2 id="unresolved-title">To look at</h2>
-${listTable(
-  {
-    caption: 'Delivery reports that changed no recipient',
-    columns: [
-      textColumn<UnresolvedState>('state', 'State', (state) => unresolvedWords[state].name, {
-        target: (state) => ({ kind: 'page', path: deliveryReportsPath('list', { state }) }),
-      }),
-      integerColumn<UnresolvedState>('reports', 'Reports', (state) => upTo(unresolved[state])),
-      wordsColumn<UnresolvedState>('what', 'What they are', (state) => unresolvedWords[state].what),
-    ],
-    rows: order,
-  },
-  viewer,
-)}
+  const body = html`${listTable(
+    {
+      caption: 'Delivery reports that changed no recipient',
+      columns: [
+        textColumn<UnresolvedState>('state', 'State', (state) => unresolvedWords[state].name, {
+          target: (state) => ({ kind: 'page', path: deliveryReportsPath('list', { state }) }),
+        }),
+        integerColumn<UnresolvedState>('reports', 'Reports', (state) => upTo(unresolved[state])),
+        wordsColumn<UnresolvedState>('what', 'What they are', (state) => unresolvedWords[state].what),
+      ],
+      rows: order,
+    },
+    viewer,
+  )}
 ${
   viewer.mayRun &&
   replayable > 0 &&
   html`<p><a class="button" href="${deliveryReportsPath('replay')}">Replay unmatched, unreadable and failed ones</a></p>`
-}
-</section>`;
+}`;
+  return section('unresolved', 'To look at', body);
 }
 
 function unsentPart({ unsent }: LiveDeliveryReports, viewer: Viewer): Html {
   const recipients = unsent.reduce((sum, each) => sum + each.recipients, 0);
-  return html`<section aria-labelledby="unsent-title" id="unsent">
-<h2 id="unsent-title">Of requests that were never sent</h2>
-${
-  unsent.length === 0
-    ? html`<p>None in the last 30 days.</p>`
-    : html`<p>${badge('warning')} The service charges for them. Another copy of the ledger may have sent them. They count as delivered in no share.</p>
-${listTable({ caption: `${count(recipients, 'recipient')} of the last 30 days`, columns: unsentColumns, rows: unsent }, viewer)}`
-}
-</section>`;
+  const caption = `${count(recipients, 'recipient')} of the last 30 days`;
+  const body =
+    unsent.length === 0
+      ? html`<p>None in the last 30 days.</p>`
+      : html`<p>${badge('warning')} The service charges for them. Another copy of the ledger may have sent them. They count as delivered in no share.</p>
+${listTable({ caption, columns: unsentColumns, rows: unsent }, viewer)}`;
+  return section('unsent', 'Of requests that were never sent', body);
 }
 
 const unsentColumns: Columns<RunReportedUnsent> = [
@@ -132,7 +127,7 @@ const unsentColumns: Columns<RunReportedUnsent> = [
 ];
 
 function upTo(count: number): string {
-  return count > maxUnresolved ? `more than ${number(maxUnresolved)}` : number(count);
+  return count > maxUnresolved ? `more than ${groupThousands(maxUnresolved)}` : groupThousands(count);
 }
 
 const sumOf = ({ missing }: AccountMissing): number => missing.reduce((all, one) => all + one, 0);
@@ -150,20 +145,12 @@ const missingColumns: Columns<AccountMissing> = [
 
 function missingPart({ missing }: LiveDeliveryReports, viewer: Viewer): Html {
   const all = missing.reduce((total, account) => total + sumOf(account), 0);
-  return html`<section aria-labelledby="missing-title" id="missing">
-<h2 id="missing-title">Missing</h2>
-${
-  all === 0
-    ? html`<p>Every recipient of the last seven days that the service accepted has a final delivery report.</p>`
-    : listTable(
-        {
-          caption: `${count(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`,
-          columns: missingColumns,
-          rows: missing,
-        },
-        viewer,
-      )
-}
-<p class="note">As booked: some seconds old. <a href="${deliveryReportsPath('missing')}">Runs with missing delivery reports</a></p>
-</section>`;
+  const caption = `${count(all, 'recipient')} of the last seven days without a final delivery report, by the time since they were sent`;
+  const body = html`${
+    all === 0
+      ? html`<p>Every recipient of the last seven days that the service accepted has a final delivery report.</p>`
+      : listTable({ caption, columns: missingColumns, rows: missing }, viewer)
+  }
+<p class="note">As booked: some seconds old. <a href="${deliveryReportsPath('missing')}">Runs with missing delivery reports</a></p>`;
+  return section('missing', 'Missing', body);
 }

@@ -1,23 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
 import { type PollJob, type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import { missingBounds } from '../../engine/live/live-delivery-reports.ts';
-import type { Settings } from '../../engine/settings.ts';
 import { type MissingOfRun, pageMissingOfRun } from '../../ledger/delivery-reports/missing.ts';
 import { listRunsWithMissing, type RunMissing } from '../../ledger/operations/delivery-reports.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { type Columns, integerColumn, pickColumns, timeColumn } from '../../report/column.ts';
 import { formatPoll } from '../../report/delivery-reports.ts';
-import { time } from '../../report/html/cells.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { missingColumns } from '../../report/lists/delivery-reports.ts';
 import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
+import { orInputError, problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
 import { pagedList, parsePlace, placeText } from '../parts/list.ts';
-import { number } from '../parts/parts.ts';
+import { askedPart } from '../parts/parts.ts';
 import { deliveryReportsPath, runPath } from '../paths.ts';
 
 const runsPerPage = 50;
@@ -50,31 +49,19 @@ export function addMissingPages(
       ),
     };
   });
-  addPage(
-    server,
-    { path: '/delivery-reports/missing/:run', scope: 'read' },
-    async (view, { params, query }) => {
-      const run = await requireVisibleRun(view, params['run'] ?? '');
-      const range = { after: parsePlace(textIn(query, 'after')), limit: recipientsPerPage + 1 };
-      const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
-      const noLookUp = await whyNoPolling(scheduleSource.settings, run.account);
-      return {
-        title: `Missing delivery reports of ${run.campaign}`,
-        within: { href: deliveryReportsPath('missing'), text: 'Missing delivery reports' },
-        body: html`${pollPart(run, { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 }, view)}${recipientsPart(run, found, view)}`,
-      };
-    },
-  );
-}
-
-async function whyNoPolling(settings: Settings, account: string): Promise<string | undefined> {
-  try {
-    await requirePolling(settings, account);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return error.problems.map(({ what }) => what).join(' ');
-  }
+  const where = { path: '/delivery-reports/missing/:run', scope: 'read' } as const;
+  addPage(server, where, async (view, asked) => {
+    const run = await requireVisibleRun(view, asked);
+    const range = { after: parsePlace(textIn(asked.query, 'after')), limit: recipientsPerPage + 1 };
+    const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
+    const noLookUp = problemText(await orInputError(requirePolling(scheduleSource.settings, run.account)));
+    const poll = { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 };
+    return {
+      title: `Missing delivery reports of ${run.campaign}`,
+      within: { href: deliveryReportsPath('missing'), text: 'Missing delivery reports' },
+      body: html`${pollPart(run, poll, view)}${recipientsPart(run, found, view)}`,
+    };
+  });
 }
 
 function listRuns(
@@ -100,20 +87,18 @@ const runsWithMissingColumns: Columns<RunMissing> = [
 function recipientsPart({ run }: Run, found: readonly MissingOfRun[], viewer: Viewer): Html {
   if (found.length === 0)
     return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report.</p>`;
-  return html`${pagedList(
-    {
-      caption: 'Accepted recipients without a final delivery report',
-      columns: pickColumns<MissingOfRun>(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
-      found,
-      perPage: recipientsPerPage,
-      none: html``,
-      next: (last) => ({
-        href: deliveryReportsPath(`missing/${run}`, { after: placeText(last) }),
-        text: 'More recipients',
-      }),
-    },
-    viewer,
-  )}
+  const list = {
+    caption: 'Accepted recipients without a final delivery report',
+    columns: pickColumns<MissingOfRun>(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
+    found,
+    perPage: recipientsPerPage,
+    none: html``,
+    next: (last: MissingOfRun) => ({
+      href: deliveryReportsPath(`missing/${run}`, { after: placeText(last) }),
+      text: 'More recipients',
+    }),
+  };
+  return html`${pagedList(list, viewer)}
 <p><a href="${runPath(run, 'download/missing', { format: 'csv' })}">All of them, as CSV</a>, <a href="${runPath(run)}">The run</a></p>`;
 }
 
@@ -124,24 +109,15 @@ type PollState = {
   readonly isMissing: boolean;
 };
 
-function pollPart({ run }: Run, { job, noLookUp, isMissing }: PollState, { mayRun, zone }: Viewer): Html {
+function pollPart({ run }: Run, { job, noLookUp, isMissing }: PollState, viewer: Viewer): Html {
+  const offered = viewer.mayRun && isMissing;
   const link = deliveryReportsPath(`missing/${run}/ask`);
-  return html`${job && html`<p class="note" id="poll" role="status">${pollText(job)} Begun at ${time(job.startedAt, zone)} (${zone}).</p>`}
-${mayRun && isMissing && noLookUp !== undefined && html`<p class="note">The service cannot be asked about them. ${noLookUp}</p>`}
-${mayRun && isMissing && noLookUp === undefined && job?.state !== 'asking' && html`<p><a class="button" href="${link}">Ask the service about them</a></p>`}`;
+  return html`${job && pollNote(job, viewer)}
+${offered && noLookUp !== undefined && html`<p class="note">The service cannot be asked about them. ${noLookUp}</p>`}
+${offered && noLookUp === undefined && job?.state !== 'asking' && html`<p><a class="button" href="${link}">Ask the service about them</a></p>`}`;
 }
 
-function pollText(job: PollJob): string {
-  switch (job.state) {
-    case 'asking':
-      return `The service is being asked, one request a second: ${number(job.asked)} so far, ${number(job.reports)} final delivery reports.`;
-    case 'finished':
-      return `The service was asked. ${formatPoll(job)}`;
-    case 'stopped':
-      return `Asking was stopped. ${formatPoll(job)}`;
-    case 'refused':
-      return `The service refused the credential (${job.words ?? ''}). ${formatPoll(job)}`;
-    case 'failed':
-      return `Asking failed (${job.words ?? ''}). Ask again.`;
-  }
+function pollNote(job: PollJob, viewer: Viewer): Html {
+  const soFar = `${groupThousands(job.asked)} so far, ${groupThousands(job.reports)} final delivery reports`;
+  return askedPart(job, { id: 'poll', soFar, found: formatPoll(job) }, viewer);
 }

@@ -9,14 +9,11 @@ const names: Readonly<Record<HttpFormat, string>> = {
   html: 'Page to print',
 };
 
+/** Links to every line of a list, in each format. */
 export function downloadLinks(addressOf: (format: HttpFormat) => string): Html {
   const links = httpFormats.map(
     (format) => html`<li><a href="${addressOf(format)}">${names[format]}</a></li>`,
   );
   return html`<section class="downloads" aria-labelledby="downloads"><h2 id="downloads">Download every line</h2>
 <ul>${links}</ul></section>`;
-}
-
-export function isFormat(name: unknown): name is HttpFormat {
-  return httpFormats.some((format) => format === name);
 }

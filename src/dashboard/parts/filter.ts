@@ -1,112 +1,101 @@
-import { InputError } from '../../domain/problems.ts';
-import { toInstant } from '../../platform/zoned-times.ts';
+import { z } from 'zod';
+import { asSentence } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { dayAfter, dayIn } from '../base/days.ts';
+import type { Question } from '../../report/questions.ts';
 import { type Fields, textIn } from '../base/fields.ts';
+import type { PageLink } from '../base/layout.ts';
 import { pathWith } from '../paths.ts';
 import { choiceField, textField } from './form-fields.ts';
 
-/** What a person can ask of a list. Links of other pages ask a hidden field. */
-type FilterField = {
-  readonly name: string;
-  readonly label: string;
-  readonly kind: 'text' | 'day' | 'choice' | 'hidden';
-  /** Of a choice, where the page does not name them. */
-  readonly values?: readonly string[];
-};
-
-/** The question that a list answers. */
-export type Filter = {
-  /** Of the list. */
+/** The question that a list answers, and the form that asks it. */
+export type Filter<Schema extends z.ZodObject = z.ZodObject> = Question<Schema> & {
+  /** The path of the list. */
   readonly path: string;
   /** What the form does, such as `Find runs`. */
   readonly title: string;
-  readonly fields: readonly FilterField[];
-  /** The name of where a page of the list begins. */
-  readonly place: string;
+  /** The field that says where a page of the list begins. It is in no form. */
+  readonly place: 'before' | 'after';
 };
 
-/** What was asked, by the names of fields; nothing for an empty one. */
-export type Asked = Readonly<Record<string, string>>;
+/** What is asked, by the names of fields. */
+type Asked = Readonly<Record<string, string | undefined>>;
 
-/** Characters. */
-const longest = 300;
-
-export function readAsked({ fields, place }: Filter, given: Fields): Asked {
-  const found = [...fields, { name: place, values: undefined }].flatMap(({ name, values }) => {
-    const text = textIn(given, name).slice(0, longest).replaceAll('\u0000', '').toWellFormed().trim();
-    return text === '' || (values && !values.includes(text)) ? [] : [[name, text] as const];
+/** What is asked, without what cannot be asked: a kept address goes on showing the list. */
+export function readAsked<Schema extends z.ZodObject>(
+  { schema }: Filter<Schema>,
+  given: Fields,
+): z.output<Schema> {
+  const valid = Object.entries(schema.shape).flatMap(([name, field]) => {
+    const text = textIn(given, name);
+    return text !== '' && z.safeParse(field, text).success ? [[name, text] as const] : [];
   });
-  return Object.fromEntries(found);
+  return schema.parse(Object.fromEntries(valid));
+}
+
+/** What cannot be asked, by the name of its field, each with a sentence. */
+export function problemsOfAsked({ schema }: Filter, given: Fields): Readonly<Record<string, string>> {
+  const problems = Object.entries(schema.shape).flatMap(([name, field]) => {
+    const text = textIn(given, name);
+    const [issue] = text === '' ? [] : (z.safeParse(field, text).error?.issues ?? []);
+    return issue ? [[name, asSentence(issue.message)] as const] : [];
+  });
+  return Object.fromEntries(problems);
 }
 
 /** Whether anything but a place is asked. */
-export function isAsked({ place }: Filter, asked: Asked): boolean {
+export function isAsked({ place }: Filter, asked: object): boolean {
   return Object.keys(asked).some((name) => name !== place);
 }
 
 /** The first page of the list, where this is a later one. */
-export function firstPage({ path, place }: Filter, asked: Asked, text: string) {
+export function firstPage({ path, place }: Filter, asked: Asked, text: string): PageLink | undefined {
   return asked[place] === undefined ? undefined : { href: pathWith(path, { ...asked, [place]: '' }), text };
 }
 
-/** For the head of a download. */
-export function describeAsked({ place }: Filter, asked: Asked): readonly string[] {
-  return Object.entries(asked).flatMap(([name, value]) => (name === place ? [] : [`${name}: ${value}`]));
-}
-
-/** @param offered values of fields, which a person can also write where it is a text */
+/** @param offered values of fields, which a person can also write */
 export function filterForm(
   filter: Filter,
-  asked: Asked,
+  given: Fields,
   offered: Readonly<Record<string, readonly string[]>> = {},
 ): Html {
-  const { path, title, fields } = filter;
+  const { path, title, schema, place } = filter;
+  const problems = problemsOfAsked(filter, given);
+  const isAnythingAsked = isAsked(filter, readAsked(filter, given));
+  const fields = Object.keys(schema.shape)
+    .filter((name) => name !== place)
+    .map((name) => formField(filter, name, { value: textIn(given, name), problem: problems[name], offered }));
   return html`<form class="filter list" method="get" action="${path}" role="search" aria-label="${title}">
-${fields.map((field) => formField(field, asked[field.name] ?? '', offered[field.name]))}
+${fields}
 <p class="find"><button>Find</button>
-${isAsked(filter, asked) && html`<a href="${path}">Show all</a>`}</p>
+${isAnythingAsked && html`<a href="${path}">Show all</a>`}</p>
 </form>`;
 }
 
-function formField(
-  { name, label, kind, values = [] }: FilterField,
-  value: string,
-  offered: readonly string[] | undefined,
-): Html | false {
-  const id = `filter-${name}`;
-  switch (kind) {
-    case 'choice':
-      return choiceField({ name, id, label, values: offered ?? values, chosen: value, none: 'all' });
-    case 'day':
-      return textField({ name, id, label, value, attributes: html`type="date"` });
-    case 'hidden':
-      return value !== '' && html`<input type="hidden" name="${name}" value="${value}">`;
-    case 'text': {
-      const list = offered && html` list="${id}-values"`;
-      const attributes = html`autocomplete="off" dir="auto"${list}`;
-      return html`${textField({ name, id, label, value, attributes })}
-${offered && html`<datalist id="${id}-values">${offered.map((each) => html`<option value="${each}">`)}</datalist>`}`;
-    }
+type Written = {
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly offered: Readonly<Record<string, readonly string[]>>;
+};
+
+/** A field without a label is asked by links of other pages, and is kept. */
+function formField({ schema, labels, days = [] }: Filter, name: string, written: Written): Html | false {
+  const { value, problem } = written;
+  const [id, label, offered] = [`filter-${name}`, labels[name], written.offered[name]];
+  if (label === undefined) return value !== '' && html`<input type="hidden" name="${name}" value="${value}">`;
+  if (days.includes(name)) {
+    return textField({ name, id, label, value, problem, attributes: html`type="date"` });
   }
+  const values = choicesOf(schema, name);
+  if (values) return choiceField({ name, id, label, values, chosen: value, none: 'all' });
+  const list = offered && html` list="${id}-values"`;
+  const attributes = html`autocomplete="off" dir="auto"${list}`;
+  return html`${textField({ name, id, label, value, problem, attributes })}
+${offered && html`<datalist id="${id}-values">${offered.map((each) => html`<option value="${each}">`)}</datalist>`}`;
 }
 
-/**
- * From the start of the first day until before the end of the last.
- *
- * @throws InputError for a date that is none
- */
-export function periodOf(
-  asked: Asked,
-  [first, last]: readonly [first: string, last: string],
-  zone: string,
-): { readonly from: Date | undefined; readonly before: Date | undefined } {
-  const startOf = (name: string, next: (day: string) => string): Date | undefined => {
-    const written = asked[name];
-    if (written === undefined) return undefined;
-    if (dayIn(written) === '')
-      throw new InputError([{ where: name, what: 'Expected a date such as 2026-11-21.' }]);
-    return toInstant(`${next(written)}T00:00`, zone);
-  };
-  return { from: startOf(first, (day) => day), before: startOf(last, dayAfter) };
+/** The words of a closed list; undefined for a text. */
+function choicesOf({ shape }: z.ZodObject, name: string): readonly string[] | undefined {
+  const field = shape[name];
+  const inner = field instanceof z.ZodOptional ? field.unwrap() : field;
+  return inner instanceof z.ZodEnum ? inner.options.map(String) : undefined;
 }

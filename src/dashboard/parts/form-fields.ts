@@ -44,3 +44,14 @@ export function choiceField({ name, id = name, label, values, chosen, none }: Ch
 <select id="${id}" name="${name}">${none !== undefined && html`<option value="">${none}</option>`}${options}</select>
 </div>`;
 }
+
+/** The zone in which a period begins and ends. */
+export function zoneField(value: string, problem?: string): Html {
+  return textField({
+    name: 'timeZone',
+    label: 'Time zone',
+    value,
+    hint: 'such as Pacific/Auckland',
+    problem,
+  });
+}

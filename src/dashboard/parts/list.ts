@@ -1,6 +1,7 @@
 import { type Columns, columnsFor } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { htmlTable, type TableOptions } from '../../report/html/table.ts';
+import type { PageLink } from '../base/layout.ts';
 import type { Viewer } from '../base/view.ts';
 import { pathOf } from '../paths.ts';
 
@@ -10,21 +11,19 @@ type List<Row> = Omit<TableOptions<Row>, 'view'> & {
   readonly rows: readonly Row[];
 };
 
-/** A list as a table of a page, with links and in the zone of the person. */
+/** A list as a table of a page, with links and in the zone of the person. Without times it needs no zone. */
 export function listTable<Row>(
   { caption, columns, rows, ...options }: List<Row>,
-  { zone }: Pick<Viewer, 'zone'>,
+  { zone }: Pick<Viewer, 'zone'> = { zone: 'UTC' },
 ): Html {
   return htmlTable(caption, columnsFor(columns, 'page'), rows, { ...options, view: { zone, pathOf } });
 }
-
-type PageLink = { readonly href: string; readonly text: string };
 
 type PagedList<Row> = Omit<List<Row>, 'rows'> & {
   /** One more than a page has, if there is another page. */
   readonly found: readonly Row[];
   readonly perPage: number;
-  /** In place of a table without lines. */
+  /** What stands there instead of a table without lines. */
   readonly none: Html;
   /** The next page. @param last the row before it */
   readonly next: (last: Row) => PageLink;
@@ -47,7 +46,7 @@ type Pager = {
   readonly first?: PageLink | undefined;
   readonly previous?: PageLink | undefined;
   readonly next?: PageLink | undefined;
-  /** Where the person is. */
+  /** The page that the person looks at. */
   readonly place?: string | undefined;
 };
 
@@ -65,7 +64,7 @@ ${next && html`<a rel="next" href="${next.href}">${next.text}</a>`}
 /** A recipient by its place in a run, such as `12-3` for the third recipient of request 12. */
 export type RecipientPlace = { readonly request: number; readonly position: number };
 
-/** As an address has it. */
+/** The place as an address has it. */
 export function placeText({ request, position }: RecipientPlace): string {
   return `${request}-${position}`;
 }

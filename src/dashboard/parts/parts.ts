@@ -1,8 +1,38 @@
-import { groupThousands } from '../../report/html/figures.ts';
+import type { UnappliedReports } from '../../domain/delivery-reports.ts';
+import type { BackgroundJob } from '../../engine/background-jobs.ts';
+import { asSentence } from '../../platform/sentence.ts';
+import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
+import { refusedText } from '../../report/delivery-reports.ts';
+import { time } from '../../report/html/cells.ts';
+import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
+import { formatLocal } from '../../report/time.ts';
+import type { Viewer } from '../base/view.ts';
 
-export function number(count: number): string {
-  return groupThousands(count);
+/** A section of a page under its own heading. @param id unique on the page */
+export function section(id: string, title: Part, body: Part): Html {
+  return html`<section aria-labelledby="${id}-title" id="${id}">
+<h2 id="${id}-title">${title}</h2>
+${body}
+</section>`;
+}
+
+/** A figure with its name. */
+export type Figure = { readonly name: string; readonly value: Part; readonly note?: Part };
+
+/** Figures side by side, each with its name. */
+export function figures(list: readonly Figure[]): Html {
+  const items = list.map(
+    ({ name, value, note }) =>
+      html`<div><dt>${name}</dt><dd>${value}${note !== undefined && note !== '' && html` <small>${note}</small>`}</dd></div>`,
+  );
+  return html`<dl class="figures-list">${items}</dl>`;
+}
+
+/** How much of the whole is done. */
+export function progressBar(label: string, done: number, whole: number): Html {
+  const most = Math.max(1, whole);
+  return html`<progress max="${most}" value="${Math.min(done, most)}" aria-label="${label}">${share(done, whole)}</progress>`;
 }
 
 /** A sentence with what is to be typed between backticks. */
@@ -10,12 +40,35 @@ export function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
-export type Figure = { readonly name: string; readonly value: Part; readonly note?: Part };
+/** Why a run has no request. */
+export const nothingToSend = 'its contact files have no recipient to send to';
 
-export function figures(list: readonly Figure[]): Html {
-  const items = list.map(
-    ({ name, value, note }) =>
-      html`<div><dt>${name}</dt><dd>${value}${note !== undefined && note !== '' && html` <small>${note}</small>`}</dd></div>`,
-  );
-  return html`<dl class="figures-list">${items}</dl>`;
+/** A banner for pages whose figures come from delivery reports. @param unapplied undefined until it is read */
+export function unappliedBanner(unapplied: UnappliedReports | undefined, { zone }: Viewer): readonly Html[] {
+  const words = unapplied ? describeUnapplied(unapplied, (at) => `${formatLocal(at, zone)} ${zone}`) : [];
+  return words.map((what) => html`<p class="banner" role="alert">${withCode(what)}</p>`);
+}
+
+type AskedWords = {
+  readonly id: string;
+  /** While the service is asked: what it said so far. */
+  readonly soFar: string;
+  /** The same when asking has ended, as a sentence. */
+  readonly found: string;
+};
+
+/** How far the service was asked about a run, since this process started. */
+export function askedPart(
+  { state, words, startedAt }: BackgroundJob<unknown>,
+  { id, soFar, found }: AskedWords,
+  { zone }: Viewer,
+): Html {
+  const text = {
+    asking: `The service is being asked, one request a second: ${soFar}.`,
+    finished: `The service was asked. ${found}`,
+    stopped: `Asking was stopped. ${found}`,
+    refused: `${asSentence(refusedText(words ?? ''))} ${found}`,
+    failed: `Asking failed (${words ?? ''}). ${found} Ask again.`,
+  } as const;
+  return html`<p class="note" id="${id}" role="status">${text[state]} Begun at ${time(startedAt, zone)} (${zone}).</p>`;
 }

@@ -2,6 +2,7 @@ import type { RecipientHistory } from '../../ledger/recipients/history.ts';
 import { type Columns, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { erasedWords } from '../../report/purge-hold.ts';
 import { formatReasonsOf, type HistoryEvent, listEvents } from '../../report/recipient-history.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
@@ -17,7 +18,7 @@ export function historyPart(history: RecipientHistory, index: number, viewer: Vi
 <h3 id="${title}"><a href="${runPath(run)}"><bdi>${campaign}</bdi> (${run})</a></h3>
 <p>${badge(state)}${kind === 'test' && html` ${badge('test')}`}</p>
 ${reason !== null && reason !== state && longText(reason)}
-${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: address, message and words are erased; counts and costs stay.</p>`}
+${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: ${erasedWords.recipient}.</p>`}
 ${figures(figuresOf(history))}
 ${eventTable(`Run ${run}, line ${formatted.line}`, listEvents(formatted), viewer)}
 </article>

@@ -9,13 +9,13 @@ import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
 import { pager } from '../parts/list.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
 import { suppressionsPart } from '../suppressions/suppressions-part.ts';
 import { historyPart } from './history-part.ts';
-import { type Search, searchForm } from './search-form.ts';
 
-export const recipientsPerPage = 20;
+const recipientsPerPage = 20;
 
 /** The search, and everything known of a recipient. The answer is not kept, and no log line has the address. */
 export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSource }: Tools): void {
@@ -71,7 +71,7 @@ ${histories.map((history, index) => historyPart(history, index, view))}
 ${pagerPart(search, page, hasMore)}`;
 }
 
-/** Of the recipients of a request, if there is one. */
+/** The address of all found recipients, if they have one. */
 function onlyAddress({ histories }: FoundRecipient): string | undefined {
   const [first, ...others] = new Set(histories.map(({ address }) => address));
   return others.length > 0 || first === '' ? undefined : first?.toLowerCase();
@@ -110,5 +110,30 @@ function pagerPart({ text, country }: Search, page: number, hasMore: boolean): H
     previous: page > 1 ? { href: link(page - 1), text: 'Newer runs' } : undefined,
     next: hasMore ? { href: link(page + 1), text: 'Older runs' } : undefined,
     place: `Page ${page}, ${count(recipientsPerPage, 'recipient')} a page`,
+  });
+}
+
+type Search = { readonly text: string; readonly country: string | undefined };
+
+/** @param problem with what was searched for */
+function searchForm({ text, country }: Search, problem?: string): Html {
+  const isFaulty = problem !== undefined;
+  return html`<search><form method="get" action="/recipients" class="filter">
+<div class="field wide"><label for="q">Phone number, e-mail address, MessageID or job number</label>
+${isFaulty && html`<span class="error" id="q-error" role="alert">${problem}</span>`}
+<input id="q" name="q" type="search" required maxlength="320" value="${text}" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto"${isFaulty && html` aria-invalid="true" aria-describedby="q-error"`}></div>
+${countryField(country)}
+<p class="field"><button class="main">Search</button></p>
+</form></search>`;
+}
+
+/** Two letters, such as NZ. */
+export function countryField(country: string | undefined): Html {
+  return textField({
+    name: 'country',
+    label: 'Country, such as AU',
+    value: country,
+    hint: 'For numbers without +',
+    attributes: html`maxlength="2" pattern="[A-Za-z]{2}" size="4" autocomplete="off"`,
   });
 }

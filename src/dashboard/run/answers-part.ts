@@ -1,37 +1,110 @@
 import type { AttemptVerdict } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
-import { chartFigure } from '../../report/html/chart-figure.ts';
+import type { EndedAttempts } from '../../ledger/counts/answers.ts';
+import { chartFigure } from '../../report/html/chart.ts';
 import { createTimeChart } from '../../report/html/charts.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { attemptEndColumns } from '../../report/lists/run-results.ts';
+import { formatLocal, type TimeUnit } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures, number } from '../parts/parts.ts';
-import { pointsOf, resultsOf } from './answer-points.ts';
+import { figures, section } from '../parts/parts.ts';
 
-/** When the service answered, what, and how fast. */
+/** Shows when the service answered, what, and how fast. */
 export function answersPart({ answers }: LiveRun, viewer: Viewer): Html | undefined {
   const { ended, latency } = answers;
   if (ended.length === 0) return undefined;
   const { unit, series } = pointsOf(ended, viewer.zone);
-  const milliseconds = (value: number | null): string => (value === null ? '–' : `${number(value)} ms`);
+  const milliseconds = (value: number | null): string =>
+    value === null ? '–' : `${groupThousands(value)} ms`;
   const charts = series.map(({ verdict, points }) =>
     createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
   );
-  return html`<section aria-labelledby="answers-title" id="answers">
-<h2 id="answers-title">Answers of the service</h2>
-${figures([
-  { name: 'Answered', value: number(latency.answered) },
-  { name: 'Half within', value: milliseconds(latency.median) },
-  { name: '95 % within', value: milliseconds(latency.p95) },
-  { name: '99 % within', value: milliseconds(latency.p99) },
-])}
+  const rows = resultsOf(ended);
+  const body = html`${figures([
+    { name: 'Answered', value: groupThousands(latency.answered) },
+    { name: 'Half within', value: milliseconds(latency.median) },
+    { name: '95 % within', value: milliseconds(latency.p95) },
+    { name: '99 % within', value: milliseconds(latency.p99) },
+  ])}
 <div class="charts">${charts.map((drawn, index) => chartFigure(drawn, `answers-${index}`))}</div>
-${listTable({ caption: 'How attempts ended', columns: attemptEndColumns, rows: resultsOf(ended) }, viewer)}
-</section>`;
+${listTable({ caption: 'How attempts ended', columns: attemptEndColumns, rows }, viewer)}`;
+  return section('answers', 'Answers of the service', body);
 }
 
 function capitalised(verdict: AttemptVerdict): string {
   const words = verdict.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+type AnswerPoints = {
+  readonly unit: TimeUnit;
+  /** Accepted first, then the others, the most frequent first. All cover the same time. */
+  readonly series: readonly { readonly verdict: AttemptVerdict; readonly points: readonly Point[] }[];
+};
+
+/** A count at the local start of its interval, as charts of time want it. */
+type Point = { readonly at: string; readonly count: number };
+
+/** Seconds of the intervals in which a zone's local times are the same distance apart. */
+const steps = { second: 1, minute: 60, hour: 900, day: 900 } as const satisfies Record<TimeUnit, number>;
+
+/** `2026-11-03 04:05:06` up to the unit. */
+const lengths = { second: 19, minute: 16, hour: 13, day: 10 } as const satisfies Record<TimeUnit, number>;
+
+/** Counts answers in at most 120 seconds, 60 minutes or 72 hours, as the report of the run does. */
+export function pointsOf(ended: readonly EndedAttempts[], zone: string): AnswerPoints {
+  const [first, last] = [ended[0]?.second ?? 0, ended.at(-1)?.second ?? 0];
+  const unit = unitOf(last - first);
+  const byVerdict = Map.groupBy(ended, ({ verdict }) => verdict);
+  const series = [...byVerdict].map(([verdict, of]) => {
+    const nothing = { verdict, httpStatus: null, attempts: 0 } as const;
+    const whole = [{ ...nothing, second: first }, ...of, { ...nothing, second: last }];
+    return { verdict, points: joinPoints(whole, unit, zone), attempts: sumOf(of) };
+  });
+  const isFirst = ({ verdict }: { readonly verdict: AttemptVerdict }): number =>
+    Number(verdict === 'accepted');
+  return {
+    unit,
+    series: series.toSorted((one, other) => isFirst(other) - isFirst(one) || other.attempts - one.attempts),
+  };
+}
+
+function sumOf(ended: readonly EndedAttempts[]): number {
+  return ended.reduce((sum, { attempts }) => sum + attempts, 0);
+}
+
+function unitOf(seconds: number): TimeUnit {
+  if (seconds < 120) return 'second';
+  if (seconds <= 3_600) return 'minute';
+  return seconds <= 3 * 86_400 ? 'hour' : 'day';
+}
+
+/** Local times are formatted once for each interval: it takes longer than all else. */
+function joinPoints(ended: readonly EndedAttempts[], unit: TimeUnit, zone: string): Point[] {
+  const counts = new Map<number, number>();
+  for (const { second, attempts } of ended) {
+    const start = second - (second % steps[unit]);
+    counts.set(start, (counts.get(start) ?? 0) + attempts);
+  }
+  return [...counts].map(([start, count]) => {
+    const at = formatLocal(new Date(start * 1000), zone)
+      .slice(0, lengths[unit])
+      .replace(' ', 'T');
+    return { at, count };
+  });
+}
+
+type AttemptResult = Pick<EndedAttempts, 'verdict' | 'httpStatus' | 'attempts'>;
+
+/** All attempts by their result, the most frequent first. */
+export function resultsOf(ended: readonly EndedAttempts[]): AttemptResult[] {
+  const results = new Map<string, AttemptResult>();
+  for (const { verdict, httpStatus, attempts } of ended) {
+    const key = `${verdict} ${httpStatus}`;
+    const before = results.get(key)?.attempts ?? 0;
+    results.set(key, { verdict, httpStatus, attempts: before + attempts });
+  }
+  return [...results.values()].toSorted((one, other) => other.attempts - one.attempts);
 }

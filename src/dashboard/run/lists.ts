@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failed-recipients.ts';
 import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
 import { listUndelivered } from '../../ledger/runs/undelivered.ts';
@@ -7,6 +7,7 @@ import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failedRecipientColumns, undeliveredColumns } from '../../report/lists/recipients.ts';
 import { rejectedColumns } from '../../report/lists/rejected.ts';
+import { wordsOf } from '../../report/lists/usual.ts';
 import { type Fields, numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
@@ -26,38 +27,33 @@ export function addRunLists(server: FastifyInstance): void {
   add(server, 'undelivered', 'What was not delivered', async (view, run, query) => {
     const group = textIn(query, 'group') || undefined;
     const range = { group, after: parsePlace(textIn(query, 'after')) };
-    const found = await listUndelivered(view.context.ledger.pool, run, range, rowsPerPage + 1);
-    return html`${pagedList(
-      {
-        caption: 'Undelivered recipients',
-        columns: undeliveredColumns,
-        found,
-        perPage: rowsPerPage,
-        none: html`<p>No recipient of run <code>${run}</code> is undelivered${group !== undefined && ' with these words'}.</p>`,
-        next: moreRecipients(run, 'undelivered', group),
-      },
-      view,
-    )}
+    const list = {
+      caption: 'Undelivered recipients',
+      columns: undeliveredColumns,
+      found: await listUndelivered(view.context.ledger.pool, run, range, rowsPerPage + 1),
+      perPage: rowsPerPage,
+      none: html`<p>No recipient of run <code>${run}</code> is undelivered${group !== undefined && ' with these words'}.</p>`,
+      next: moreRecipients(run, 'undelivered', group),
+    };
+    return html`${pagedList(list, view)}
 <p><a href="${runPath(run, 'download/contacts', { format: 'csv' })}">The contact files, each row with its result, as CSV</a></p>`;
   });
   add(server, 'rejected', 'Contacts that were left out', async (view, run, query) => {
     const { pool } = view.context.ledger;
     const rows = await listRejectedAfter(pool, run, numberIn(query, 'after'), rowsPerPage + 1);
     const found = rows.map(({ detail, ...contact }) => ({ ...contact, detail: formatReason(detail) }));
-    return html`${pagedList(
-      {
-        caption: 'Contacts that were left out',
-        columns: rejectedColumns(found),
-        found,
-        perPage: rowsPerPage,
-        none: html`<p>No contact was left out of run <code>${run}</code>.</p>`,
-        next: ({ row }) => ({
-          href: runPath(run, 'rejected', { after: String(row) }),
-          text: 'More contacts',
-        }),
-      },
-      view,
-    )}
+    const list = {
+      caption: 'Contacts that were left out',
+      columns: rejectedColumns(found),
+      found,
+      perPage: rowsPerPage,
+      none: html`<p>No contact was left out of run <code>${run}</code>.</p>`,
+      next: ({ row }: { readonly row: number }) => ({
+        href: runPath(run, 'rejected', { after: String(row) }),
+        text: 'More contacts',
+      }),
+    };
+    return html`${pagedList(list, view)}
 <p><a href="${runPath(run, 'download/contacts', { format: 'csv', rejected: 'true' })}">All of them, with their rows as they are in the file, as CSV</a></p>`;
   });
 }
@@ -68,9 +64,13 @@ function add(
   title: string,
   body: (view: View, run: string, query: Fields) => Promise<Html>,
 ): void {
-  addPage(server, { path: `/runs/:run/${page}`, scope: 'read' }, async (view, { params, query }) => {
-    const { run, campaign } = await requireVisibleRun(view, params['run'] ?? '');
-    return { title, within: { href: runPath(run), text: campaign }, body: await body(view, run, query) };
+  addPage(server, { path: `/runs/:run/${page}`, scope: 'read' }, async (view, asked) => {
+    const { run, campaign } = await requireVisibleRun(view, asked);
+    return {
+      title,
+      within: { href: runPath(run), text: campaign },
+      body: await body(view, run, asked.query),
+    };
   });
 }
 
@@ -89,19 +89,16 @@ type Failed = {
 /** The recipients behind a group of failures, each with its row in the contact file. */
 export function failedPart({ run, group, found }: Failed, viewer: Viewer): Html {
   const [first] = found;
-  if (!first) return html`<p>No recipient of run <code>${run}</code> failed in this way.</p>`;
-  const words = html`<p>${badge(first.state)} <q dir="auto">${formatReasonOrNull(first.reason) ?? 'no words'}</q></p>`;
-  return html`${group !== undefined && words}
-${pagedList(
-  {
+  const words = first && html`<p>${badge(first.state)} <q dir="auto">${wordsOf(first.reason)}</q></p>`;
+  const list = {
     caption: 'Recipients',
     columns: failedRecipientColumns.filter(({ key }) => group === undefined || key !== 'reason'),
     found,
     perPage: rowsPerPage,
-    none: html``,
+    none: html`<p>No recipient of run <code>${run}</code> failed in this way.</p>`,
     next: moreRecipients(run, 'failures', group),
-  },
-  viewer,
-)}
+  };
+  return html`${group !== undefined && words}
+${pagedList(list, viewer)}
 <p><a href="${runPath(run, 'download/failures', { format: 'csv' })}">All requests that were not accepted, as CSV</a></p>`;
 }

@@ -1,138 +1,50 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
-import { createLiveRuns, type LiveRun, type LiveRuns } from '../../engine/live/live-runs.ts';
-import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
-import { createLookUpJobs, type LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
-import type { Settings } from '../../engine/settings.ts';
-import { listFailureGroups } from '../../ledger/counts/groups.ts';
-import { listDoubts } from '../../ledger/requests/list-doubts.ts';
-import { html } from '../../report/html/html.ts';
-import type { CallLimits } from '../../server/api/call-limits.ts';
-import { numberIn, textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
+import { createLiveRuns, type LiveRun } from '../../engine/live/live-runs.ts';
+import type { ListedRun } from '../../ledger/runs/find.ts';
+import { time } from '../../report/html/cells.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { noSuchRun } from '../../server/api/call.ts';
 import type { Tools } from '../base/tools.ts';
-import { askedOf, notFound, requireVisibleRun, type View, viewOf } from '../base/view.ts';
+import { notFound, requireVisibleRun, type Viewer } from '../base/view.ts';
 import { runPath } from '../paths.ts';
-import { aboutPart } from './about-part.ts';
-import { doubtsPart, doubtsPerPage, maxGroups } from './doubts-part.ts';
-import { downloadsPart } from './downloads.ts';
+import { addDoubtsPages } from './doubts-page.ts';
+import { addRunDownloads, downloadsPart } from './downloads.ts';
 import { addRunLists } from './lists.ts';
 import { livePart } from './live-part.ts';
-import { lookUpPart } from './look-up-part.ts';
-import { addResolveAction } from './resolve-action.ts';
-import { parseDownload, sendDownload } from './send-download.ts';
 
-type RunPages = { readonly live: LiveRuns; readonly jobs: LookUpJobs; readonly settings: Settings };
-
+/** The page of a run, and those below it. */
 export function addRunPages(server: FastifyInstance, tools: Tools): void {
-  const { settings } = tools.scheduleSource;
-  const live = createLiveRuns(tools.context, settings);
-  const jobs = createLookUpJobs(settings);
-  server.addHook('onClose', () => jobs.close());
-  addRunPage(server, tools, live);
-  addRunLists(server);
-  addDoubts(server, { live, jobs, settings });
-  addLookUps(server, tools, jobs);
-  addResolveAction(server, jobs);
-  addDownloads(server, tools.limits);
-}
-
-const allRuns = { href: '/', text: 'Runs' };
-const ofRun = (run: string, text: string) => ({ href: runPath(run), text });
-
-function addRunPage(server: FastifyInstance, { live: parts }: Tools, live: LiveRuns): void {
-  addPage(server, { path: '/runs/:run', scope: 'read' }, async (view, { params }) => {
-    const found = await readVisible(live, view, params['run'] ?? '');
-    const { head } = found;
-    return {
-      title: `${head.campaign} (${head.run})`,
-      within: allRuns,
-      body: aboutPart(head, view),
-      live: { body: livePart(found, view), from: runPath(head.run, 'live') },
-      end: downloadsPart(head),
-    };
-  });
-  parts.add(
+  const live = createLiveRuns(tools.context, tools.scheduleSource.settings);
+  const read = async (run: string): Promise<LiveRun> =>
+    (await live.read(run)) ?? notFound(`${noSuchRun} any more.`);
+  tools.live.addPage(
     server,
-    { path: '/runs/:run/live', scope: 'read' },
+    { path: '/runs/:run', scope: 'read' },
     {
-      open: async (view, { params }) => {
-        const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        return { key: `run ${run}`, read: async () => (await live.read(run)) ?? notFound(noRun) };
+      open: async (view, asked) => {
+        const { run } = await requireVisibleRun(view, asked);
+        return { key: `run ${run}`, read: () => read(run) };
       },
       render: livePart,
+      around: ({ head }, view) => ({
+        title: `${head.campaign} (${head.run})`,
+        within: { href: '/', text: 'Runs' },
+        body: aboutPart(head, view),
+        end: downloadsPart(head),
+      }),
     },
   );
+  addRunLists(server);
+  addDoubtsPages(server, tools);
+  addRunDownloads(server, tools.limits);
 }
 
-const noRun = 'There is no such run any more.';
-
-async function readVisible(live: LiveRuns, view: View, run: string): Promise<LiveRun> {
-  await requireVisibleRun(view, run);
-  return (await live.read(run)) ?? notFound(noRun);
-}
-
-function addDoubts(server: FastifyInstance, { live, jobs, settings }: RunPages): void {
-  addPage(server, { path: '/runs/:run/doubts', scope: 'read' }, async (view, { params, query }) => {
-    const { head, progress } = await readVisible(live, view, params['run'] ?? '');
-    const { run, campaign } = head;
-    const options = { after: numberIn(query, 'after'), pageSize: doubtsPerPage + 1 };
-    const { pool } = view.context.ledger;
-    const first = await listDoubts(pool, run, 'all', options).next();
-    const groups = await listFailureGroups(pool, run, { states: ['in_doubt'], limit: maxGroups });
-    const noLookUp = await whyNoLookUp(view, settings, run);
-    const { in_doubt: total } = progress.counts.requests;
-    const list = { run, total, groups, doubts: first.value ?? [], noLookUp };
-    return {
-      title: 'Requests in doubt',
-      within: ofRun(run, campaign),
-      body: html``,
-      live: { body: lookUpPart({ run, job: jobs.of(run) }, view), from: runPath(run, 'doubts/live') },
-      end: doubtsPart(list, view),
-    };
-  });
-}
-
-/** How far the service was asked; it is in memory, so a look costs nothing. */
-function addLookUps(server: FastifyInstance, { live }: Tools, jobs: LookUpJobs): void {
-  live.add(
-    server,
-    { path: '/runs/:run/doubts/live', scope: 'read' },
-    {
-      open: async (view, { params }) => {
-        const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        return { key: `look-up ${run}`, read: async () => ({ run, job: jobs.of(run) }) };
-      },
-      render: lookUpPart,
-    },
-  );
-}
-
-async function whyNoLookUp({ context }: View, settings: Settings, run: string): Promise<string | undefined> {
-  try {
-    await requireLookUpOfRun(context, settings, run);
-    return undefined;
-  } catch (error) {
-    if (error instanceof InputError) return error.problems.map(({ what }) => what).join(' ');
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-function addDownloads(server: FastifyInstance, limits: CallLimits): void {
-  server.get('/runs/:run/download/:report', async (request, reply) => {
-    const view = viewOf(request);
-    const { params, query } = askedOf(request);
-    const { run } = await requireVisibleRun(view, params['run'] ?? '');
-    const download = parseDownload({
-      run,
-      report: params['report'],
-      format: textIn(query, 'format'),
-      rejected: textIn(query, 'rejected'),
-      zone: view.zone,
-    });
-    if (!download) return notFound('There is no such report of a run.');
-    const limit = download.report === 'failures' ? limits.list : limits.report;
-    await limit(reply, view.session.name, () => sendDownload(view.context, reply, download));
-    return reply;
-  });
+/** What does not change while the run is sent: whose it is, and where to read more. The heading has its name. */
+function aboutPart(head: ListedRun, { zone }: Viewer): Html {
+  return html`<dl class="details in-a-line">
+<div><dt>Account</dt><dd dir="auto">${head.account}</dd></div>
+<div><dt>Channel</dt><dd>${head.channel}</dd></div>
+<div><dt>Planned</dt><dd>${time(head.createdAt, zone)} ${zone}</dd></div>
+<div><dt>More</dt><dd>${head.purgedAt === null && html`<a href="${runPath(head.run, 'plan')}">Plan and messages</a>, `}<a href="#downloads">downloads</a></dd></div>
+</dl>`;
 }

@@ -1,6 +1,6 @@
-import { InputError } from '../../domain/problems.ts';
 import type { Start } from '../../engine/access/once-per-key.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { refuse } from '../base/problems.ts';
 import type { View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
 
@@ -11,7 +11,9 @@ export function keyField({ context }: View, key: string | undefined): Html {
 
 /** @throws InputError for a form without a key */
 export function requireKey(key: string): string {
-  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : refuse('The form is incomplete. Open this page again.');
+  return /^[\x21-\x7e]{1,200}$/.test(key)
+    ? key
+    : refuse('start', 'The form is incomplete. Open this page again.');
 }
 
 /**
@@ -22,9 +24,10 @@ export function requireKey(key: string): string {
 export function openStarted(start: Start): { to: string; notice: string } {
   switch (start.kind) {
     case 'key of another':
-      return refuse(`This form started run ${start.run} already.`);
+      return refuse('start', `This form started run ${start.run} already.`);
     case 'under way':
       return refuse(
+        'start',
         'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.',
       );
     case 'planned':
@@ -33,8 +36,4 @@ export function openStarted(start: Start): { to: string; notice: string } {
       return { to: runPath(start.run), notice: `The run is planned${next}` };
     }
   }
-}
-
-function refuse(what: string): never {
-  throw new InputError([{ where: 'start', what }]);
 }

@@ -1,18 +1,19 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
 import { type RerunState, rerunStates } from '../../domain/runs.ts';
 import { startOnce } from '../../engine/access/once-per-key.ts';
 import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
-import { requireRun, requireSummary } from '../../engine/runs/find-run.ts';
+import { requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { count } from '../../platform/sentence.ts';
 import { badge, time } from '../../report/html/cells.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { html, type Part } from '../../report/html/html.ts';
+import { erasedWords } from '../../report/purge-hold.ts';
 import { addAction, type Question } from '../base/actions.ts';
 import { type Fields, textsIn } from '../base/fields.ts';
+import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
-import { number } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 import { keyField, openStarted, requireKey } from './new-run.ts';
 
@@ -24,15 +25,15 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
     { path: '/runs/:run/rerun', scope: 'run' },
     {
       ask: (view, asked, { key }) => ask(tools, view, asked, key),
-      act: async (view, { params, query }, { key = '', reason = '' }) => {
-        const { run } = await requireVisibleRun(view, params['run'] ?? '');
-        const account = await scheduleSource.accountNamed((await requireRun(view.context, run)).account);
+      act: async (view, asked, { key = '', reason = '' }) => {
+        const { run, account: name } = await requireVisibleRun(view, asked);
+        const account = await scheduleSource.accountNamed(name);
         await requireReachable(account);
         const request = {
           token: view.session.name,
           key: requireKey(key),
           of: run,
-          states: statesIn(query),
+          states: statesIn(asked.query),
           account,
           reason,
         };
@@ -42,14 +43,9 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
   );
 }
 
-async function ask(
-  { limits }: Tools,
-  view: View,
-  { params, query }: Asked,
-  key: string | undefined,
-): Promise<Question> {
-  const { run, campaign, state, purgedAt } = await requireVisibleRun(view, params['run'] ?? '');
-  const states = statesIn(query);
+async function ask({ limits }: Tools, view: View, asked: Asked, key: string | undefined): Promise<Question> {
+  const { run, campaign, state, purgedAt } = await requireVisibleRun(view, asked);
+  const states = statesIn(asked.query);
   const question = {
     title: `Send ${campaign} (${run}) again?`,
     within: { href: runPath(run), text: `${campaign} (${run})` },
@@ -60,7 +56,7 @@ async function ask(
     body: html`<p>The run is ${badge(state)}. ${why}</p>`,
   });
   if (purgedAt !== null)
-    return notNow(html`It was purged at ${time(purgedAt, view.zone)}: its contacts and messages are erased.`);
+    return notNow(html`It was purged at ${time(purgedAt, view.zone)}: ${erasedWords.run}.`);
   // A form that was sent may be sent again: it opens the run that it started.
   const isNew = key === undefined;
   if (isNew && state === 'running')
@@ -74,7 +70,7 @@ async function ask(
   return {
     ...question,
     body: html`${keyField(view, key)}
-<p>A new run sends the same messages to <strong>${count(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${number(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
+<p>A new run sends the same messages to <strong>${count(total, 'recipient')}</strong>: ${counts.map(([each, count]) => `${groupThousands(count)} ${each}`).join(', ')}. Suppressed addresses are left out, and so are recipients of an earlier rerun.</p>
 ${states.includes('unknown') && html`<p>Recipients whose state is unknown may have the message already, and then get it <strong>twice</strong>.</p>`}
 <p>Today's rates and the budget of the campaign apply.</p>`,
     button: 'Send again',
@@ -87,7 +83,5 @@ function statesIn(query: Fields): readonly RerunState[] {
   const states = rerunStates.filter(
     (state) => named.includes(state) || (state === 'rejected' && named.includes('failed')),
   );
-  if (states.length > 0) return states;
-  const what = `Expected one of ${rerunStates.join(', ')}.`;
-  throw new InputError([{ where: 'only', what }]);
+  return states.length > 0 ? states : refuse('only', `Expected one of ${rerunStates.join(', ')}.`);
 }

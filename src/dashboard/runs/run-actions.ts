@@ -9,7 +9,9 @@ import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts
 import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { type RunAction, runActionWords } from '../../report/run-action-words.ts';
 import { addAction, type Question } from '../base/actions.ts';
+import { orInputError, refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
@@ -20,12 +22,8 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   const { accountNamed } = tools.scheduleSource;
   add(server, {
     name: 'pause',
-    verb: 'Pause',
-    scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'pause'),
-    about: async (counts) =>
-      html`<p>Nothing more of it is sent until it is resumed. Answers to requests in flight are recorded.</p>
-<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
+    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       await pause(context, run, reason);
       return 'The run is paused.';
@@ -33,26 +31,18 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   });
   add(server, {
     name: 'resume',
-    verb: 'Resume',
-    scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'resume'),
-    about: async (counts) =>
-      html`<p>Workers send what is left of it.</p>
-<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
+    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       const before = await resumeByWorkers(context, run, accountNamed, reason);
-      if (before === 'running') throw new InputError([{ where: `run ${run}`, what: resumeText(before) }]);
+      if (before === 'running') refuse(`run ${run}`, resumeText(before));
       return 'Workers send the run.';
     },
   });
   add(server, {
     name: 'cancel',
-    verb: 'Cancel',
-    scope: 'run',
     check: ({ context }, run) => requirePossible(context, run, 'cancel'),
-    about: async (counts) =>
-      html`<p>It ends for good: what is not sent yet is never sent. Answers to requests in flight are recorded.</p>
-<p>It concerns ${unsent(counts)} not sent to yet: they get no message.</p>`,
+    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet: they get no message.</p>`,
     act: async ({ context }, run, reason) => {
       await cancel(context, run, reason);
       return 'The run is cancelled.';
@@ -60,8 +50,6 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   });
   add(server, {
     name: 'approve',
-    verb: 'Approve',
-    scope: 'approve',
     check: ({ context }, run) => requireApprover(context, run),
     about: approvalText,
     act: async ({ context }, run, reason) => {
@@ -72,44 +60,42 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   addRerun(server, tools);
 }
 
-type RunAction = {
-  readonly name: 'pause' | 'resume' | 'cancel' | 'approve';
-  readonly verb: string;
-  readonly scope: 'run' | 'approve';
+type OfferedAction = {
+  readonly name: RunAction;
   /** @throws InputError when it is not possible now */
   readonly check: (view: View, run: string) => Promise<unknown>;
+  /** What it concerns. */
   readonly about: (counts: RunCounts | undefined, view: View, run: string) => Promise<Html>;
   /** @returns what was done */
   readonly act: (view: View, run: string, reason: string) => Promise<string>;
 };
 
-function add(server: FastifyInstance, { name, verb, scope, check, about, act }: RunAction): void {
-  const ask = async (view: View, { params }: Asked): Promise<Question> => {
-    const { run, campaign, state } = await requireVisibleRun(view, params['run'] ?? '');
-    const question = {
-      within: { href: runPath(run), text: `${campaign} (${run})` },
-    };
-    const refused = await problemsOf(check(view, run));
-    if (refused) {
-      const body = html`<p>The run is ${badge(state)}.</p>${refused.map((what) => html`<p>${what}</p>`)}`;
-      return { ...question, title: `${verb}: not possible now`, body };
+function add(server: FastifyInstance, { name, check, about, act }: OfferedAction): void {
+  const { verb, what } = runActionWords[name];
+  const ask = async (view: View, asked: Asked): Promise<Question> => {
+    const { run, campaign, state } = await requireVisibleRun(view, asked);
+    const within = { href: runPath(run), text: `${campaign} (${run})` };
+    const refused = await orInputError(check(view, run));
+    if (refused instanceof InputError) {
+      const body = html`<p>The run is ${badge(state)}.</p>${refused.problems.map((each) => html`<p>${each.what}</p>`)}`;
+      return { within, title: `${verb}: not possible now`, body };
     }
     const counts = (await readRunCounts(view.context.ledger.monitoring, [run])).get(run);
     return {
-      ...question,
+      within,
       title: `${verb} ${campaign} (${run})?`,
-      body: html`<p>The run is ${badge(state)}.</p>
+      body: html`<p>The run is ${badge(state)}. ${what}</p>
 ${await about(counts, view, run)}`,
       button: `${verb} the run`,
     };
   };
   addAction(
     server,
-    { path: `/runs/:run/${name}`, scope },
+    { path: `/runs/:run/${name}`, scope: name === 'approve' ? 'approve' : 'run' },
     {
       ask,
-      act: async (view, { params }, { reason = '' }) => {
-        const { run } = await requireVisibleRun(view, params['run'] ?? '');
+      act: async (view, asked, { reason = '' }) => {
+        const { run } = await requireVisibleRun(view, asked);
         return { to: runPath(run), notice: await act(view, run, reason) };
       },
     },
@@ -121,17 +107,6 @@ function unsent(counts: RunCounts | undefined): Html {
   const pending = counts?.recipients.pending ?? 0;
   const atMost = (counts?.requests.sending ?? 0) > 0 && 'at most ';
   return html`${atMost}<strong>${count(pending, 'recipient')}</strong> that ${pending === 1 ? 'was' : 'were'}`;
-}
-
-/** Undefined if it is possible. */
-async function problemsOf(check: Promise<unknown>): Promise<readonly string[] | undefined> {
-  try {
-    await check;
-    return undefined;
-  } catch (error) {
-    if (error instanceof InputError) return error.problems.map(({ what }) => what);
-    throw error;
-  }
 }
 
 async function approvalText(counts: RunCounts | undefined, { context }: View, run: string): Promise<Html> {

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { type Channel, channels } from '../../domain/message.ts';
-import { InputError } from '../../domain/problems.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import type { Settings } from '../../engine/settings.ts';
 import {
   createSuppressedAddressReader,
   readAddresses,
 } from '../../engine/suppressions/import-suppressions.ts';
-import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import {
+  channelsOf,
+  findOwnAccounts,
+  listSuppressionsOfAddress,
+} from '../../engine/suppressions/own-suppressions.ts';
 import {
   requireSuppressionAccount,
   suppressAddresses,
@@ -17,14 +20,16 @@ import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { count } from '../../platform/sentence.ts';
 import { longText } from '../../report/html/cells.ts';
-import { html } from '../../report/html/html.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { addAction, type FormFields } from '../base/actions.ts';
 import { textIn, wordIn } from '../base/fields.ts';
+import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, notFound, type View } from '../base/view.ts';
+import { choiceField, textField } from '../parts/form-fields.ts';
 import { recipientPath } from '../paths.ts';
-import { suppressFields } from './suppress-fields.ts';
+import { countryField } from '../recipients/recipients-page.ts';
 import { mayRemove } from './suppressions-part.ts';
 
 /**
@@ -70,16 +75,16 @@ function addSuppress(server: FastifyInstance, settings: Settings): void {
 async function readKeys(view: View, settings: Settings, fields: FormFields): Promise<SuppressionKey[]> {
   const { address = '', country = '', account = '', subAccount = '' } = fields;
   const chosen = channels.filter((channel) => fields[`channel-${channel}`] !== undefined);
-  if (chosen.length === 0) throw new InputError([{ where: 'channel', what: 'Choose at least one channel.' }]);
+  if (chosen.length === 0) refuse('channel', 'Choose at least one channel.');
   requireFitting(address, chosen);
   if (subAccount.length > maxSubAccountLength) {
     const what = `A SubAccount has at most ${maxSubAccountLength} characters.`;
-    throw new InputError([{ where: 'subAccount', what }]);
+    refuse('subAccount', what);
   }
   const { accounts } = view.session;
   if (accounts && !accounts.includes(account)) {
     const what = `Choose an account. Your token is for ${accounts.join(', ')}.`;
-    throw new InputError([{ where: 'account', what }]);
+    refuse('account', what);
   }
   const source = await requireSuppressionAccount(account === '' ? undefined : account, settings);
   const home = country.trim() === '' ? undefined : country.trim().toUpperCase();
@@ -102,7 +107,7 @@ function requireFitting(address: string, chosen: readonly Channel[]): void {
   const what = isEmail
     ? 'An e-mail address is suppressed in the channel email only.'
     : 'A phone number cannot be suppressed in the channel email.';
-  throw new InputError([{ where: 'channel', what }]);
+  refuse('channel', what);
 }
 
 function addUnsuppress(server: FastifyInstance, settings: Settings): void {
@@ -161,4 +166,49 @@ async function requireRemovable(
   if (mayRemove(view, own, found)) return found;
   const what = 'It applies to all accounts, and your token is for some. Ask a person with a token for all.';
   throw new ProblemError(403, 'scope', what);
+}
+
+type SuppressQuestion = {
+  readonly address: string;
+  /** What the person has sent, if the form is shown again. */
+  readonly fields: FormFields;
+  readonly names: readonly string[];
+  /** Whether the person may suppress for all accounts. */
+  readonly mayAll: boolean;
+};
+
+/** The fields besides the reason. */
+function suppressFields({ address, fields, names, mayAll }: SuppressQuestion): Html {
+  const wasSent = fields['address'] !== undefined;
+  const offered = address === '' || wasSent ? channels : channelsOf(address);
+  const isChosen = (channel: string): boolean =>
+    wasSent ? fields[`channel-${channel}`] !== undefined : address !== '';
+  return html`<p>It concerns one person. No run sends to the address any more; where a request was sent already, nothing changes.</p>
+${textField({
+  name: 'address',
+  label: 'Phone number or e-mail address',
+  value: address,
+  attributes: html`required maxlength="320" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto"`,
+})}
+${countryField(fields['country'])}
+<fieldset><legend>Channels</legend>
+${offered.map(
+  (channel) =>
+    html`<label class="choose"><input type="checkbox" name="channel-${channel}"${isChosen(channel) && html` checked`}> ${channel}</label>
+`,
+)}</fieldset>
+${choiceField({
+  name: 'account',
+  label: 'Account',
+  values: names,
+  chosen: fields['account'],
+  none: mayAll ? 'all accounts' : undefined,
+})}
+${textField({
+  name: 'subAccount',
+  label: 'SubAccount',
+  value: fields['subAccount'],
+  hint: 'Empty: all SubAccounts',
+  attributes: html`maxlength="${maxSubAccountLength}" autocomplete="off" dir="auto"`,
+})}`;
 }

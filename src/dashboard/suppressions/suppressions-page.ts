@@ -1,22 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
-import { suppressionSources } from '../../domain/suppressions.ts';
-import { findOwnAccounts, type OwnAccounts } from '../../engine/suppressions/own-suppressions.ts';
+import { findOwnAccounts } from '../../engine/suppressions/own-suppressions.ts';
 import {
   countSuppressions,
   pageSuppressions,
   type SuppressionCounts,
-  type SuppressionKind,
   type SuppressionPlace,
 } from '../../ledger/suppressions/page.ts';
 import { count } from '../../platform/sentence.ts';
+import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { suppressionQuestion } from '../../report/questions.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import { type Asked, type Filter, filterForm, readAsked } from '../parts/filter.ts';
+import { filterForm, isAsked, readAsked } from '../parts/filter.ts';
 import { pagedList } from '../parts/list.ts';
-import { number } from '../parts/parts.ts';
 import { pathWith } from '../paths.ts';
 import { suppressionColumnsFor } from './suppressions-part.ts';
 
@@ -25,65 +24,48 @@ const suppressionsPerPage = 100;
 /** Counting ends here: there can be millions. */
 const maxCounted = 10_000;
 
-/** Of the query: an account, or this word for suppressions of all accounts. */
+/** What the query has instead of an account for suppressions of all accounts. */
 const forAll = 'all accounts';
 
+/** The list of suppressed addresses. */
 export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }: Tools): void {
   addPage(server, { path: '/suppressions', scope: 'read' }, async (view, { query }) => {
     const { pool } = view.context.ledger;
     const own = await findOwnAccounts(scheduleSource.settings, view.session.accounts);
-    const filter = filterOf(own);
+    const filter = {
+      ...suppressionQuestion([forAll, ...own.names]),
+      path: '/suppressions',
+      title: 'Find suppressions',
+      place: 'after',
+    } as const;
     const asked = readAsked(filter, query);
-    const kind = kindOf(asked, own);
-    const range = { after: placeOf(asked['after']), limit: suppressionsPerPage + 1 };
+    const { channel, account, source } = asked;
+    const kind = { channel, account: account === forAll ? '' : account, source, accounts: own.sources };
+    const range = { after: placeOf(asked.after), limit: suppressionsPerPage + 1 };
     const found = await pageSuppressions(pool, kind, range);
     const counts = await countSuppressions(pool, kind, maxCounted + 1);
+    const list = {
+      caption: 'Suppressions',
+      columns: suppressionColumnsFor(found, { view, own }),
+      found,
+      perPage: suppressionsPerPage,
+      none: html`<p class="empty">${isAsked(filter, asked) ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`,
+      next: (last: SuppressionPlace) => ({
+        href: pathWith('/suppressions', { ...asked, after: placeText(last) }),
+        text: 'More suppressions',
+      }),
+    };
     return {
       title: 'Suppressions',
       within: { href: '/recipients', text: 'Recipients' },
       body: html`<p>No run sends to these addresses. A recipient whose address is suppressed before its request is sent is left out then.</p>
 ${view.mayRun && html`<p><a class="button" href="/suppressions/add">Suppress an address</a></p>`}
-${filterForm(filter, asked)}
+${filterForm(filter, query)}
 ${counts.known + counts.hashed > 0 && countsPart(counts)}
-${pagedList(
-  {
-    caption: 'Suppressions',
-    columns: suppressionColumnsFor(found, { view, own }),
-    found,
-    perPage: suppressionsPerPage,
-    none: html`<p class="empty">${Object.keys(asked).length > 0 ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`,
-    next: (last) => ({
-      href: pathWith('/suppressions', { ...asked, after: placeText(last) }),
-      text: 'More suppressions',
-    }),
-  },
-  view,
-)}
+${pagedList(list, view)}
 ${found.length > 0 && html`<p>Lists are imported and exported on the command line: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>, <code>volley suppress list --csv</code>.</p>`}`,
     };
   });
-}
-
-function filterOf({ names }: OwnAccounts): Filter {
-  return {
-    path: '/suppressions',
-    title: 'Find suppressions',
-    place: 'after',
-    fields: [
-      { name: 'channel', label: 'Channel', kind: 'choice', values: channels },
-      { name: 'account', label: 'Account', kind: 'choice', values: [forAll, ...names] },
-      { name: 'source', label: 'Source', kind: 'choice', values: suppressionSources },
-    ],
-  };
-}
-
-function kindOf({ channel, account, source }: Asked, own: OwnAccounts): SuppressionKind {
-  return {
-    channel: channels.find((each) => each === channel),
-    account: account === forAll ? '' : account,
-    source: suppressionSources.find((each) => each === source),
-    accounts: own.sources,
-  };
 }
 
 /** Postgres keeps no NUL, so nothing comes after one. */
@@ -112,6 +94,6 @@ function placeText({ channel, address, account, subAccount }: SuppressionPlace):
 
 function countsPart({ known, hashed }: SuppressionCounts): Html {
   const words = (found: number): string =>
-    found > maxCounted ? `more than ${number(maxCounted)} suppressions` : count(found, 'suppression');
+    found > maxCounted ? `more than ${groupThousands(maxCounted)} suppressions` : count(found, 'suppression');
   return html`<p class="note">${words(known)}.${hashed > 0 && html` Besides, ${words(hashed)} whose addresses are kept as hashes since a purge: search for an address to see whether it is one of them.`}</p>`;
 }

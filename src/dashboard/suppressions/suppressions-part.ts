@@ -36,7 +36,7 @@ ${
 
 type Owner = { readonly view: View; readonly own: Pick<OwnAccounts, 'sources'> };
 
-/** With a link where the person may remove one of them. */
+/** The columns of suppressions, with a link where the person may remove one of them. */
 export function suppressionColumnsFor(
   suppressions: readonly PagedSuppression[],
   { view, own }: Owner,

@@ -1,20 +1,23 @@
 import type { FastifyInstance } from 'fastify';
-import { InputError } from '../../domain/problems.ts';
+import { personPattern, tokenNamePattern, tokenScopes } from '../../domain/access.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import { countSessionsOf } from '../../engine/access/sessions.ts';
-import { revokeToken } from '../../engine/access/tokens.ts';
+import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { duration } from '../../platform/scalars.ts';
 import { count } from '../../platform/sentence.ts';
 import { cellColumn } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { tokenColumns, tokenStateOf } from '../../report/lists/tokens.ts';
+import { scopeWords, tokenColumns, tokenStateOf } from '../../report/lists/tokens.ts';
 import { addAction, requireForm } from '../base/actions.ts';
-import { sendPage } from '../base/answer.ts';
-import { textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
+import { type Fields, linesIn, textIn } from '../base/fields.ts';
+import { csrfField, type PageContent } from '../base/layout.ts';
+import { addPage, sendPage } from '../base/pages.ts';
+import { problemList } from '../base/problems.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
-import { createdPage, createFrom, newTokenPage } from './new-token.ts';
 
 /** Tokens of the API, with which people also sign in. */
 export function addTokensPages(server: FastifyInstance): void {
@@ -52,7 +55,7 @@ function addRevoke(server: FastifyInstance): void {
         requireAllAccounts(view);
         const tokens = await listTokens(view.context.ledger.pool);
         const token = tokens.find(({ name }) => name === params['name']);
-        if (!token) return notFound('There is no such token.');
+        if (!token) return notFound('No token has this name.');
         const own = token.name === view.session.name;
         const sessions = await countSessionsOf(view.context, token.name);
         return {
@@ -88,4 +91,99 @@ ${
     ? html`<p class="empty">There is no token yet.</p>`
     : listTable({ caption: 'Tokens', columns, rows: tokens, id: 'tokens' }, view)
 }`;
+}
+
+/**
+ * Creates the token that the form describes.
+ *
+ * @returns its secret
+ * @throws InputError with a problem for each field that has one
+ */
+async function createFrom({ context, now }: View, fields: Fields): Promise<string> {
+  const [name, owner, expires] = [textIn(fields, 'name'), textIn(fields, 'owner'), textIn(fields, 'expires')];
+  const scope = tokenScopes.find((each) => each === textIn(fields, 'scope'));
+  const lifetime = duration.safeParse(expires);
+  const accounts = linesIn(fields, 'accounts');
+  const problems: Problem[] = [];
+  if (!tokenNamePattern.test(name))
+    problems.push({
+      where: 'name',
+      what: 'Expected at most 64 letters, digits, dots, hyphens and underscores.',
+    });
+  if (!personPattern.test(owner))
+    problems.push({ where: 'owner', what: 'Expected the name of a person, of at most 200 characters.' });
+  if (scope === undefined)
+    problems.push({ where: 'scope', what: `Expected one of ${tokenScopes.join(', ')}.` });
+  if (expires !== 'never' && !(lifetime.success && lifetime.data > 0))
+    problems.push({ where: 'expires', what: 'Expected a time such as 90d or 12h, or never.' });
+  if (accounts.some((account) => !personPattern.test(account)))
+    problems.push({ where: 'accounts', what: 'Expected the name of an account on each line.' });
+  if (scope === undefined || problems.length > 0) throw new InputError(problems);
+  return createToken(context, {
+    name,
+    owner,
+    scope,
+    accounts: accounts.length === 0 ? null : accounts,
+    expiresAt: lifetime.success ? new Date(now.getTime() + lifetime.data) : null,
+  });
+}
+
+function newTokenPage(view: View, fields: Fields, error?: InputError): PageContent {
+  const value = (name: string, otherwise = ''): string => textIn(fields, name) || otherwise;
+  const problemOf = (name: string): string | undefined =>
+    error?.problems.find(({ where }) => where === name)?.what;
+  const field = (name: string, label: string, hint: string, given: string): Html =>
+    textField({
+      name,
+      label,
+      value: given,
+      hint,
+      problem: problemOf(name),
+      attributes: html`required autocomplete="off" dir="auto"`,
+    });
+  const accountProblem = problemOf('accounts');
+  return {
+    title: 'Create a token',
+    within: { href: '/tokens', text: 'Tokens' },
+    body: html`${
+      error &&
+      problemList(
+        'No token was created',
+        error.problems.map(({ what }) => what),
+      )
+    }
+<form method="post" action="/tokens/new">
+${csrfField(view)}
+${field('name', 'Name', 'For lists and the audit trail. A name cannot be used again.', value('name'))}
+${field('owner', 'Owner', 'The person it stands for. Neither they nor you approve what the other planned.', value('owner'))}
+<fieldset><legend>Scope</legend>
+${tokenScopes.map(
+  (scope) =>
+    html`<p><label class="choose"><input type="radio" name="scope" value="${scope}" required${value('scope', 'read') === scope && html` checked`}> <span><strong>${scope}</strong>: ${scopeWords[scope]}</span></label></p>`,
+)}
+</fieldset>
+<div class="field"><label for="accounts">Accounts</label><span class="hint" id="accounts-hint">One on each line; nothing: all accounts. A token for some accounts sees neither the audit trail nor tokens.</span>
+${accountProblem !== undefined && html`<span class="error" id="accounts-error">${accountProblem}</span>`}
+<textarea id="accounts" name="accounts" rows="3" aria-describedby="accounts-hint${accountProblem !== undefined && html` accounts-error`}">${linesIn(
+      fields,
+      'accounts',
+    ).map(
+      (line) => html`${line}
+`,
+    )}</textarea></div>
+${field('expires', 'Expires after', 'A time such as 90d or 12h, or never.', value('expires', '90d'))}
+<p class="buttons"><button>Create the token</button> <a href="/tokens">Go back</a></p>
+</form>`,
+  };
+}
+
+/** The only page that shows the secret: it is the answer to the form, and browsers keep it nowhere. */
+function createdPage(name: string, token: string): PageContent {
+  return {
+    title: `The token ${name}`,
+    within: { href: '/tokens', text: 'Tokens' },
+    body: html`<p class="notice" role="status">The token is created. Copy it now: it is not shown again.</p>
+<p class="secret"><code>${token}</code></p>
+<p>Give it to its owner in a safe way. It signs them in here, and programs send it to the API as <code>Authorization: Bearer</code>. If it is lost, revoke it and create another.</p>`,
+  };
 }

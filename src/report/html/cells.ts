@@ -1,7 +1,7 @@
 import { formatLocal } from '../time.ts';
 import { type Html, html } from './html.ts';
 
-/** For sentences and figures; a table has columns of times. */
+/** A time in a sentence or figure; a table has columns of times. */
 export function time(at: Date, zone: string): Html {
   return html`<time datetime="${at.toISOString()}">${formatLocal(at, zone)}</time>`;
 }

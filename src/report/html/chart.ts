@@ -1,8 +1,10 @@
-import type { Drawing } from './svg.ts';
+import { type Html, html } from './html.ts';
+import { chartWidth, type Drawing } from './svg.ts';
 
+/** A drawn chart with its figures. */
 export type Chart = Drawing & {
   readonly title: string;
-  /** For readers who do not see the chart. */
+  /** The chart in words, for readers who do not see it. */
   readonly description: string;
   readonly table: ChartTable;
 };
@@ -12,3 +14,38 @@ export type ChartTable = {
   readonly titles: readonly [string, string];
   readonly lines: readonly (readonly [string, string])[];
 };
+
+/**
+ * A chart, with its figures as a table that opens on a click.
+ *
+ * @param id unique in the page
+ */
+export function chartFigure({ title, description, height, marks, table }: Chart, id: string): Html {
+  return html`<figure>
+<figcaption dir="auto">${title}</figcaption>
+<svg role="img" aria-labelledby="${id}-title ${id}-description" viewBox="0 0 ${chartWidth} ${height}">
+<title id="${id}-title">${title}</title><desc id="${id}-description">${description}</desc>
+${{ kind: 'html', text: marks }}
+</svg>
+${table.lines.length > 0 && chartTable(title, table)}</figure>
+`;
+}
+
+function chartTable(name: string, { titles: [what, figure], lines }: ChartTable): Html {
+  const rows = lines.map(
+    ([of, number]) => html`<tr><th scope="row" dir="auto">${of}</th><td class="n">${number}</td></tr>
+`,
+  );
+  return html`<details class="figures">
+<summary>Figures<span class="hidden"> of ${name}</span></summary>
+<div class="lines" role="group" aria-label="Figures of ${name}" tabindex="0">
+<table>
+<caption class="hidden">${name}</caption>
+<thead><tr><th scope="col">${what}</th><th scope="col" class="n">${figure}</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>
+</div>
+</details>
+`;
+}

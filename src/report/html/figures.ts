@@ -6,7 +6,7 @@ export function groupThousands(figure: string | number): string {
   );
 }
 
-/** In tenths of a percent. Never all of it before the last, and never none of it after the first. */
+/** A share in tenths of a percent. It is never all before the last, and never none after the first. */
 export function share(part: number, whole: number): string {
   if (whole === 0) return '–';
   const tenths = Math.round((part / whole) * 1_000);

@@ -1,8 +1,10 @@
-import { escapeText } from './text.ts';
+import { escapeHtml } from '../../domain/html.ts';
+import { printable } from '../printable.ts';
 
 /** Markup in which every foreign text is escaped. */
 export type Html = { readonly kind: 'html'; readonly text: string };
 
+/** What can be put into a template. */
 export type Part = Html | string | number | false | null | undefined | readonly Part[];
 
 /**
@@ -12,18 +14,19 @@ export type Part = Html | string | number | false | null | undefined | readonly 
  */
 export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const inTag = placesInTags(pieces);
-  const text = pieces.map((piece, index) => {
-    const part = parts[index];
+  let text = pieces[0] ?? '';
+  for (const [index, part] of parts.entries()) {
     if (inTag[index] && !isMarkup(part))
       throw new Error('a text stands in a tag outside quotes; quote the attribute');
-    return piece + formatPart(part);
-  });
-  return { kind: 'html', text: text.join('') };
+    text += formatPart(part) + pieces[index + 1];
+  }
+  return { kind: 'html', text };
 }
 
 function formatPart(part: Part): string {
   if (part === false || part === null || part === undefined) return '';
-  if (typeof part === 'string' || typeof part === 'number') return escapeText(String(part));
+  if (typeof part === 'string') return escapeText(part);
+  if (typeof part === 'number') return String(part);
   return 'kind' in part ? part.text : part.map(formatPart).join('');
 }
 
@@ -34,7 +37,7 @@ function isMarkup(part: Part): boolean {
 
 const knownPlaces = new WeakMap<TemplateStringsArray, readonly boolean[]>();
 
-/** For each part, whether it stands in a tag, but not within quotes. Read once for each template. */
+/** Finds out for each part whether it stands in a tag, but not within quotes. It is read once for each template. */
 function placesInTags(pieces: TemplateStringsArray): readonly boolean[] {
   const known = knownPlaces.get(pieces);
   if (known) return known;
@@ -52,4 +55,12 @@ function nextPlace(open: string, character: string): string {
   if (open === '') return character === '<' ? '<' : '';
   if (open === '<') return character === '>' ? '' : /["']/.test(character) ? character : '<';
   return character === open ? '<' : open;
+}
+
+/** Most cells of a table: nothing in them is escaped. */
+const plain = /^[\w .,:;/()@+%#-]*$/;
+
+/** Text for a page, whose characters a browser does not obey. */
+export function escapeText(text: string): string {
+  return plain.test(text) ? text : escapeHtml(printable(text.toWellFormed()));
 }

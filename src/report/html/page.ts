@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Sheet } from '../formats/sheet.ts';
-import type { Chart } from './chart.ts';
-import { formatChartFigure } from './chart-figure.ts';
-import { formatDocument, hashSource } from './document.ts';
+import { formatUtc } from '../time.ts';
+import { type Chart, chartFigure } from './chart.ts';
+import { type Html, html } from './html.ts';
 import { createPageStyle } from './style.ts';
 import { type AllLines, formatHtmlTable } from './table.ts';
 
+/** A page of a report: charts, and the tables below them. */
 export type Page = {
   readonly title: string;
   readonly subtitle: readonly string[];
@@ -14,13 +16,14 @@ export type Page = {
 };
 
 /** Hides the type of its rows from the page. */
-export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<string> };
+export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<Html> };
 
 /** @param allLines how to get all lines of a long table */
 export function createTablePart<Row>(sheet: Sheet<Row>, caption: string, allLines?: AllLines): TablePart {
   return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption, allLines) };
 }
 
+/** The page of one table. */
 export async function* formatHtml<Row>(
   sheet: Sheet<Row>,
   allLines?: AllLines,
@@ -35,10 +38,56 @@ export async function* formatPage(page: Page): AsyncGenerator<string, void, unde
   const { charts, tables } = page;
   const columns = Math.max(0, ...tables.map((table) => table.columns));
   const style = createPageStyle(columns);
-  async function* body(): AsyncGenerator<string, void, undefined> {
-    if (charts.length > 0)
-      yield `<section class="charts" aria-label="Charts">\n${charts.map((chart, index) => formatChartFigure(chart, `chart-${index + 1}`)).join('')}</section>\n`;
+  async function* body(): AsyncGenerator<Html, void, undefined> {
+    const figures = charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`));
+    if (figures.length > 0)
+      yield html`<section class="charts" aria-label="Charts">
+${figures}</section>
+`;
     for (const table of tables) yield* table.html();
   }
-  yield* formatDocument({ ...page, style, policy: `style-src ${hashSource(style)}`, body: body() });
+  const hash = createHash('sha256').update(style).digest('base64');
+  yield* formatDocument({ ...page, style, policy: `style-src 'sha256-${hash}'`, body: body() });
+}
+
+/** A self-contained document. */
+export type HtmlDocument = {
+  readonly title: string;
+  readonly subtitle: readonly string[];
+  readonly asOf: Date;
+  readonly style: string;
+  /** What the page may load; everything else is forbidden. */
+  readonly policy: string;
+  readonly body: AsyncIterable<Html>;
+};
+
+/** A whole document, piece by piece. */
+export async function* formatDocument(page: HtmlDocument): AsyncGenerator<string, void, undefined> {
+  const { title, subtitle, asOf, policy, body } = page;
+  const style: Html = { kind: 'html', text: page.style };
+  yield html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${{ kind: 'html', text: policy }}; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Volley">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<h1 dir="auto">${title}</h1>
+${subtitle.map(
+  (line) => html`<p dir="auto">${line}</p>
+`,
+)}</header>
+<main>
+`.text;
+  for await (const part of body) yield part.text;
+  yield `</main>
+<footer>As of ${formatUtc(asOf)} UTC. Times are UTC unless stated otherwise.</footer>
+</body>
+</html>
+`;
 }

@@ -1,40 +1,50 @@
 import { escapeHtml } from '../../domain/html.ts';
-import type { RenderedMessage } from '../../domain/rendered-message.ts';
-import { formatFiles } from './preview-files.ts';
-import { formatFacts, showText } from './preview-text.ts';
+import type { RenderedFile, RenderedMessage } from '../../domain/rendered-message.ts';
+import { type Html, html, type Part } from './html.ts';
+import { factList, formatFileSize, showText, showTextOr } from './preview-text.ts';
 
 /** A mail client with the HTML in a frame of its own, and the plain text below. */
-export function formatEmail({ destination, fields, files }: RenderedMessage): string {
-  const { MessageHTML: html = '', MessagePlain: plain = '', Template: template = '' } = fields;
-  const both = html !== '' && plain !== '';
-  return `<div class="mail">
-${formatFacts([
-  ['From', formatSender(fields['From'] ?? '', fields['FromEmail'] ?? '')],
-  ['Reply-To', showText(fields['ReplyTo'] ?? '')],
+export function emailPart({ destination, fields, files }: RenderedMessage): Html {
+  const { MessageHTML: source = '', MessagePlain: plain = '', Template: template = '' } = fields;
+  const both = source !== '' && plain !== '';
+  return html`<div class="mail">
+${factList([
+  ['From', senderPart(fields['From'] ?? '', fields['FromEmail'] ?? '')],
+  ['Reply-To', showTextOr(fields['ReplyTo'], '')],
   ['To', showText(destination.Recipient)],
-  ['Cc', showText(fields['CCEmail'] ?? '')],
-  ['Bounces to', showText(fields['SMTPFrom'] ?? '')],
-  ['Subject', `<strong>${showText(fields['EmailSubject'] ?? '') || 'no subject'}</strong>`],
-])}${formatFiles(files, 'Attachments')}${html === '' ? '' : formatFrame(html)}${
-  plain === ''
-    ? ''
-    : `<details${both ? '' : ' open'}>
+  ['Cc', showTextOr(fields['CCEmail'], '')],
+  ['Bounces to', showTextOr(fields['SMTPFrom'], '')],
+  ['Subject', html`<strong>${showTextOr(fields['EmailSubject'], 'no subject')}</strong>`],
+])}${attachmentList(files)}${source !== '' && framePart(source)}${
+  plain !== '' &&
+  html`<details${!both && html` open`}>
 <summary>${both ? 'Plain text, for readers that show no HTML' : 'Plain text'}</summary>
 <div class="plain" dir="auto" tabindex="0">${showText(plain)}</div>
 </details>
 `
 }${
-  html === '' && plain === '' && template !== ''
-    ? `<p class="note">The body is the template ${showText(template)} of the service. Volley does not have it.</p>\n`
-    : ''
+  source === '' &&
+  plain === '' &&
+  template !== '' &&
+  html`<p class="note">The body is the template ${showText(template)} of the service. Volley does not have it.</p>
+`
 }</div>
 `;
 }
 
-function formatSender(name: string, address: string): string {
+function senderPart(name: string, address: string): Part {
   if (address === '')
-    return name === '' ? 'the sender of the account' : `${showText(name)} (address of the account)`;
-  return name === '' ? showText(address) : `${showText(name)} &lt;${showText(address)}&gt;`;
+    return name === '' ? 'the sender of the account' : html`${showText(name)} (address of the account)`;
+  return name === '' ? showText(address) : html`${showText(name)} &lt;${showText(address)}&gt;`;
+}
+
+function attachmentList(files: readonly RenderedFile[]): Html | undefined {
+  if (files.length === 0) return undefined;
+  const items = files.map(
+    (file) => html`<li dir="auto">${file.name} <small>${formatFileSize(file)}</small></li>`,
+  );
+  return html`<div class="files"><span>Attachments</span><ul>${items}</ul></div>
+`;
 }
 
 /** What a message may load, beside the policy of the page, which its frame inherits. */
@@ -51,28 +61,30 @@ const connecting = /<\/?(?:link|base|meta|object|embed|iframe|frame|frameset)\b/
 const maxShown = 1_000_000;
 
 /** No script, form, pop-up, navigation or remote content: the frame has no rights, and the policy allows no address. */
-function formatFrame(html: string): string {
-  const own = withoutConnecting(html.slice(0, maxShown).toWellFormed());
+function framePart(message: string): Html {
+  const own = withoutConnecting(message.slice(0, maxShown).toWellFormed());
   const source = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${framePolicy}"><meta http-equiv="x-dns-prefetch-control" content="off"><style>${frameStyle}</style>${own}`;
-  return `<iframe sandbox loading="lazy" title="The HTML of the message" srcdoc="${escapeHtml(source)}"></iframe>
-<p class="note">Remote images and styles are not loaded here.${
-    html.length > maxShown ? ` Only the first ${maxShown.toLocaleString('en')} characters are shown.` : ''
-  }</p>
+  const cut =
+    message.length > maxShown && ` Only the first ${maxShown.toLocaleString('en')} characters are shown.`;
+  // Not shown as text: its control characters are the message's own.
+  const attribute: Html = { kind: 'html', text: escapeHtml(source) };
+  return html`<iframe sandbox loading="lazy" title="The HTML of the message" srcdoc="${attribute}"></iframe>
+<p class="note">Remote images and styles are not loaded here.${cut}</p>
 `;
 }
 
 /** A space stays where a tag was, so that what is around it forms no other one. The text is read once. */
-function withoutConnecting(html: string): string {
+function withoutConnecting(message: string): string {
   let kept = '';
   let from = 0;
-  for (const { index } of html.matchAll(connecting)) {
+  for (const { index } of message.matchAll(connecting)) {
     // Inside of a tag that is left out.
     if (index < from) continue;
-    kept += `${html.slice(from, index)} `;
-    const end = html.indexOf('>', index);
+    kept += `${message.slice(from, index)} `;
+    const end = message.indexOf('>', index);
     // A browser drops a tag without an end too.
     if (end < 0) return kept;
     from = end + 1;
   }
-  return kept + html.slice(from);
+  return kept + message.slice(from);
 }

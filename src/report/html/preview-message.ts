@@ -1,45 +1,44 @@
 import type { Channel } from '../../domain/message.ts';
 import type { FilledPlaceholder, RenderedMessage } from '../../domain/rendered-message.ts';
-import { formatCall } from './preview-call.ts';
-import { formatEmail } from './preview-email.ts';
-import { formatFax } from './preview-fax.ts';
-import { formatSms } from './preview-sms.ts';
-import { formatFacts, showText } from './preview-text.ts';
-import { escapeText } from './text.ts';
+import { type Html, html } from './html.ts';
+import { callPart } from './preview-call.ts';
+import { emailPart } from './preview-email.ts';
+import { faxPart } from './preview-fax.ts';
+import { smsPart } from './preview-sms.ts';
+import { factList, showText, showTextOr } from './preview-text.ts';
 
 /** What a page may load that shows messages: styles and inline images of e-mails are the campaign's own. */
 export const previewPolicy = `style-src 'unsafe-inline'; img-src data:`;
 
 /** A message as its reader sees it, beside what is billed and where its values come from. Needs `previewStyle`. */
-export function formatMessage(message: RenderedMessage): string {
+export function messagePart(message: RenderedMessage): Html {
   const { channel, destination, fields, placeholders } = message;
   const { Recipient, ...carried } = destination;
   const shown = shownFields[channel];
   const others = Object.entries(fields).filter(([name]) => !shown.includes(name));
-  return `<div class="message">
+  return html`<div class="message">
 <div class="reader">
-${formatForReader(message)}</div>
+${readerPart(message)}</div>
 <div class="about">
-${formatFacts([
+${factList([
   ['To', showText(Recipient)],
-  ...Object.entries(carried).map(([name, value]) => [name, showText(value ?? '')] as const),
-  ...others.map(([name, value]) => [name, showText(value)] as const),
-])}${formatPlaceholders(placeholders)}</div>
+  ...[...Object.entries(carried), ...others].map(([name, value]) => [name, showTextOr(value, '')] as const),
+])}${placeholders && placeholderTable(placeholders)}</div>
 </div>
 `;
 }
 
-function formatForReader(message: RenderedMessage): string {
+function readerPart(message: RenderedMessage): Html | undefined {
   switch (message.channel) {
     case 'sms':
-      return formatSms(message);
+      return smsPart(message);
     case 'email':
-      return formatEmail(message);
+      return emailPart(message);
     case 'fax':
-      return formatFax(message);
+      return faxPart(message);
     case 'voice':
     case 'tts':
-      return formatCall(message);
+      return callPart(message);
   }
 }
 
@@ -72,25 +71,26 @@ const shownFields: Readonly<Record<Channel, readonly string[]>> = {
   tts: callFields,
 };
 
-function formatPlaceholders(placeholders: readonly FilledPlaceholder[] | null): string {
-  if (placeholders === null) return '';
+function placeholderTable(placeholders: readonly FilledPlaceholder[]): Html {
   if (placeholders.length === 0)
-    return '<p class="note">No placeholders: all recipients get this message.</p>\n';
+    return html`<p class="note">No placeholders: all recipients get this message.</p>
+`;
   const rows = placeholders.map((each) => {
-    const value = each.value === null ? '' : showText(each.value) || '<em>empty</em>';
-    return `<tr><th scope="row" dir="auto">${escapeText(each.placeholder)}<small>${escapeText(each.place)}</small></th><td><div dir="auto">${value}</div></td><td>${fillerOf(each)}</td></tr>\n`;
+    const value = each.value === null ? '' : showTextOr(each.value, html`<em>empty</em>`);
+    return html`<tr><th scope="row" dir="auto">${each.placeholder}<small>${each.place}</small></th><td><div dir="auto">${value}</div></td><td>${fillerOf(each)}</td></tr>
+`;
   });
-  return `<div class="placeholders" tabindex="0"><table>
+  return html`<div class="placeholders" tabindex="0"><table>
 <caption>Placeholders</caption>
 <thead><tr><th scope="col">Placeholder</th><th scope="col">Value</th><th scope="col">Filled by</th></tr></thead>
 <tbody>
-${rows.join('')}</tbody>
+${rows}</tbody>
 </table></div>
 `;
 }
 
 function fillerOf({ source, mergedFrom }: FilledPlaceholder): string {
   if (source === 'service') return 'the service, when it sends';
-  const filler = mergedFrom === null ? 'Volley' : `the service, from ${escapeText(mergedFrom)}`;
+  const filler = mergedFrom === null ? 'Volley' : `the service, from ${mergedFrom}`;
   return source === 'fallback' ? `${filler}, with the fallback` : filler;
 }

@@ -1,12 +1,14 @@
 import type { RenderedRow } from '../../domain/rendered-message.ts';
 import type { PartCauses } from '../../domain/sms.ts';
+import { count } from '../../platform/sentence.ts';
 import { partCauseLines } from '../part-causes.ts';
-import { formatDocument } from './document.ts';
-import { formatMessage, previewPolicy } from './preview-message.ts';
+import { type Html, html } from './html.ts';
+import { formatDocument } from './page.ts';
+import { messagePart, previewPolicy } from './preview-message.ts';
 import { previewStyle } from './preview-style.ts';
 import { createPageStyle } from './style.ts';
-import { escapeText } from './text.ts';
 
+/** The messages of a plan, and what makes their texts longer. */
 export type PreviewPage = {
   readonly campaign: string;
   readonly channel: string;
@@ -14,7 +16,7 @@ export type PreviewPage = {
   readonly recipients: number;
   readonly asOf: Date;
   readonly rows: readonly RenderedRow[];
-  /** Null in other channels than SMS. */
+  /** What makes texts longer; null in other channels than SMS. */
   readonly partCauses: PartCauses | null;
   readonly smsParts: number | null;
 };
@@ -25,8 +27,7 @@ const maxOpenCauses = 3;
 /** A page with one message at a time. It works without scripts: links choose the message by its number. */
 export function formatPreviewPage(page: PreviewPage): AsyncGenerator<string, void, undefined> {
   const { campaign, channel, account, recipients, asOf, rows } = page;
-  const shown = rows.length === 1 ? '1 row' : `${rows.length} rows`;
-  const readers = recipients === 1 ? '1 recipient' : `${recipients} recipients`;
+  const [shown, readers] = [count(rows.length, 'row'), count(recipients, 'recipient')];
   return formatDocument({
     title: `Messages of ${campaign}`,
     subtitle: [
@@ -35,51 +36,49 @@ export function formatPreviewPage(page: PreviewPage): AsyncGenerator<string, voi
     asOf,
     style: createPageStyle(3) + previewStyle + rows.map(chosenStyle).join('\n'),
     policy: previewPolicy,
-    body: formatBody(page),
+    body: bodyOf(page),
   });
 }
 
-async function* formatBody({
-  rows,
-  partCauses,
-  smsParts,
-}: PreviewPage): AsyncGenerator<string, void, undefined> {
+async function* bodyOf({ rows, partCauses, smsParts }: PreviewPage): AsyncGenerator<Html, void, undefined> {
   const [sum, ...causes] = partCauses && smsParts !== null ? partCauseLines(partCauses, smsParts) : [];
   if (sum !== undefined)
-    yield `<details class="causes"${causes.length <= maxOpenCauses ? ' open' : ''}>
-<summary>${escapeText(sum)}</summary>
-<ul>${causes.map((line) => `<li dir="auto">${escapeText(line)}</li>`).join('\n')}</ul>
+    yield html`<details class="causes"${causes.length <= maxOpenCauses && html` open`}>
+<summary>${sum}</summary>
+<ul>${causes.map((line) => html`<li dir="auto">${line}</li>`)}</ul>
 </details>
 `;
-  if (rows.length === 0) yield '<p>The plan has no recipients.</p>\n';
-  yield `<div class="book">
+  if (rows.length === 0)
+    yield html`<p>The plan has no recipients.</p>
+`;
+  yield html`<div class="book">
 <nav aria-label="Rows"><ul>
-${rows.map(formatLink).join('')}</ul></nav>
+${rows.map(linkItem)}</ul></nav>
 <div class="rows">
 `;
-  for (const [index, row] of rows.entries()) yield formatRow(row, rows[index - 1], rows[index + 1]);
-  yield '</div>\n</div>\n';
+  for (const [index, row] of rows.entries()) yield rowPart(row, rows[index - 1], rows[index + 1]);
+  yield html`</div>
+</div>
+`;
 }
 
-function formatLink({ row, why, kind }: RenderedRow): string {
+function linkItem({ row, why, kind }: RenderedRow): Html {
   const reasons = kind === 'rejected' ? 'not sent to' : why.join(', ');
-  return `<li><a href="#row-${row}"><b>Row ${row}</b>${reasons === '' ? '' : ` <small dir="auto">${escapeText(reasons)}</small>`}</a></li>\n`;
+  return html`<li><a href="#row-${row}"><b>Row ${row}</b>${reasons !== '' && html` <small dir="auto">${reasons}</small>`}</a></li>
+`;
 }
 
-function formatRow(
-  row: RenderedRow,
-  before: RenderedRow | undefined,
-  after: RenderedRow | undefined,
-): string {
+function rowPart(row: RenderedRow, before: RenderedRow | undefined, after: RenderedRow | undefined): Html {
   const id = `row-${row.row}`;
-  const step = (to: RenderedRow | undefined, words: string): string =>
-    to ? `<a href="#row-${to.row}">${words}</a>` : `<span>${words}</span>`;
+  const step = (to: RenderedRow | undefined, words: string): Html =>
+    to ? html`<a href="#row-${to.row}">${words}</a>` : html`<span>${words}</span>`;
   const content =
     row.kind === 'message'
-      ? formatMessage(row.message)
-      : `<p class="note">No message: ${row.reason}${row.column === '' ? '' : `, column ${escapeText(row.column)}`}: ${escapeText(row.detail)}.</p>\n`;
-  return `<article id="${id}" aria-labelledby="${id}-title">
-<div class="head"><h2 id="${id}-title" dir="auto">Row ${row.row} <small>line ${row.line} of ${escapeText(row.file)}${row.why.length === 0 ? '' : ` · ${escapeText(row.why.join(', '))}`}</small></h2>
+      ? messagePart(row.message)
+      : html`<p class="note">No message: ${row.reason}${row.column !== '' && `, column ${row.column}`}: ${row.detail}.</p>
+`;
+  return html`<article id="${id}" aria-labelledby="${id}-title">
+<div class="head"><h2 id="${id}-title" dir="auto">Row ${row.row} <small>line ${row.line} of ${row.file}${row.why.length > 0 && ` · ${row.why.join(', ')}`}</small></h2>
 <div class="steps">${step(before, 'Previous')} ${step(after, 'Next')}</div></div>
 ${content}</article>
 `;

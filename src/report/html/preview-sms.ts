@@ -1,28 +1,24 @@
-import { escapeHtml } from '../../domain/html.ts';
 import type { RenderedMessage, RenderedSms } from '../../domain/rendered-message.ts';
 import type { SmsCause } from '../../domain/sms.ts';
 import { insteadText, nameOfCause } from '../part-causes.ts';
-import { formatFacts, showText } from './preview-text.ts';
-import { escapeText } from './text.ts';
+import { type Html, html } from './html.ts';
+import { factList, showText, showTextOr } from './preview-text.ts';
 
 /** A phone with the message, its parts divided. */
-export function formatSms({ fields, sms, files }: RenderedMessage): string {
-  if (!sms) return '';
-  const sender = fields['FromNumber'] ?? '';
-  return `<div class="phone">
-<div class="caller" dir="auto">${sender === '' ? 'the number of the service' : showText(sender)}</div>
+export function smsPart({ fields, sms, files }: RenderedMessage): Html | undefined {
+  if (!sms) return undefined;
+  const hint = sms.parts.length > 1 ? '; their numbers stand where they begin' : '';
+  return html`<div class="phone">
+<div class="caller" dir="auto">${showTextOr(fields['FromNumber'], 'the number of the service')}</div>
 <div class="screen" tabindex="0">
-<div class="bubble" dir="auto">${formatParts(sms)}</div>
+<div class="bubble" dir="auto">${bubbleText(sms)}</div>
 </div>
 </div>
-${formatFacts([
-  [
-    'Parts',
-    `${sms.parts.length} in ${sms.encoding}${sms.parts.length > 1 ? '; their numbers stand where they begin' : ''}`,
-  ],
+${factList([
+  ['Parts', `${sms.parts.length} in ${sms.encoding}${hint}`],
   ['Characters', countCharacters(sms)],
   ['Forces UCS-2', formatCauses(sms.causes)],
-  ['Files behind links', files.map(({ name }) => escapeText(name)).join(', ')],
+  ['Files behind links', files.map(({ name }) => name).join(', ')],
 ])}`;
 }
 
@@ -34,12 +30,11 @@ function countCharacters({ parts, charactersPerPart }: RenderedSms): string {
 }
 
 function formatCauses(causes: readonly SmsCause[]): string {
-  if (causes.length === 0) return '';
-  return `${causes.map((cause) => escapeText(nameOfCause(cause))).join(', ')}: ${escapeText(insteadText(causes))}`;
+  return causes.length === 0 ? '' : `${causes.map(nameOfCause).join(', ')}: ${insteadText(causes)}`;
 }
 
 /** The text with a number where each further part begins. */
-function formatParts({ parts, causes }: RenderedSms): string {
+function bubbleText({ parts, causes }: RenderedSms): readonly Html[] {
   const numberAt = new Map<number, number>();
   let length = 0;
   for (const [index, { text }] of parts.entries()) {
@@ -48,17 +43,19 @@ function formatParts({ parts, causes }: RenderedSms): string {
   }
   const readPieces = createPieceReader(causes);
   let position = 0;
-  let html = '';
-  for (const { text, open, close } of readPieces(parts.map((part) => part.text).join(''))) {
+  const shown: Html[] = [];
+  for (const { text, mark } of readPieces(parts.map((part) => part.text).join(''))) {
     for (const fragment of splitAt(text, position, numberAt)) {
       const number = numberAt.get(position);
       if (number !== undefined)
-        html += `<span class="cut" title="part ${number} of ${parts.length} begins here">${number}</span>`;
-      html += `${open}${showText(fragment)}${close}`;
+        shown.push(
+          html`<span class="cut" title="part ${number} of ${parts.length} begins here">${number}</span>`,
+        );
+      shown.push(mark(showText(fragment)));
       position += fragment.length;
     }
   }
-  return html;
+  return shown;
 }
 
 function splitAt(text: string, position: number, cuts: ReadonlyMap<number, number>): string[] {
@@ -66,7 +63,7 @@ function splitAt(text: string, position: number, cuts: ReadonlyMap<number, numbe
   return [0, ...inside].map((from, index) => text.slice(from, inside[index] ?? text.length));
 }
 
-type Piece = { readonly text: string; readonly open: string; readonly close: string };
+type Piece = { readonly text: string; readonly mark: (text: Html) => Html };
 
 /** The service's placeholders and the characters that force UCS-2 stand out. */
 function createPieceReader(causes: readonly SmsCause[]): (text: string) => Piece[] {
@@ -79,17 +76,22 @@ function createPieceReader(causes: readonly SmsCause[]): (text: string) => Piece
   const special = new RegExp(`(\\[\\[[^[\\]]*\\]\\]${alternatives.join('')})`, 'u');
   return (text) =>
     text.split(special).map((piece, index) => {
-      if (index % 2 === 0) return { text: piece, open: '', close: '' };
       const cause = costly.get(piece);
-      if (!cause)
-        return { text: piece, open: '<span class="later" title="filled by the service">', close: '</span>' };
-      const why = `${nameOfCause(cause)} forces UCS-2: ${insteadText([cause])}`;
-      return { text: piece, open: `<mark title="${escapeHtml(escapeTitle(why))}">`, close: '</mark>' };
+      return {
+        text: piece,
+        mark: index % 2 === 0 ? (shown) => shown : cause ? markCostly(cause) : markLater,
+      };
     });
 }
 
-function escapeTitle(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '');
+function markLater(shown: Html): Html {
+  return html`<span class="later" title="filled by the service">${shown}</span>`;
+}
+
+function markCostly(cause: SmsCause): Piece['mark'] {
+  const why = `${nameOfCause(cause)} forces UCS-2: ${insteadText([cause])}`;
+  const title = why.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '');
+  return (shown) => html`<mark title="${title}">${shown}</mark>`;
 }
 
 function escapeExpression(text: string): string {

@@ -1,4 +1,4 @@
-/** For messages as `formatMessage` writes them, in any page that has the colours of `createPageStyle`. */
+/** The style of messages as `messagePart` writes them, in any page that has the colours of `createPageStyle`. */
 export const messageStyle = `
 :root { --bubble: #e9e9eb; --bubble-ink: #111418; --frame: #22272e; --mark: #ffd33d; --mark-ink: #1b1f24; --later: #1f5fbf; }
 @media (prefers-color-scheme: dark) {
@@ -59,7 +59,7 @@ kbd { padding: .1em .45em; border: 1px solid var(--quiet); border-radius: .3em; 
 }
 `;
 
-/** For the page that lists messages. */
+/** The style of the page that lists messages. */
 export const previewStyle = `
 body { max-width: 100rem; }
 h2, h3 { margin: 0; line-height: 1.3; overflow-wrap: anywhere; }

@@ -1,8 +1,9 @@
-import { escapeText } from './text.ts';
+import { escapeText } from './html.ts';
 
-/** In units of the SVG, which the page scales. */
+/** The width of every chart, in units of the SVG, which the page scales. */
 export const chartWidth = 400;
 
+/** The colours of charts, which the style of the page decides. */
 export const colours = {
   ink: 'currentColor',
   bar: 'var(--bar)',
@@ -13,19 +14,22 @@ export const colours = {
 
 type Colour = (typeof colours)[keyof typeof colours];
 
+/** What is drawn, in units of the SVG. */
 export type Drawing = { readonly height: number; readonly marks: string };
 
 type Rectangle = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
+/** A filled rectangle. */
 export function bar({ x, y, width, height }: Rectangle, fill: Colour): string {
   return `<rect x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" width="${formatCoordinate(width)}" height="${formatCoordinate(height)}" fill="${fill}"/>`;
 }
 
+/** A horizontal line. */
 export function line(x1: number, x2: number, y: number, stroke: Colour): string {
   return `<path d="M${formatCoordinate(x1)},${formatCoordinate(y)}H${formatCoordinate(x2)}" stroke="${stroke}"/>`;
 }
 
-/** The page's style sets the direction of each script. */
+/** A text. The page's style sets the direction of each script. */
 export function text(x: number, y: number, words: string, style: TextStyle = {}): string {
   const { fill = colours.ink, size = 12, anchor = 'start' } = style;
   return `<text x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escapeText(words)}</text>`;
@@ -37,6 +41,7 @@ type TextStyle = {
   readonly anchor?: 'start' | 'middle' | 'end';
 };
 
+/** A chart of nothing. */
 export function drawEmpty(): Drawing {
   return { height: 20, marks: text(0, 14, 'Nothing to show.') };
 }

@@ -12,7 +12,6 @@ import type { Sheet } from '../formats/sheet.ts';
 import { badge, longText, shortened } from './cells.ts';
 import { groupThousands } from './figures.ts';
 import { type Html, html, type Part } from './html.ts';
-import { escapeText } from './text.ts';
 
 /** More lines are read by programs; a browser holds a page whole. */
 const maxVisible = 200;
@@ -26,7 +25,7 @@ export async function* formatHtmlTable<Row>(
   sheet: Pick<Sheet<Row>, 'columns' | 'rows' | 'totals'>,
   caption: string,
   allLines?: AllLines,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<Html, void, undefined> {
   const first: Row[] = [];
   let count = 0;
   for await (const batch of sheet.rows) {
@@ -35,19 +34,23 @@ export async function* formatHtmlTable<Row>(
   }
   const totals = sheet.totals ? await sheet.totals() : [];
   const columns = withEvenDecimals(sheet.columns, [...first, ...totals]);
-  yield htmlTable(caption, columns, first.slice(0, maxVisible), { totals }).text;
+  yield drawTable(caption, columns, first.slice(0, maxVisible), { totals });
   const folded = first.slice(maxVisible);
   if (folded.length === 0) return;
   const last = first.length;
   const range = `Lines ${groupThousands(maxVisible + 1)} to ${groupThousands(last)}`;
   const which = `${range}${count === last ? '' : ` of ${groupThousands(count)}`}`;
-  yield `<details class="more">\n<summary>${which}</summary>\n${htmlTable(`${caption}: ${range}`, columns, folded).text}</details>\n`;
-  if (count > last) yield formatRest(last + 1, count, allLines);
+  yield html`<details class="more">
+<summary>${which}</summary>
+${drawTable(`${caption}: ${range}`, columns, folded)}</details>
+`;
+  if (count > last) yield restPart(last + 1, count, allLines);
 }
 
-/** Of a page of the dashboard. A file has UTC, no links, and its words as a whole. */
+/** How a page of the dashboard shows a table. A file has UTC, no links, and its words as a whole. */
 export type PageView = { readonly zone: string; readonly pathOf: (link: Link) => string };
 
+/** What a table has besides its columns and lines. */
 export type TableOptions<Row> = {
   readonly totals?: readonly Row[];
   readonly view?: PageView | undefined;
@@ -56,26 +59,41 @@ export type TableOptions<Row> = {
   readonly rowId?: ((row: Row) => string) | undefined;
 };
 
-/** It scrolls within its frame, so the keyboard must reach it. */
+/** A table of a page. Decimals that stand below each other have equally many places. */
 export function htmlTable<Row>(
   caption: string,
-  list: Columns<Row>,
+  columns: Columns<Row>,
+  lines: readonly Row[],
+  options: TableOptions<Row> = {},
+): Html {
+  const even = withEvenDecimals(columns, [...lines, ...(options.totals ?? [])]);
+  return drawTable(caption, even, lines, options);
+}
+
+/** It scrolls within its frame, so the keyboard must reach it. */
+function drawTable<Row>(
+  caption: string,
+  columns: Columns<Row>,
   lines: readonly Row[],
   { totals = [], view, id, rowId }: TableOptions<Row> = {},
 ): Html {
-  const columns = withEvenDecimals(list, [...lines, ...totals]);
   const titles = columns.map(
     (column) => html`<th scope="col"${attributesOf(column.kind)}>${titleOf(column, view?.zone)}</th>`,
   );
   const lineOf = (row: Row): Html => {
-    const cells = columns.map((column, index) =>
-      tableCell(column, row, { isFirst: index === 0, view, rowId }),
-    );
+    const cells = columns.map((column, index) => {
+      const { attributes, content } = cellOf(column, row, { view, rowId });
+      return index === 0
+        ? html`<th scope="row"${attributes}>${content}</th>`
+        : html`<td${attributes}>${content}</td>`;
+    });
     return html`<tr>${cells}</tr>
 `;
   };
   const none = html`<tr><td colspan="${columns.length}">No lines.</td></tr>
 `;
+  // Many totals would cover the lines.
+  const foot = totals.length <= 3 && html` class="few"`;
   return html`<section class="lines" aria-label="${caption}" tabindex="0"${id !== undefined && html` id="${id}"`}>
 <table>
 <caption>${caption}</caption>
@@ -84,7 +102,7 @@ export function htmlTable<Row>(
 ${lines.length === 0 ? none : lines.map(lineOf)}</tbody>
 ${
   totals.length > 0 &&
-  html`<tfoot${manyTotals(totals.length)}>
+  html`<tfoot${foot}>
 ${totals.map(lineOf)}</tfoot>
 `
 }</table>
@@ -92,12 +110,7 @@ ${totals.map(lineOf)}</tfoot>
 `;
 }
 
-/** Many would cover the lines. */
-function manyTotals(totals: number): Html | false {
-  return totals <= 3 && html` class="few"`;
-}
-
-const attributes = {
+const attributesOfKind = {
   number: html` class="n"`,
   time: html` class="t"`,
   text: html` dir="auto"`,
@@ -110,43 +123,43 @@ function attributesOf(kind: CellKind, text?: string): Html {
   switch (kind) {
     case 'integer':
     case 'decimal':
-      return attributes.number;
+      return attributesOfKind.number;
     case 'time':
-      return attributes.time;
+      return attributesOfKind.time;
     case 'words':
-      return text === undefined ? attributes.text : attributes.long;
+      return text === undefined ? attributesOfKind.text : attributesOfKind.long;
     case 'state':
-      return attributes.text;
+      return attributesOfKind.text;
     case 'text':
-      if (!text) return attributes.text;
-      return text.length > 36 ? attributes.long : text.length <= 20 ? attributes.short : attributes.text;
+      if (!text) return attributesOfKind.text;
+      if (text.length > 36) return attributesOfKind.long;
+      return text.length <= 20 ? attributesOfKind.short : attributesOfKind.text;
   }
 }
 
-type CellPlace<Row> = Pick<TableOptions<Row>, 'view' | 'rowId'> & { readonly isFirst: boolean };
+type Cell = { readonly attributes: Html; readonly content: Part };
 
-function tableCell<Row>(column: Column<Row>, row: Row, { isFirst, view, rowId }: CellPlace<Row>): Html {
-  const text = column.cell ? '' : shownText(column, row, view?.zone ?? 'UTC');
-  const asKind = attributesOf(column.kind, text);
-  const content = column.cell ? column.cell(row) : withNote(column, row, text, { view, rowId });
-  return isFirst ? html`<th scope="row"${asKind}>${content}</th>` : html`<td${asKind}>${content}</td>`;
-}
-
-function withNote<Row>(
+function cellOf<Row>(
   column: Column<Row>,
   row: Row,
-  text: string,
   { view, rowId }: Pick<TableOptions<Row>, 'view' | 'rowId'>,
-): Part {
-  const target = text === '' ? null : (column.target?.(row) ?? null);
+): Cell {
+  const { kind } = column;
+  if (column.cell) return { attributes: attributesOf(kind, ''), content: column.cell(row) };
+  const text = shownText(column, row, view?.zone ?? 'UTC');
+  const attributes = attributesOf(kind, text);
+  if (!view) return { attributes, content: withNote(cellContent(kind, text), noteText(column, row, 'UTC')) };
+  const target = text === '' ? undefined : column.target?.(row);
   const wordsId = rowId && `${column.key}-${rowId(row)}`;
-  const content =
-    view && target
-      ? html`<a href="${view.pathOf(target)}">${cellContent(column.kind, shortened(text))}</a>`
-      : view && column.kind === 'words'
-        ? longText(text, wordsId)
-        : cellContent(column.kind, text);
-  const note = noteText(column, row, view?.zone ?? 'UTC');
+  const content = target
+    ? html`<a href="${view.pathOf(target)}">${cellContent(kind, shortened(text))}</a>`
+    : kind === 'words'
+      ? longText(text, wordsId)
+      : cellContent(kind, text);
+  return { attributes, content: withNote(content, noteText(column, row, view.zone)) };
+}
+
+function withNote(content: Part, note: string): Part {
   return note === '' ? content : html`${content} <small>${note}</small>`;
 }
 
@@ -159,7 +172,7 @@ function cellContent(kind: CellKind, text: string): Part {
   return groupThousands(text);
 }
 
-function formatRest(first: number, last: number, allLines: AllLines | undefined): string {
+function restPart(first: number, last: number, allLines: AllLines | undefined): Html {
   const which =
     first === last
       ? `Line ${groupThousands(last)} is`
@@ -167,6 +180,7 @@ function formatRest(first: number, last: number, allLines: AllLines | undefined)
   const how =
     allLines === undefined
       ? 'Other formats, such as csv, have every line.'
-      : `Every line, as CSV: <code>${escapeText(allLines)}</code>`;
-  return `<p class="rest">${which} not in this page; totals are of all lines. ${how}</p>\n`;
+      : html`Every line, as CSV: <code>${allLines}</code>`;
+  return html`<p class="rest">${which} not in this page; totals are of all lines. ${how}</p>
+`;
 }

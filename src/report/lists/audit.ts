@@ -1,8 +1,16 @@
-import { auditActions, auditInterfaces, auditOutcomes } from '../../domain/access.ts';
+import { type AuditInterface, auditActions, auditInterfaces, auditOutcomes } from '../../domain/access.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import { runColumn } from './usual.ts';
+
+/** How an actor acted, in words. */
+export const interfaceWords: Readonly<Record<AuditInterface, string>> = {
+  cli: 'on the command line',
+  api: 'over the API',
+  dashboard: 'in the dashboard',
+  schedule: 'by schedule',
+};
 
 /** What users, programs and schedules did. */
 export const auditColumns: Columns<AuditEntry> = [
@@ -37,7 +45,7 @@ function formatDetails(details: AuditEntry['details']): string {
     .join('; ');
 }
 
-/** In their order, without those that say nothing. */
+/** The details in their order, without those that say nothing. */
 export function shownDetails(
   details: AuditEntry['details'],
 ): readonly { readonly name: string; readonly value: string }[] {

@@ -1,12 +1,19 @@
-import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { RunKind } from '../../domain/runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { FailedRequest } from '../../ledger/requests/stream-failed.ts';
 import { count } from '../../platform/sentence.ts';
-import { type Columns, integerColumn, stateColumn, timeColumn, wordsColumn } from '../column.ts';
+import { type Columns, integerColumn, stateColumn, timeColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import { formatCampaign } from '../run-summary.ts';
-import { chargeCodeColumn, departmentColumn, messageIdColumn, subAccountColumn } from './usual.ts';
+import {
+  chargeCodeColumn,
+  departmentColumn,
+  messageIdColumn,
+  reasonColumn,
+  recipientsColumn,
+  subAccountColumn,
+  wordsOf,
+} from './usual.ts';
 
 type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
   readonly request: number | null;
@@ -17,12 +24,12 @@ const columns: Columns<FailureLine> = [
   messageIdColumn,
   integerColumn('request', 'Request', { minor: 5 }),
   stateColumn('state', 'State'),
-  wordsColumn('reason', 'Reason', ({ reason }) => formatReasonOrNull(reason)),
+  reasonColumn,
   integerColumn('httpStatus', 'HTTP', { minor: 4 }),
   integerColumn('attempts', 'Attempts', { minor: 3 }),
   timeColumn('firstAt', 'First', { minor: 6 }),
   timeColumn('lastAt', 'Last', { minor: 2 }),
-  integerColumn('recipients', 'Recipients', { minor: 1 }),
+  { ...recipientsColumn, minor: 1 },
   { ...subAccountColumn, minor: 1 },
   { ...departmentColumn, minor: 4 },
   { ...chargeCodeColumn, minor: 1 },
@@ -66,11 +73,9 @@ export function failureSheet(
 }
 
 /** Requests that were not accepted, by state and reason. */
-export const failureGroupColumns: Columns<
-  Omit<FailureGroup, 'group' | 'reason'> & { readonly reason: string | null }
-> = [
+export const failureGroupColumns: Columns<Omit<FailureGroup, 'group'>> = [
   stateColumn('state', 'State'),
-  wordsColumn('reason', 'Reason'),
+  { ...reasonColumn, shown: ({ reason }) => wordsOf(reason) },
   integerColumn('requests', 'Requests'),
-  integerColumn('recipients', 'Recipients'),
+  recipientsColumn,
 ];

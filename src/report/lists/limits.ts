@@ -1,5 +1,6 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import { type Columns, decimalColumn, textColumn } from '../column.ts';
+import { groupThousands } from '../html/figures.ts';
 import { accountColumn } from './usual.ts';
 
 /** Limits of an account: of its file, those that an operator set instead, and those in force. */
@@ -22,6 +23,14 @@ const titles = {
   requestsPerSecond: 'requests a second',
   recipientsPerSecond: 'recipients a second',
 } as const;
+
+/** `20 requests`, `5 recipients`: what may be sent in a second; nothing without a limit. */
+export function limitTexts({ requestsPerSecond, recipientsPerSecond }: RateLimits): string[] {
+  return [
+    requestsPerSecond === null ? [] : `${groupThousands(requestsPerSecond)} requests`,
+    recipientsPerSecond === null ? [] : `${groupThousands(recipientsPerSecond)} recipients`,
+  ].flat();
+}
 
 /** A line for each limit of an account. */
 export function limitLines({ account, file, set, inForce }: AccountLimits): LimitLine[] {

@@ -13,6 +13,8 @@ export const monthColumns: Columns<Closing> = [
   textColumn('closedBy', 'By'),
 ];
 
+export const noMonths = 'No month is closed yet.';
+
 /** What closing a month has done. */
 export function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
   const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));

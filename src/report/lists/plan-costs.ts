@@ -2,7 +2,7 @@ import type { Unit } from '../../domain/rates.ts';
 import { type Columns, decimalColumn, integerColumn } from '../column.ts';
 import { namedPayerColumns } from './usual.ts';
 
-/** Of an estimate: what one payer would pay. */
+/** What one payer would pay, by the estimate. */
 type PlannedCost = {
   readonly subAccount: string | null;
   readonly chargeCode: string | null;

@@ -1,8 +1,7 @@
-import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { FailedRecipient } from '../../ledger/runs/failed-recipients.ts';
 import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
-import { addressColumn, messageIdColumn } from './usual.ts';
+import { addressColumn, messageIdColumn, reasonColumn, wordsOf } from './usual.ts';
 
 type PlacedRecipient = Pick<UndeliveredRecipient, 'address' | 'file' | 'line' | 'request' | 'messageId'>;
 
@@ -22,7 +21,7 @@ const requestColumns: Columns<PlacedRecipient> = [integerColumn('request', 'Requ
 export const failedRecipientColumns: Columns<FailedRecipient> = [
   ...contactColumns,
   stateColumn('state', 'State'),
-  wordsColumn('reason', 'Reason', ({ reason }) => formatReasonOrNull(reason)),
+  reasonColumn,
   ...requestColumns,
   integerColumn('attempts', 'Attempts'),
   timeColumn('at', 'At'),
@@ -31,7 +30,7 @@ export const failedRecipientColumns: Columns<FailedRecipient> = [
 /** Recipients that delivery reports call undelivered. */
 export const undeliveredColumns: Columns<UndeliveredRecipient> = [
   ...contactColumns,
-  wordsColumn('result', 'Result', ({ result }) => result ?? 'no words'),
+  wordsColumn('result', 'Result', ({ result }) => wordsOf(result)),
   timeColumn('at', 'Reported'),
   ...requestColumns,
 ];

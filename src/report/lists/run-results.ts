@@ -1,3 +1,4 @@
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { DeliveryResult } from '../../ledger/counts/groups.ts';
 import type { AttemptGroup } from '../../ledger/runs/describe-sending.ts';
 import { formatPayer } from '../billing-words.ts';
@@ -11,6 +12,7 @@ import {
   wordsColumn,
 } from '../column.ts';
 import type { MoneyFigures } from '../run-money.ts';
+import { recipientsColumn, wordsOf } from './usual.ts';
 
 /** How the attempts of a run ended. */
 export const attemptEndColumns: Columns<AttemptGroup> = [
@@ -21,16 +23,12 @@ export const attemptEndColumns: Columns<AttemptGroup> = [
   integerColumn('attempts', 'Attempts'),
 ];
 
-export const recipientsColumn = integerColumn('recipients', 'Recipients');
-/** Its result is text. */
-export type DeliveryResultText = Pick<DeliveryResult, 'outcome' | 'recipients'> & {
-  readonly result: string | null;
-};
-
 /** What delivery reports say of the recipients of a run. */
-export const deliveryResultColumns: Columns<DeliveryResultText> = [
+export const deliveryResultColumns: Columns<Omit<DeliveryResult, 'group'>> = [
   stateColumn('outcome', 'Outcome'),
-  wordsColumn('result', 'Result'),
+  wordsColumn('result', 'Result', ({ result }) => formatReasonOrNull(result), {
+    shown: ({ result }) => wordsOf(result),
+  }),
   recipientsColumn,
 ];
 

@@ -2,14 +2,21 @@ import { channels } from '../../domain/message.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { runKinds, runStates } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
-import type { ListedRun } from '../../ledger/runs/find.ts';
-import { type Columns, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import type { ListedRun, ListFigures } from '../../ledger/runs/find.ts';
+import type { DispatchProgress } from '../../ledger/slices/progress.ts';
+import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { formatCampaign } from '../run-summary.ts';
 import { shortWait } from '../wait-words.ts';
 import { accountColumn, campaignColumn, runColumn } from './usual.ts';
 
-/** With what it waits for, if that was read. */
+/** A run with what it waits for, if that was read. */
 type RunOfList = ListedRun & { readonly waits?: readonly RunWait[] };
+
+/** What the document of the API says of a run. */
+export const runAbout = {
+  kind: '`test`: rows of the contact files, sent to addresses of the operator.',
+  reason: 'The reason of its state, if there is one.',
+} as const;
 
 const reasonOf = ({ stateReason }: ListedRun): string | null => formatReasonOrNull(stateReason);
 
@@ -20,7 +27,7 @@ export const runColumns: Columns<RunOfList> = [
   textColumn('kind', 'Kind', {
     only: ['json'],
     values: runKinds,
-    about: '`test`: rows of the contact files, sent to addresses of the operator.',
+    about: runAbout.kind,
   }),
   { ...accountColumn, only: ['json'] },
   textColumn('channel', 'Channel', { values: channels, minor: 1 }),
@@ -31,7 +38,7 @@ export const runColumns: Columns<RunOfList> = [
   wordsColumn('reason', 'Reason', reasonOf, {
     only: ['json'],
     nullable: true,
-    about: 'The reason of its state, if there is one.',
+    about: runAbout.reason,
   }),
   timeColumn('createdAt', 'Planned'),
   timeColumn('finishedAt', 'Finished', {
@@ -39,3 +46,27 @@ export const runColumns: Columns<RunOfList> = [
     nullable: true,
   }),
 ];
+
+/** A run as it is now, as far as the list shows it. */
+type RunFigures = {
+  readonly progress: Pick<DispatchProgress, 'settled' | 'total' | 'notAccepted' | 'counts'>;
+  readonly figures: Pick<ListFigures, 'cost' | 'currency'>;
+};
+
+/** What the page of all runs shows besides. It follows the runs while they are sent. */
+export const runFigureColumns: Columns<RunFigures> = [
+  textColumn('sent', 'Sent', ({ progress: { settled, total } }) => `${settled} of ${total}`),
+  integerColumn(
+    'notAccepted',
+    'Not accepted',
+    ({ progress: { notAccepted, counts } }) => notAccepted - counts.requests.in_doubt,
+  ),
+  integerColumn('inDoubt', 'In doubt', ({ progress }) => progress.counts.requests.in_doubt),
+  integerColumn('cost', 'Cost so far', costOf),
+];
+
+/** What delivery reports say, or the estimate until they come; null without rates, or before anything is booked. */
+export function costOf({ figures: { cost, currency } }: Pick<RunFigures, 'figures'>): string | null {
+  if (cost === null || currency === null) return null;
+  return /^0(\.0*)?$/.test(cost.price) ? cost.estimated : cost.price;
+}

@@ -1,6 +1,7 @@
+import type { Reason } from '../../domain/reasons.ts';
 import { type TickState, tickStates } from '../../domain/runs.ts';
-import { type Columns, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
-import { campaignColumn, runColumn } from './usual.ts';
+import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
+import { campaignColumn, reasonColumn, runColumn } from './usual.ts';
 
 type ScheduleTimes = {
   readonly cron?: string | undefined;
@@ -41,7 +42,7 @@ type TickLine = {
   readonly dueAt: Date;
   readonly state: TickState;
   readonly run: string | null;
-  readonly reason: string | null;
+  readonly reason: Reason | null;
 };
 
 /** What came of the times at which schedules were due. */
@@ -50,7 +51,7 @@ export const tickColumns: Columns<TickLine> = [
   timeColumn('dueAt', 'Due'),
   stateColumn('state', 'State', { values: tickStates }),
   { ...runColumn, nullable: true },
-  wordsColumn('reason', 'Reason', { nullable: true }),
+  { ...reasonColumn, nullable: true },
 ];
 
 type UpcomingTick = {

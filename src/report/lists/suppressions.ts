@@ -10,7 +10,7 @@ const sourceWords: Readonly<Record<SuppressionSource, string>> = {
   report: 'the service, by a delivery report',
 };
 
-/** With `--csv` the list that `volley suppress import` reads, known by `suppressionListColumns`: empty means all. */
+/** Suppressions. With `--csv` it is the list that `volley suppress import` reads, known by `suppressionListColumns`: empty means all. */
 export const suppressionColumns: Columns<Suppression> = [
   textColumn('channel', 'Channel'),
   {

@@ -1,6 +1,14 @@
-import { tokenScopes } from '../../domain/access.ts';
+import { type TokenScope, tokenScopes } from '../../domain/access.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
+
+/** What a token of each scope allows, beside what the scopes before it allow. */
+export const scopeWords: Readonly<Record<TokenScope, string>> = {
+  read: 'lists, status and reports',
+  run: 'also start, pause, resume and cancel',
+  approve: 'also approve runs that another person planned',
+  admin: 'also resolve doubts, set limits, and see the audit trail and tokens',
+};
 
 type TokenState = 'valid' | 'expired' | 'revoked';
 

@@ -1,5 +1,7 @@
+import type { Reason } from '../../domain/reasons.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { formatPayer } from '../billing-words.ts';
-import { type Column, textColumn } from '../column.ts';
+import { type Column, integerColumn, textColumn, wordsColumn } from '../column.ts';
 
 /** Columns of many lists. Each is about what it names: the run, the account, the recipient. */
 export const runColumn: Column<{ readonly run: string | null }> = textColumn('run', 'Run', ({ run }) => run, {
@@ -29,6 +31,20 @@ export const addressColumn: Column<{ readonly address: string | null }> = textCo
   { target: ({ address }) => (address === null ? null : { kind: 'recipient', recipient: address }) },
 );
 
+export const recipientsColumn = integerColumn('recipients', 'Recipients');
+
+/** Why something is in its state, in words. */
+export const reasonColumn: Column<{ readonly reason: Reason | null }> = wordsColumn(
+  'reason',
+  'Reason',
+  ({ reason }) => formatReasonOrNull(reason),
+);
+
+/** What the service said, or that it said nothing. */
+export function wordsOf(reason: Reason | null): string {
+  return formatReasonOrNull(reason) ?? 'no words';
+}
+
 type Payer = {
   readonly subAccount: string | null;
   readonly department: string | null;
@@ -41,7 +57,7 @@ export const chargeCodeColumn: Column<Pick<Payer, 'chargeCode'>> = textColumn('c
 
 type NamedColumn<Key extends keyof Payer> = Column<Pick<Payer, Key>>;
 
-/** Where it matters that a request has none. */
+/** The payers, where it matters that a request has none. */
 export const namedPayerColumns: { readonly [Key in keyof Payer]: NamedColumn<Key> } = {
   subAccount: { ...subAccountColumn, shown: ({ subAccount }) => formatPayer(subAccount) },
   department: { ...departmentColumn, shown: ({ department }) => formatPayer(department) },

@@ -1,45 +1,38 @@
 import { z } from 'zod';
-import { auditActions } from '../../domain/access.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { resolutions } from '../../domain/runs.ts';
 import { approveRun } from '../../engine/plan/approve-run.ts';
 import { resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
+import { resolutionWords } from '../../report/doubts.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
 import { tokenColumns } from '../../report/lists/tokens.ts';
+import { auditQuestion, plainText, toAuditFilter } from '../../report/questions.ts';
+import { runActionWords } from '../../report/run-action-words.ts';
 import { callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
-import {
-  answer,
-  noParameters,
-  plainText,
-  type Routes,
-  reason,
-  reasonIfAny,
-  runParameters,
-  scoped,
-  scopedToAllAccounts,
-} from './route.ts';
+import { answer, noParameters, operation, type Routes, reason, reasonIfAny, runParameters } from './route.ts';
 import { approval, auditPage, resolved, tokenList } from './schemas.ts';
+
+const forAdmins = { scope: 'admin', allAccounts: true } as const;
+const approving = { scope: 'approve', refusals: [404, 409, 413, 415] } as const;
+const resolving = { scope: 'admin', refusals: [404, 409, 413, 415] } as const;
 
 export function addAdminRoutes(server: Routes): void {
   addApprove(server);
   addResolve(server);
   addAudit(server);
-  const tokens = scopedToAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/tokens',
-    config: tokens.config,
-    schema: {
+    ...operation(forAdmins, {
       operationId: 'listTokens',
       summary: 'Lists the tokens by name, without their secrets. `volley token` creates and revokes them.',
-      security: tokens.security,
       querystring: noParameters,
-      response: { 200: answer('The tokens, by name.', tokenList), ...tokens.problems },
-    },
+      response: { 200: answer('The tokens, by name.', tokenList) },
+    }),
     handler: async (request) => {
       const { ledger, now } = callOf(request).context;
       const columns = tokenColumns(now());
@@ -50,22 +43,18 @@ export function addAdminRoutes(server: Routes): void {
 }
 
 function addApprove(server: Routes): void {
-  const approving = scoped('approve', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/approve',
-    config: approving.config,
-    schema: {
+    ...operation(approving, {
       operationId: 'approveRun',
       summary: "Approves a run that waits for approval, as the token's owner.",
-      description:
-        "The owner must be another person than the planner, the persons who put in the schedule, and the makers of the token with which it was planned. The makers of the caller's token must not have planned it. The campaign and its contact files must be unchanged. A run of a schedule or of the API then starts by itself.",
-      security: approving.security,
+      description: `The owner must be another person than the planner, the persons who put in the schedule, and the makers of the token with which it was planned. The makers of the caller's token must not have planned it. ${runActionWords.approve.what}`,
       params: runParameters,
       querystring: noParameters,
       body: reasonIfAny,
-      response: { 200: answer('The approval.', approval), ...approving.problems },
-    },
+      response: { 200: answer('The approval.', approval) },
+    }),
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
@@ -81,9 +70,7 @@ const resolveBody = z
   .strictObject({
     resolution: z
       .enum(resolutions)
-      .describe(
-        'accepted: the service has them. resend: send them again; recipients can get the message twice. abandon: give them up.',
-      ),
+      .describe(resolutions.map((each) => `${each}: ${resolutionWords[each].what}`).join(' ')),
     reason,
     requests: z
       .array(plainText(64))
@@ -102,20 +89,17 @@ const resolveBody = z
   });
 
 function addResolve(server: Routes): void {
-  const resolving = scoped('admin', 404, 409, 413, 415);
   server.route({
     method: 'POST',
     url: '/runs/:run/resolve',
-    config: resolving.config,
-    schema: {
+    ...operation(resolving, {
       operationId: 'resolveRun',
       summary: "Resolves requests in doubt. The decision of the token's owner is recorded.",
-      security: resolving.security,
       params: runParameters,
       querystring: noParameters,
       body: resolveBody,
-      response: { 200: answer('How many were resolved.', resolved), ...resolving.problems },
-    },
+      response: { 200: answer('How many were resolved.', resolved) },
+    }),
     handler: async (request) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
@@ -131,36 +115,21 @@ function addResolve(server: Routes): void {
 const maxEntries = 1_000;
 
 function addAudit(server: Routes): void {
-  const audit = scopedToAllAccounts('admin');
   server.route({
     method: 'GET',
     url: '/audit',
-    config: audit.config,
-    schema: {
+    ...operation(forAdmins, {
       operationId: 'listAudit',
-      summary: 'Lists the audit trail, newest first.',
-      security: audit.security,
-      querystring: z.strictObject({
-        run: runParameters.shape.run.optional(),
-        who: plainText(200).optional(),
-        action: z.enum(auditActions).optional(),
-        since: z.iso
-          .datetime()
-          .optional()
-          .describe('Entries from this time on, such as 2026-11-21T08:00:00Z.'),
+      summary: 'The audit trail, newest first.',
+      querystring: auditQuestion.schema.extend({
         limit: z.coerce.number().int().min(1).max(maxEntries).default(100),
-        before: z
-          .string()
-          .regex(/^\d{1,18}$/, 'expected `next` of an earlier page')
-          .optional(),
       }),
-      response: { 200: answer('A page of the audit trail.', auditPage), ...audit.problems },
-    },
+      response: { 200: answer('A page of the audit trail.', auditPage) },
+    }),
     handler: async (request) => {
-      const { since, limit, ...filter } = request.query;
+      const { limit, ...asked } = request.query;
       const { pool } = callOf(request).context.ledger;
-      const from = since === undefined ? undefined : new Date(since);
-      const found = await listAudit(pool, { ...filter, since: from }, limit + 1);
+      const found = await listAudit(pool, toAuditFilter(asked, 'UTC'), limit + 1);
       const entries = found.slice(0, limit);
       return {
         entries: entries.map((entry) => toRecord(auditColumns, entry)),

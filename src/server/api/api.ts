@@ -10,9 +10,8 @@ import { answerUnknownPaths, defaultLimits, openLimitedServer } from '../limited
 import type { ApiObserver } from '../metrics.ts';
 import { createRefusalCount } from '../refusal-count.ts';
 import { addAuthentication } from './authentication.ts';
-import { type CallLimits, createCallLimits } from './call-limits.ts';
+import { type CallLimits, createCallLimits, type ReportTimes } from './call-limits.ts';
 import { addRoutes, apiPath } from './document.ts';
-import type { ReportTimes } from './late-report.ts';
 import { createErrorHandler, ProblemError, sendProblem } from './problem.ts';
 import type { Routes } from './route.ts';
 

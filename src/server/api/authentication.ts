@@ -6,6 +6,7 @@ import { nameCaller } from '../arriving-bodies.ts';
 import type { RefusalCount } from '../refusal-count.ts';
 import { type Call, keepCall } from './call.ts';
 import { ProblemError, sendProblem } from './problem.ts';
+import { statusDescriptions } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -79,7 +80,7 @@ function accountsProblem(): ProblemError {
 
 function tooManyProblem(seconds: number): ProblemError {
   const headers = { 'retry-after': String(seconds) };
-  return new ProblemError(429, 'token', 'Too many calls without a valid token. Wait, then try again.', {
+  return new ProblemError(429, 'token', `${statusDescriptions[429]} Wait, then try again.`, {
     headers,
   });
 }

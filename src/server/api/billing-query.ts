@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
-import type { EngineContext } from '../../engine/context.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
 import { noName, parseDimensions, toBillingQuery } from '../../report/billing-words.ts';
-import { plainText } from './route.ts';
+import { plainText } from '../../report/questions.ts';
+import { type Caller, findVisibleRun } from './call.ts';
 
 const names = z.union([plainText(200), z.array(plainText(200)).max(100)]).optional();
 const namesOrNone = names.describe(`Only of these, or ${noName}; can be repeated.`);
@@ -52,14 +52,11 @@ export function billingQueryOf(asked: BillingParameters, accounts: readonly stri
  * @throws InputError for a name without a run that the caller may see
  */
 export async function requireVisibleNames(
-  context: EngineContext,
+  caller: Caller,
   { run = [], account = [] }: BillingParameters,
   { filter }: BillingQuery,
-  {
-    accounts,
-    isVisible,
-  }: { readonly accounts: readonly string[] | null; readonly isVisible: (run: string) => Promise<boolean> },
 ): Promise<void> {
-  for (const each of [run].flat()) if (!(await isVisible(each))) noSuchRun(each);
-  await requireKnownNames(context, { ...filter, account: [account].flat() }, accounts);
+  for (const each of [run].flat()) if (!(await findVisibleRun(caller, each))) noSuchRun(each);
+  const { context, token } = caller;
+  await requireKnownNames(context, { ...filter, account: [account].flat() }, token.accounts);
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { defaultReportTimes, limitReportTimes } from './late-report.ts';
 import { ProblemError } from './problem.ts';
 
+/** Waits for a place, then does the work. */
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** A report, for the caller with this token. */
@@ -11,13 +11,14 @@ export type ReportLimit = (
   work: () => Promise<void>,
 ) => Promise<void>;
 
+/** How many answers of each kind are open at once. */
 export type CallLimits = {
   readonly plan: CallLimit;
-  /** For an answer that is whole before it is sent. */
+  /** Limits answers that are whole before they are sent. */
   readonly page: CallLimit;
-  /** For an answer that is sent while it is read, from one snapshot. */
+  /** Limits answers that are sent while they are read, from one snapshot. */
   readonly report: ReportLimit;
-  /** For an answer that is sent while it is read, in queries of their own: it waits for no report. */
+  /** Limits answers that are sent while they are read, in queries of their own: they wait for no report. */
   readonly list: ReportLimit;
 };
 
@@ -30,6 +31,7 @@ const maxPages = maxCalls - 1;
 /** Reports leave room for one page, so that readers who take their time cannot prevent an approval. */
 const maxReports = maxPages - 1;
 
+/** The limits of a process. */
 export function createCallLimits(times = defaultReportTimes, wait = defaultWait): CallLimits {
   const plan = createCallLimit(maxCalls, wait);
   const pages = createCallLimit(maxPages, wait);
@@ -112,4 +114,85 @@ function busyProblem(reason: string): ProblemError {
   return new ProblemError(503, 'busy', `${reason} Try again in a moment.`, {
     headers: { 'retry-after': String(retryAfter) },
   });
+}
+
+/** Milliseconds. */
+export type ReportTimes = {
+  /** The time for the whole of a report. */
+  readonly whole: number;
+  /** The time in which the caller must take something of it. */
+  readonly unread: number;
+  /** The same while another caller waits for a report. */
+  readonly unreadWhileOthersWait: number;
+};
+
+/** A report holds a transaction, behind which Postgres cannot clean up. A million rows are sent in less than a minute. */
+const defaultReportTimes: ReportTimes = {
+  whole: 300_000,
+  unread: 20_000,
+  unreadWhileOthersWait: 2_000,
+};
+
+type OpenReports = {
+  /** @throws ProblemError instead of the failure of the work, if its caller took too long */
+  readonly run: (reply: Pick<FastifyReply, 'raw'>, work: () => Promise<void>) => Promise<void>;
+  /** Another caller waits for a report. */
+  readonly endUnread: () => void;
+};
+
+/** Disconnects callers that take too long, which ends their reports. */
+function limitReportTimes({ whole, unread, unreadWhileOthersWait }: ReportTimes): OpenReports {
+  const open = new Set<(maxUnread: number) => void>();
+  return {
+    run: async ({ raw }, work) => {
+      let late: string | undefined;
+      const end = (reason: string): void => {
+        late ??= reason;
+        raw.destroy();
+      };
+      const countLooks = countUnreadLooks(raw);
+      let looks = 0;
+      const endIfUnread = (maxUnread: number): void => {
+        if (looks * lookInterval >= maxUnread)
+          end(`its caller took nothing of it for ${maxUnread / 1_000} seconds`);
+      };
+      const looking = setInterval(() => {
+        looks = countLooks();
+        endIfUnread(unread);
+      }, lookInterval);
+      const what = `its caller had not read all of it in ${whole / 1_000} seconds`;
+      const ending = setTimeout(() => end(what), whole);
+      open.add(endIfUnread);
+      try {
+        await work();
+      } catch (error) {
+        if (late === undefined) throw error;
+        throw new ProblemError(503, 'busy', `The report was ended: ${late}.`);
+      } finally {
+        open.delete(endIfUnread);
+        clearInterval(looking);
+        clearTimeout(ending);
+      }
+    },
+    endUnread: () => {
+      for (const endIfUnread of open) endIfUnread(unreadWhileOthersWait);
+    },
+  };
+}
+
+/** Milliseconds. */
+const lookInterval = 500;
+
+/** @returns looks; how many in a row found that the caller has taken nothing of what is there */
+function countUnreadLooks(raw: FastifyReply['raw']): () => number {
+  let taken = 0;
+  let looks = 0;
+  return () => {
+    const { socket, writableLength } = raw;
+    const now = socket?.bytesWritten ?? 0;
+    // A report that waits for the ledger has nothing to be taken.
+    looks = writableLength > 0 && now === taken ? looks + 1 : 0;
+    taken = now;
+    return looks;
+  };
 }

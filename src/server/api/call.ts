@@ -19,6 +19,9 @@ export type Call = {
   readonly limits: CallLimits;
 };
 
+/** The caller of the API, or the person in the dashboard, as far as it decides what is visible. */
+export type Caller = { readonly context: EngineContext; readonly token: Pick<Token, 'accounts'> };
+
 const calls = new WeakMap<object, Call>();
 
 export function keepCall(request: FastifyRequest, call: Call): void {
@@ -31,16 +34,18 @@ export function callOf({ raw }: { readonly raw: object }): Call {
   return call;
 }
 
+export const noSuchRun = 'There is no such run';
+
 /** @throws ProblemError for an unknown run, or a run of another account */
 export async function requireVisibleRun(call: Call, run: string): Promise<Run> {
   const found = await findVisibleRun(call, run);
   if (found) return found;
-  const what = 'There is no such run; GET /api/v1/runs lists them.';
+  const what = `${noSuchRun}; GET /api/v1/runs lists them.`;
   throw new ProblemError(404, 'not found', what, { problems: [{ where: `run ${run}`, what }] });
 }
 
 /** @returns undefined for an unknown run, or a run of another account */
-export async function findVisibleRun({ context, token }: Call, run: string): Promise<Run | undefined> {
+export async function findVisibleRun({ context, token }: Caller, run: string): Promise<Run | undefined> {
   const found = await findRun(context.ledger.knex, run);
   return found && isForAccount(token, found.account) ? found : undefined;
 }

@@ -7,23 +7,24 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
+import { tokenScopes } from '../../domain/access.ts';
+import { scopeWords } from '../../report/lists/tokens.ts';
 import { addAdminRoutes } from './admin-routes.ts';
 import { addBillingRoute } from './billing-routes.ts';
 import { addReportRoutes } from './report-routes.ts';
-import { type Routes, scoped } from './route.ts';
+import type { Routes } from './route.ts';
 import { addRunControlRoutes } from './run-control-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { addScheduleRoutes } from './schedule-routes.ts';
 
 export const apiPath = '/api/v1';
 
-const description = `Starts, controls and reports runs of campaigns. Every call needs a token (\`volley token create\`), as
-\`Authorization: Bearer volley_…\`. The scope \`read\` allows lists, status and reports. \`run\` also allows start, pause, resume
-and cancel, \`approve\` also approve, and \`admin\` also resolve, the audit trail and the list of tokens. Problems are answered by RFC 9457.`;
+const scopes = tokenScopes.map((scope) => `\`${scope}\` allows ${scopeWords[scope]}`).join('; ');
+const description = `Starts, controls and reports runs of campaigns. A call needs a token (\`volley token create\`), as \`Authorization: Bearer volley_…\`. Its scope decides what it may do: ${scopes}. Problems are answered by RFC 9457.`;
 
 const openapi = {
   openapi: '3.1.0',
-  info: { title: 'Volley', version: '1', description: description.replaceAll('\n', ' ') },
+  info: { title: 'Volley', version: '1', description },
   servers: [{ url: apiPath }],
   components: { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } },
 };
@@ -33,7 +34,7 @@ export async function addRoutes(server: Routes): Promise<void> {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   await server.register(swagger, {
-    openapi: openapi,
+    openapi,
     transform: jsonSchemaTransform,
     transformObject: (document) => completeDocument(jsonSchemaTransformObject(document)),
     stripBasePath: true,
@@ -44,9 +45,10 @@ export async function addRoutes(server: Routes): Promise<void> {
   addBillingRoute(server);
   addScheduleRoutes(server);
   addAdminRoutes(server);
-  const { config } = scoped('read');
-  server.get('/openapi.json', { config, schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json').send(JSON.stringify(server.swagger())),
+  server.get(
+    '/openapi.json',
+    { config: { scope: 'read' }, schema: { hide: true } },
+    async (_request, reply) => reply.type('application/json').send(JSON.stringify(server.swagger())),
   );
 }
 

@@ -85,6 +85,8 @@ export function logFailure(
   logger.debug({ call, stack: error.stack }, `stack of a failed ${asked}`);
 }
 
+export const noDatabase = 'The database cannot be reached.';
+
 /** What a caller may know of a failure. */
 export function toProblem(error: FastifyError): ProblemError {
   // Fastify passes on every thrown value, our own errors included.
@@ -102,7 +104,7 @@ export function toProblem(error: FastifyError): ProblemError {
   }
   if (isConnectionFailure(thrown)) {
     const headers = { 'retry-after': '5' };
-    return new ProblemError(503, 'unavailable', 'The database cannot be reached. Try again.', { headers });
+    return new ProblemError(503, 'unavailable', `${noDatabase} Try again.`, { headers });
   }
   if (thrown instanceof EndedError) {
     const headers = { 'retry-after': '5' };

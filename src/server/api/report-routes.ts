@@ -1,20 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
-import { reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
 import { type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
-import { missingSheet } from '../../report/lists/delivery-reports.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
-import { type Routes, runParameters, scoped } from './route.ts';
+import { operation, type Routes, runParameters } from './route.ts';
 import { runReport, sheet } from './schemas.ts';
-import { httpFormats, negotiateFormat, reportAnswer, sendSheet } from './send-report.ts';
-import { runFormats, sendRunReport } from './send-run-report.ts';
+import {
+  httpFormats,
+  negotiateFormat,
+  reportAnswer,
+  runFormats,
+  sendMissing,
+  sendRunReport,
+} from './send-report.ts';
+
+const reading = { scope: 'read', refusals: [404, 406, 409] } as const;
 
 export const format = z.enum(httpFormats).optional().describe('Overrides the header Accept.');
-
-const reporting = scoped('read', 404, 406, 409);
 
 export function addReportRoutes(server: Routes): void {
   addRunReport(server);
@@ -27,18 +31,16 @@ function addRunReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/report',
-    config: reporting.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'reportRun',
       summary: 'A run in full, like `volley report run`.',
-      security: reporting.security,
       params: runParameters,
       querystring: z.strictObject({
         timeZone: timeZone.default('UTC').describe('The zone of times in pages, such as Pacific/Auckland.'),
         format: z.enum(runFormats).optional().describe('Overrides the header Accept.'),
       }),
-      response: { 200: reportAnswer(runReport, runFormats), ...reporting.problems },
-    },
+      response: { 200: reportAnswer(runReport, runFormats) },
+    }),
     handler: async (request, reply) => {
       const { timeZone: zone } = request.query;
       const chosen = negotiateFormat(request, request.query.format, runFormats);
@@ -54,11 +56,9 @@ function addContactReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/contacts',
-    config: reporting.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'reportContacts',
       summary: 'The result file: the rows of the contact files with the result of each.',
-      security: reporting.security,
       params: runParameters,
       querystring: z.strictObject({
         state: z
@@ -71,8 +71,8 @@ function addContactReport(server: Routes): void {
           .describe('Only invalid or suppressed contacts; `state=duplicate` has the duplicates.'),
         format,
       }),
-      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
-    },
+      response: { 200: reportAnswer(sheet, httpFormats) },
+    }),
     handler: async (request, reply) => {
       const { state, rejected } = request.query;
       const states = new Set<ReportedState>(
@@ -97,16 +97,14 @@ function addFailureReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/runs/:run/failures',
-    config: reporting.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'reportFailures',
       summary:
         "Every request that was rejected, failed, is in doubt or was abandoned, with the service's words.",
-      security: reporting.security,
       params: runParameters,
       querystring: z.strictObject({ format }),
-      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
-    },
+      response: { 200: reportAnswer(sheet, httpFormats) },
+    }),
     handler: async (request, reply) => {
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
       const call = callOf(request);
@@ -124,30 +122,24 @@ function addMissingReport(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/reports/missing',
-    config: reporting.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'reportMissing',
       summary: 'Accepted recipients without a final delivery report, oldest first.',
-      security: reporting.security,
       querystring: z.strictObject({
         run: runParameters.shape.run.optional(),
         olderThan: duration.optional().describe('Accepted at least this long ago, such as 2h.'),
         format,
       }),
-      response: { 200: reportAnswer(sheet, httpFormats), ...reporting.problems },
-    },
+      response: { 200: reportAnswer(sheet, httpFormats) },
+    }),
     handler: async (request, reply) => {
-      const { run, olderThan = 0 } = request.query;
+      const { run, olderThan } = request.query;
       const chosen = negotiateFormat(request, request.query.format, httpFormats);
       const call = callOf(request);
+      const { context, limits, token } = call;
       if (run !== undefined) await requireVisibleRun(call, run);
-      const asOf = call.context.now();
-      const until = new Date(asOf.getTime() - olderThan);
-      await call.limits.report(reply, call.token.name, () =>
-        reportMissing(call.context, { run, until, accounts: call.token.accounts }, (rows) => {
-          const missing = missingSheet(rows, run === undefined ? 'all runs' : `run ${run}`, asOf);
-          return sendSheet(reply, { name: 'missing', format: chosen }, missing);
-        }),
+      await limits.report(reply, token.name, () =>
+        sendMissing(context, reply, { run, format: chosen, olderThan, accounts: token.accounts }),
       );
       return reply;
     },

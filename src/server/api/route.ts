@@ -8,6 +8,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { TokenScope } from '../../domain/access.ts';
+import { plainText, runId } from '../../report/questions.ts';
+import { noSuchRun } from './call.ts';
 import { problem } from './schemas.ts';
 
 export type Routes = FastifyInstance<
@@ -18,25 +20,10 @@ export type Routes = FastifyInstance<
   ZodTypeProvider
 >;
 
-export const runParameters = z.object({
-  run: z
-    .string()
-    .regex(/^[\w-]{1,64}$/, 'expected the id of a run, such as 261121-7k2mq8vb')
-    .describe("The run's id."),
-});
+export const runParameters = z.object({ run: runId });
 
 /** Refuses parameters, because the caller means something by them. */
 export const noParameters = z.strictObject({});
-
-/** A text that is safe in Postgres and on a terminal. */
-export function plainText(maxLength: number) {
-  return z
-    .string()
-    .max(maxLength)
-    .refine((text) => text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text), {
-      error: 'expected a text of Unicode without control characters',
-    });
-}
 
 export const reason = plainText(500).trim().min(1).describe('The reason, for the audit trail.');
 
@@ -46,11 +33,11 @@ export function answer<Schema extends z.ZodType>(description: string, schema: Sc
   return { description, content: { 'application/json': { schema } } };
 }
 
-const statusDescriptions: Readonly<Record<number, string>> = {
+export const statusDescriptions: Readonly<Record<number, string>> = {
   400: 'The call does not match this document.',
   401: 'The call has no valid token.',
   403: "The token's scope is too small, or the token is for some accounts only.",
-  404: 'There is no such run.',
+  404: `${noSuchRun}.`,
   406: 'The report has no such format.',
   409: 'The state of the run, or of another call, does not allow it now.',
   413: 'The body is larger than 64 KiB.',
@@ -61,25 +48,31 @@ const statusDescriptions: Readonly<Record<number, string>> = {
   503: 'The database cannot be reached, or too many calls are open. Try again.',
 };
 
-/** Refuses tokens for some accounts. */
-export function scopedToAllAccounts(scope: TokenScope): ReturnType<typeof scoped> {
-  const beside = scoped(scope);
-  return { ...beside, config: { ...beside.config, allAccounts: true } };
-}
+/** The tokens that may call an operation, and the statuses of its refusals besides those of every operation. */
+type Access = {
+  readonly scope: TokenScope;
+  /** Tokens for some accounts are refused. */
+  readonly allAccounts?: boolean;
+  readonly refusals?: readonly (404 | 406 | 409 | 413 | 415 | 422)[];
+};
 
-/** @param others statuses besides 400, 401, 403, 429, 500 and 503 */
-export function scoped(scope: TokenScope, ...others: (404 | 406 | 409 | 413 | 415 | 422)[]) {
+/** What a route says of an operation: its access, and its schema with all problems that it answers. */
+export function operation<Schema extends { readonly response: object }>(
+  { scope, allAccounts = false, refusals = [] }: Access,
+  schema: Schema,
+) {
+  const problems = Object.fromEntries(
+    [400, 401, 403, ...refusals, 429, 500, 503].map((status) => [
+      status,
+      {
+        description: statusDescriptions[status],
+        content: { 'application/problem+json': { schema: problem } },
+      },
+    ]),
+  );
+  const response: Schema['response'] = { ...schema.response, ...problems };
   return {
-    config: { scope, allAccounts: false },
-    security: [{ token: [scope] }],
-    problems: Object.fromEntries(
-      [400, 401, 403, ...others, 429, 500, 503].map((status) => [
-        status,
-        {
-          description: statusDescriptions[status],
-          content: { 'application/problem+json': { schema: problem } },
-        },
-      ]),
-    ),
+    config: { scope, allAccounts },
+    schema: { security: [{ token: [scope] }], ...schema, response },
   };
 }

@@ -4,64 +4,55 @@ import { startOnce } from '../../engine/access/once-per-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
+import { runActionWords } from '../../report/run-action-words.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict, ProblemError } from './problem.ts';
-import { answer, noParameters, type Routes, reason, reasonIfAny, runParameters, scoped } from './route.ts';
+import { answer, noParameters, operation, type Routes, reason, reasonIfAny, runParameters } from './route.ts';
 import { statusOf } from './run-routes.ts';
 import { runStatus, startedRun } from './schemas.ts';
 
+const changing = { scope: 'run', refusals: [404, 409, 413, 415] } as const;
+const starting = { scope: 'run', refusals: [409, 413, 415, 422] } as const;
+
+const stops = [
+  { action: 'pause', stop: pause, byDefault: 'paused over the API' },
+  { action: 'cancel', stop: cancel, byDefault: 'cancelled over the API' },
+] as const;
+
 export function addRunControlRoutes(server: Routes): void {
   addStart(server);
-  const stopping = scoped('run', 404, 409, 413, 415);
-  const stop = (what: 'pause' | 'cancel', summary: string, work: typeof pause, byDefault: string): void => {
+  for (const { action, stop, byDefault } of stops) {
+    const { verb, what } = runActionWords[action];
     server.route({
       method: 'POST',
-      url: `/runs/:run/${what}`,
-      config: stopping.config,
-      schema: {
-        operationId: `${what}Run`,
-        summary,
-        security: stopping.security,
+      url: `/runs/:run/${action}`,
+      ...operation(changing, {
+        operationId: `${action}Run`,
+        summary: `${verb}s a run. ${what}`,
         params: runParameters,
         querystring: noParameters,
         body: z.strictObject({ reason: reason.default(byDefault) }),
-        response: { 200: answer('The run as it is now.', runStatus), ...stopping.problems },
-      },
+        response: { 200: answer('The run as it is now.', runStatus) },
+      }),
       handler: async (request) => {
         const call = callOf(request);
         const { run } = await requireVisibleRun(call, request.params.run);
-        await asConflict(work(call.context, run, request.body.reason));
+        await asConflict(stop(call.context, run, request.body.reason));
         return statusOf(call, run);
       },
     });
-  };
-  stop(
-    'pause',
-    'Pauses a run: no more of it is sent; answers to requests in flight are recorded.',
-    pause,
-    'paused over the API',
-  );
-  stop(
-    'cancel',
-    'Ends a run for good: what is not sent yet is never sent; answers to requests in flight are recorded.',
-    cancel,
-    'cancelled over the API',
-  );
-
-  const resuming = scoped('run', 404, 409, 413, 415);
+  }
   server.route({
     method: 'POST',
     url: '/runs/:run/resume',
-    config: resuming.config,
-    schema: {
+    ...operation(changing, {
       operationId: 'resumeRun',
       summary: 'Lets workers send a planned, paused or interrupted run.',
-      security: resuming.security,
       params: runParameters,
       querystring: noParameters,
       body: reasonIfAny,
-      response: { 202: answer('The run; workers send it.', runStatus), ...resuming.problems },
-    },
+      response: { 202: answer('The run; workers send it.', runStatus) },
+    }),
     handler: async (request, reply) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
@@ -74,17 +65,14 @@ export function addRunControlRoutes(server: Routes): void {
 }
 
 function addStart(server: Routes): void {
-  const starting = scoped('run', 409, 413, 415, 422);
   server.route({
     method: 'POST',
     url: '/runs',
-    config: starting.config,
-    schema: {
+    ...operation(starting, {
       operationId: 'startRun',
       summary: 'Starts a run of a campaign.',
       description:
         'The answer comes when the run is planned; then workers send it. A run that needs approval waits for it. The same call with the same `Idempotency-Key` returns the same run every time: repeat it after a lost answer.',
-      security: starting.security,
       headers: z.object({
         'idempotency-key': z
           .string(
@@ -102,9 +90,8 @@ function addStart(server: Routes): void {
       }),
       response: {
         202: answer('The run; workers send it, unless it waits for approval.', startedRun),
-        ...starting.problems,
       },
-    },
+    }),
     handler: async (request, reply) => {
       const call = callOf(request);
       const { run, repeated } = await start(call, {

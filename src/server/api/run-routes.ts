@@ -1,51 +1,39 @@
 import { z } from 'zod';
-import { channels } from '../../domain/message.ts';
-import { runStates } from '../../domain/runs.ts';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { listRuns, type Run } from '../../ledger/runs/find.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { runColumns } from '../../report/lists/runs.ts';
+import { runQuestion, toRunFilter } from '../../report/questions.ts';
 import { type Call, callOf, findVisibleRun, requireVisibleRun } from './call.ts';
 import { toProblemError } from './problem.ts';
-import { answer, noParameters, plainText, type Routes, runParameters, scoped } from './route.ts';
+import { answer, noParameters, operation, type Routes, runParameters } from './route.ts';
 import { runPage, runStatus } from './schemas.ts';
+
+const listing = { scope: 'read', refusals: [422] } as const;
+const reading = { scope: 'read', refusals: [404] } as const;
 
 const maxRuns = 1_000;
 
 export function addRunRoutes(server: Routes): void {
-  const list = scoped('read', 422);
   server.route({
     method: 'GET',
     url: '/runs',
-    config: list.config,
-    schema: {
+    ...operation(listing, {
       operationId: 'listRuns',
       summary: 'Lists runs, newest first.',
-      security: list.security,
-      querystring: z.strictObject({
-        campaign: plainText(200).optional().describe("The campaign's name."),
-        account: plainText(200).optional(),
-        channel: z.enum(channels).optional(),
-        state: z.enum(runStates).optional(),
+      querystring: runQuestion.schema.extend({
         limit: z.coerce.number().int().min(1).max(maxRuns).default(50),
-        before: runParameters.shape.run
-          .optional()
-          .describe('Only runs planned before this one: `next` of the previous page.'),
       }),
       response: {
         200: answer('A page of runs.', runPage),
-        ...list.problems,
       },
-    },
+    }),
     handler: async (request) => {
       const call = callOf(request);
-      const { limit, before: last, ...filter } = request.query;
-      const before = last === undefined ? undefined : await pageEnd(call, last);
-      const runs = await listRuns(call.context.ledger.knex, limit + 1, {
-        ...filter,
-        before,
-        accounts: call.token.accounts,
-      });
+      const { limit, ...asked } = request.query;
+      const before = asked.before === undefined ? undefined : await pageEnd(call, asked.before);
+      const filter = { ...toRunFilter(asked, 'UTC'), before, accounts: call.token.accounts };
+      const runs = await listRuns(call.context.ledger.knex, limit + 1, filter);
       const page = runs.slice(0, limit);
       return {
         runs: page.map((each) => toRecord(runColumns, each)),
@@ -54,19 +42,16 @@ export function addRunRoutes(server: Routes): void {
     },
   });
 
-  const status = scoped('read', 404);
   server.route({
     method: 'GET',
     url: '/runs/:run',
-    config: status.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'getRun',
       summary: 'A run in numbers, like `volley status --json`.',
-      security: status.security,
       params: runParameters,
       querystring: noParameters,
-      response: { 200: answer('The run.', runStatus), ...status.problems },
-    },
+      response: { 200: answer('The run.', runStatus) },
+    }),
     handler: async (request) => statusOf(callOf(request), request.params.run),
   });
 }

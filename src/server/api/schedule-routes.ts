@@ -4,23 +4,22 @@ import { listCampaigns } from '../../engine/schedule/schedule-folder.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';
 import { callOf } from './call.ts';
-import { answer, noParameters, type Routes, scopedToAllAccounts } from './route.ts';
+import { answer, noParameters, operation, type Routes } from './route.ts';
 import { campaignList, scheduleList } from './schemas.ts';
+
+const reading = { scope: 'read', allAccounts: true } as const;
 
 export function addScheduleRoutes(server: Routes): void {
   // The answers name campaigns of all accounts.
-  const reading = scopedToAllAccounts('read');
   server.route({
     method: 'GET',
     url: '/campaigns',
-    config: reading.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'listCampaigns',
       summary: 'Lists the files of the folder of campaigns, for `startRun`.',
-      security: reading.security,
       querystring: noParameters,
-      response: { 200: answer('The files.', campaignList), ...reading.problems },
-    },
+      response: { 200: answer('The files.', campaignList) },
+    }),
     handler: async (request) => {
       const { folder, settings } = callOf(request).scheduleSource;
       return { campaigns: await listCampaigns(folder, settings) };
@@ -30,14 +29,12 @@ export function addScheduleRoutes(server: Routes): void {
   server.route({
     method: 'GET',
     url: '/schedules',
-    config: reading.config,
-    schema: {
+    ...operation(reading, {
       operationId: 'listSchedules',
       summary: 'Campaigns that run by themselves, and the results of their latest ticks.',
-      security: reading.security,
       querystring: z.strictObject({ limit: z.coerce.number().int().min(0).max(1_000).default(20) }),
-      response: { 200: answer('The schedules.', scheduleList), ...reading.problems },
-    },
+      response: { 200: answer('The schedules.', scheduleList) },
+    }),
     handler: async (request) => {
       const { schedules, ticks } = await describeSchedules(callOf(request).context, request.query.limit);
       return {

@@ -12,7 +12,7 @@ import {
 } from '../../domain/runs.ts';
 import { waitKinds } from '../../domain/waits.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
-import { runColumns } from '../../report/lists/runs.ts';
+import { runAbout, runColumns } from '../../report/lists/runs.ts';
 import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';
 import { tokenColumns } from '../../report/lists/tokens.ts';
 import { lineSchema } from './line-schema.ts';
@@ -47,10 +47,6 @@ export const problem = z
 
 const count = z.int().min(0);
 
-const runKind = z
-  .enum(runKinds)
-  .describe('`test`: rows of the contact files, sent to addresses of the operator.');
-
 /** Answers contain the properties of these schemas only. */
 const runHead = lineSchema(runColumns).meta({ id: 'Run' });
 
@@ -66,7 +62,7 @@ export const campaignList = z.object({ campaigns: z.array(z.string()) }).meta({ 
 const runSummary = z.object({
   run: z.string(),
   campaign: z.string(),
-  kind: runKind,
+  kind: z.enum(runKinds).describe(runAbout.kind),
   state: z.enum(runStates),
   contacts: z.object({
     read: count,
@@ -97,7 +93,7 @@ const runSummary = z.object({
 /** What `volley status --json` prints. */
 export const runStatus = runSummary
   .extend({
-    reason: z.string().nullable().describe('The reason of its state, if there is one.'),
+    reason: z.string().nullable().describe(runAbout.reason),
     phase: z
       .enum(runPhases)
       .nullable()

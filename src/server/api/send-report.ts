@@ -3,9 +3,18 @@ import { finished } from 'node:stream/promises';
 import type {} from '@fastify/accepts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { EngineContext } from '../../engine/context.ts';
+import { reportContacts } from '../../engine/reporting/contact-report.ts';
+import { readRunReport } from '../../engine/reporting/read-run-report.ts';
+import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import type { Encoding } from '../../platform/encodings.ts';
+import { contactSheet, type ReportedState } from '../../report/contact-sheet.ts';
+import { formatRunReport } from '../../report/format-run-report.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
+import { missingSheet } from '../../report/lists/delivery-reports.ts';
+import { failureSheet } from '../../report/lists/failures.ts';
+import { toRunDetails } from '../../report/run-details.ts';
 import { ProblemError } from './problem.ts';
 
 /** The first format is the default. */
@@ -51,7 +60,7 @@ export function negotiateFormat<Format extends HttpFormat>(
 }
 
 /** `name` has no extension. */
-export type ReportFile = { readonly name: string; readonly format: HttpFormat };
+type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
   const pieces = formatSheet(sheet, file.format, undefined, csvCall(reply.request));
@@ -101,4 +110,76 @@ function csvCall({ method, url }: FastifyRequest): string {
   const asked = new URL(url, 'http://volley');
   asked.searchParams.set('format', 'csv');
   return `${method} ${asked.pathname}${asked.search}`;
+}
+
+/**
+ * Streams the accepted recipients without a final delivery report, of a run or of all.
+ *
+ * @param asked `olderThan`: milliseconds since they were accepted, at least; `accounts`: only theirs, null: all
+ */
+export function sendMissing(
+  context: EngineContext,
+  reply: FastifyReply,
+  asked: {
+    readonly run: string | undefined;
+    readonly format: HttpFormat;
+    readonly olderThan?: number | undefined;
+    readonly accounts?: readonly string[] | null;
+  },
+): Promise<void> {
+  const { run, format, olderThan = 0, accounts = null } = asked;
+  const asOf = context.now();
+  const until = new Date(asOf.getTime() - olderThan);
+  const [name, which] = run === undefined ? ['missing', 'all runs'] : [`missing-${run}`, `run ${run}`];
+  return reportMissing(context, { run, until, accounts }, (rows) =>
+    sendSheet(reply, { name, format }, missingSheet(rows, which, asOf)),
+  );
+}
+
+/** A report with several tables has no CSV and NDJSON. */
+export const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
+type RunFormat = (typeof runFormats)[number];
+
+/** A report about one run. */
+export type RunReport = { readonly run: string } & (
+  | { readonly report: 'run'; readonly format: RunFormat; readonly zone: string }
+  | {
+      readonly report: 'contacts';
+      readonly format: HttpFormat;
+      readonly states: ReadonlySet<ReportedState>;
+      /** Whether a CSV file is written as the contact file is, and not as UTF-8 with commas. */
+      readonly asContactFile: boolean;
+    }
+  | { readonly report: 'failures'; readonly format: HttpFormat }
+);
+
+/**
+ * Streams the report, as the API and the pages do.
+ *
+ * @throws InputError if the run has no such report, because it was purged or is a test
+ */
+export async function sendRunReport(
+  context: EngineContext,
+  reply: FastifyReply,
+  asked: RunReport,
+): Promise<void> {
+  const { run } = asked;
+  const asOf = context.now();
+  const file = { name: `${asked.report}-${run}`, format: asked.format };
+  switch (asked.report) {
+    case 'run': {
+      const { zone, format } = asked;
+      const details = await readRunReport(context, run, zone, (found) => toRunDetails(found, zone));
+      return sendPieces(reply, file, formatRunReport(details, format, asOf));
+    }
+    case 'contacts': {
+      const { states, asContactFile } = asked;
+      return reportContacts(context, run, (found) => {
+        const rows = asContactFile ? found : { ...found, csv: undefined };
+        return sendSheet(reply, file, contactSheet(run, rows, states, asOf));
+      });
+    }
+    case 'failures':
+      return sendSheet(reply, file, failureSheet(await reportFailures(context, run), asOf));
+  }
 }

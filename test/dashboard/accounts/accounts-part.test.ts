@@ -28,7 +28,9 @@ const shown = (running: number) => accountsPart({ accounts: [refused(running)], 
 
 test('an account that the service refuses says when it is asked next, while a run of it is running', () => {
   expect(shown(1)).toContain('data-state="refused"');
-  expect(shown(1)).toContain('2026-11-23 20:00:10</time>; the runs of the account go on by themselves');
+  expect(shown(1)).toContain(
+    'The next request is sent at 2026-11-23 20:00:10 UTC. The run continues by itself.',
+  );
 });
 
 test('an account whose runs have paused says that nothing is sent, and promises no next request', () => {

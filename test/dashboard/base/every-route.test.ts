@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import type { TokenScope } from '../../../src/domain/access.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
-import { openLogger } from '../../../src/platform/logger.ts';
-import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { ownAddress, ownName } from '../../support/localhost-names.ts';
 
 /** Without a session: signing in, and what its page loads. */
 const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
@@ -15,37 +11,20 @@ const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
 const forReaders = ['/zone', '/billing/reconcile', '/sessions/:session/end'];
 
 let opened: TestLedger;
-let api: ApiServer;
+let dashboard: Awaited<ReturnType<typeof openBareDashboard>>;
 const routes: { readonly method: string; readonly url: string }[] = [];
 beforeAll(async () => {
   opened = await openTestLedger();
-  const settings = { environment: {}, workingFolder: '/' };
-  api = await startApi(opened.context, {
-    host: '127.0.0.1',
-    port: 0,
-    api: undefined,
-    addPages: async (server, limits) => {
+  dashboard = await openBareDashboard(opened.context, {
+    watch: (server) => {
       server.addHook('onRoute', ({ method, url }) => {
         routes.push(...[method].flat().map((each) => ({ method: each, url })));
-      });
-      await addDashboard(server, opened.context, {
-        host: '127.0.0.1',
-        publicUrl: undefined,
-        ownName,
-        scheduleSource: {
-          folder: 'campaigns',
-          settings,
-          accountNamed: (name) => loadAccount(name, settings),
-        },
-        startRun: async () => ({ kind: 'under way' }),
-        limits,
-        logger: openLogger('silent', 'info'),
       });
     },
   });
 });
 afterAll(async () => {
-  await api.close();
+  await dashboard.close();
   await opened.close();
 });
 
@@ -53,12 +32,12 @@ const closed = (method: string) =>
   routes.filter((route) => route.method === method && !open.includes(route.url)).map(({ url }) => url);
 const pathOf = (url: string): string => url.replaceAll(/:\w+/g, 'some');
 const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`${ownAddress(api.url)}${path}`, { redirect: 'manual', ...init });
+  fetch(`${dashboard.address}${path}`, { redirect: 'manual', ...init });
 
 let tokens = 0;
 const visitor = async (scope: TokenScope): Promise<Visitor> => {
   const asked = { name: `token ${++tokens}`, scope, owner: 'ann', accounts: null, expiresAt: null };
-  return signIn(ownAddress(api.url), await createToken(opened.context, asked));
+  return signIn(dashboard.address, await createToken(opened.context, asked));
 };
 const csrfOf = async (person: Visitor): Promise<string> =>
   /name="csrf" value="([^"]+)"/.exec((await person.get('/zone')).text)?.[1] ?? '';
@@ -72,7 +51,7 @@ test('the routes are known', () => {
 test('without a session no route answers, and a stream says that the session has ended', async () => {
   for (const method of ['GET', 'POST']) {
     for (const url of closed(method)) {
-      const answer = await ask(pathOf(url), { method, headers: { origin: ownAddress(api.url) } });
+      const answer = await ask(pathOf(url), { method, headers: { origin: dashboard.address } });
       expect([method, url, answer.status]).toEqual([method, url, 303]);
       expect(answer.headers.get('location')).toMatch(/^\/sign-in/);
     }
@@ -127,7 +106,7 @@ describe('a form', () => {
       expect([url, refused.includes((await person.post(path, { reason: 'x' })).status)]).toEqual([url, true]);
       const foreign = await person.post(path, { csrf: other, reason: 'x' });
       expect([url, refused.includes(foreign.status)]).toEqual([url, true]);
-      for (const origin of ['https://evil.example', 'null']) {
+      for (const origin of ['https://evil.example', 'null', dashboard.address.replace('http:', 'https:')]) {
         const elsewhere = await person.post(path, { csrf: own, reason: 'x' }, { origin });
         expect([url, origin, elsewhere.status]).toEqual([url, origin, 403]);
       }

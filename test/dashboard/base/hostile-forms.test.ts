@@ -1,20 +1,17 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
-import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
 import type { CallLimits } from '../../../src/server/api/call-limits.ts';
+import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { ownAddress, ownName } from '../../support/localhost-names.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
-let api: ApiServer;
+let dashboard: Awaited<ReturnType<typeof openBareDashboard>>;
 let address: string;
 let host: string;
 let token: string;
@@ -26,40 +23,25 @@ const streams: ServerResponse[] = [];
 const beingRead: string[] = [];
 beforeAll(async () => {
   opened = await openTestLedger();
-  const settings = { environment: {}, workingFolder: '/' };
-  api = await startApi(opened.context, {
-    host: '127.0.0.1',
-    port: 0,
-    api: undefined,
-    addPages: (server, limits) => {
+  dashboard = await openBareDashboard(opened.context, {
+    publicUrl: 'https://volley.example',
+    logger: openLogger('warn', 'info', { write: (line) => void logged.push(line) }),
+    watch: (server, limits) => {
       callLimits = limits;
       server.addHook(
         'onRequest',
         async ({ url }, { raw }) => void (url === '/runs/live' && streams.push(raw)),
       );
       server.addHook('preParsing', async ({ url }) => void beingRead.push(url));
-      return addDashboard(server, opened.context, {
-        host: '127.0.0.1',
-        publicUrl: 'https://volley.example',
-        ownName,
-        scheduleSource: {
-          folder: 'campaigns',
-          settings,
-          accountNamed: (name) => loadAccount(name, settings),
-        },
-        startRun: async () => ({ kind: 'under way' }),
-        limits,
-        logger: openLogger('warn', 'info', { write: (line) => void logged.push(line) }),
-      });
     },
   });
-  address = ownAddress(api.url);
+  address = dashboard.address;
   host = new URL(address).host;
   const asked = { name: 'bob', scope: 'read', owner: 'bob', accounts: ['main'], expiresAt: null } as const;
   token = await createToken(opened.context, asked);
 });
 afterAll(async () => {
-  await api.close();
+  await dashboard.close();
   await opened.close();
 });
 
@@ -77,7 +59,7 @@ describe('behind a proxy with TLS', () => {
     const body = `token=${token}`;
     const send = (origin: string) =>
       sendRaw(
-        api.url,
+        dashboard.listener,
         headOf('/sign-in', {
           ...urlEncoded,
           Host: 'volley.example',
@@ -96,7 +78,7 @@ describe('behind a proxy with TLS', () => {
 
   test('every answer at the address of the proxy says that browsers use https from then on, and no other answer does', async () => {
     const ask = (asked: string) =>
-      sendRaw(api.url, `GET /sign-in HTTP/1.1\r\nHost: ${asked}\r\nConnection: close\r\n\r\n`);
+      sendRaw(dashboard.listener, `GET /sign-in HTTP/1.1\r\nHost: ${asked}\r\nConnection: close\r\n\r\n`);
     expect(await ask('volley.example')).toMatch(/^strict-transport-security: max-age=31536000\r$/im);
     expect(await ask(host)).not.toMatch(/strict-transport-security/i);
   });
@@ -108,7 +90,7 @@ describe('forms that arrive byte by byte', () => {
     const slow = await Promise.all(
       Array.from({ length: 210 }, (_, index) =>
         openRawConnection(
-          api.url,
+          dashboard.listener,
           `${headOf(paths[index % 3] ?? '', { ...urlEncoded, 'Content-Length': 100 })}a`,
         ),
       ),
@@ -136,11 +118,11 @@ describe('forms that arrive byte by byte', () => {
     });
     const countOwn = () => beingRead.filter((path) => path === '/zone').length;
     const before = countOwn();
-    const own = await openRawConnection(api.url, head + body.slice(0, -1));
+    const own = await openRawConnection(dashboard.listener, head + body.slice(0, -1));
     await expect.poll(countOwn).toBeGreaterThan(before);
     const others = await Promise.all(
       Array.from({ length: 40 }, () =>
-        openRawConnection(api.url, headOf('/sign-in', { ...urlEncoded, 'Content-Length': 100 })),
+        openRawConnection(dashboard.listener, headOf('/sign-in', { ...urlEncoded, 'Content-Length': 100 })),
       ),
     );
     await expect.poll(() => others.filter(({ socket }) => socket.closed).length).toBeGreaterThan(10);
@@ -161,7 +143,7 @@ test('after a file whose form is refused, the connection answers the next reques
     'Content-Length': body.length,
   });
   const next = `GET /sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-  expect(statusesOf(await sendRaw(api.url, head + body + next))).toEqual([403, 200]);
+  expect(statusesOf(await sendRaw(dashboard.listener, head + body + next))).toEqual([403, 200]);
 });
 
 test('one token does not take the streams of all, with however many sessions', async () => {
@@ -187,7 +169,9 @@ test('streams whose pages are gone before the ledger answers take no place of ot
   const lock = await opened.ledger.pool.connect();
   await lock.query('BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE');
   const head = `GET /runs/live HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}\r\n\r\n`;
-  const pages = await Promise.all(Array.from({ length: 20 }, () => openRawConnection(api.url, head)));
+  const pages = await Promise.all(
+    Array.from({ length: 20 }, () => openRawConnection(dashboard.listener, head)),
+  );
   await expect.poll(() => streams.length - already.streams).toBe(pages.length);
   for (const { socket } of pages) socket.destroy();
   await expect.poll(() => streams.every(({ closed }) => closed)).toBe(true);
@@ -241,7 +225,9 @@ describe('a person with a token for all accounts', () => {
     await lock.query('BEGIN');
     await lock.query('LOCK TABLE runs');
     const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${person.cookies()}\r\n\r\n`;
-    const left = await Promise.all(Array.from({ length: 20 }, () => openRawConnection(api.url, head)));
+    const left = await Promise.all(
+      Array.from({ length: 20 }, () => openRawConnection(dashboard.listener, head)),
+    );
     await expect.poll(() => beingRead.filter((each) => each === path).length).toBe(20);
     for (const { socket } of left) socket.destroy();
     await Promise.all(left.map(({ ended }) => ended));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownPath } from '../../../src/dashboard/base/own-path.ts';
+import { ownPath } from '../../../src/dashboard/paths.ts';
 
 test.each(['/', '/runs/261123-7k2mq', '/billing?by=SubAccount&from=2026-11-01', '/recipients?q=%2B61412'])(
   'the path %s of this server stays',

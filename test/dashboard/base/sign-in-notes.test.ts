@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken, revokeToken } from '../../../src/engine/access/tokens.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
-import { startApi } from '../../../src/server/api/api.ts';
 import { createMetrics } from '../../../src/server/metrics.ts';
+import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { ownAddress, ownName } from '../../support/localhost-names.ts';
 
 let opened: TestLedger;
 let url: string;
@@ -21,29 +18,12 @@ afterAll(() => opened.close());
 beforeEach(async () => {
   lines = [];
   metrics = createMetrics({ includeNode: false });
-  const settings = { environment: {}, workingFolder: '/' };
-  const api = await startApi(opened.context, {
-    host: '127.0.0.1',
-    port: 0,
-    api: undefined,
-    addPages: (server, limits) =>
-      addDashboard(server, opened.context, {
-        host: '127.0.0.1',
-        publicUrl: undefined,
-        ownName,
-        scheduleSource: {
-          folder: 'campaigns',
-          settings,
-          accountNamed: (name) => loadAccount(name, settings),
-        },
-        startRun: async () => ({ kind: 'under way' }),
-        limits,
-        logger: openLogger('info', 'info', { write: (line) => void lines.push(JSON.parse(line)) }),
-        onSignIn: metrics.signIns,
-      }),
+  const dashboard = await openBareDashboard(opened.context, {
+    logger: openLogger('info', 'info', { write: (line) => void lines.push(JSON.parse(line)) }),
+    onSignIn: metrics.signIns,
   });
-  url = ownAddress(api.url);
-  return () => api.close();
+  url = dashboard.address;
+  return () => dashboard.close();
 });
 
 let tokens = 0;

@@ -4,7 +4,7 @@ import { addressOf, narrow, readQuestion, without } from '../../../src/dashboard
 
 const now = new Date('2026-11-30T12:00:00Z');
 const read = (fields: Fields, accounts: readonly string[] | null = null) =>
-  readQuestion(fields, { zone: 'Pacific/Auckland', now, accounts });
+  readQuestion(fields, { zone: 'Pacific/Auckland', now, session: { accounts } });
 const fieldsOf = (address: string): Fields => {
   const { searchParams } = new URL(address, 'http://volley');
   return Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/resolve-doubts.ts';
 import { InputError } from '../../../src/domain/problems.ts';
-import type { LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
-import { createLookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
+import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
@@ -22,9 +21,9 @@ const problem = (error: unknown): string =>
   error instanceof InputError ? (error.problems[0]?.what ?? '') : `${error}`;
 
 test('a choice needs a decision, and a request or all of them', () => {
-  expect(readChoice('r', {})).toBe('Choose what to do.');
-  expect(readChoice('r', { decision: 'delete', which: 'all' })).toBe('Choose what to do.');
-  expect(readChoice('r', { decision: 'accepted', which: 'chosen' })).toMatch(/at least one/);
+  expect(() => readChoice('r', {})).toThrow('Choose what to do.');
+  expect(() => readChoice('r', { decision: 'delete', which: 'all' })).toThrow('Choose what to do.');
+  expect(() => readChoice('r', { decision: 'accepted', which: 'chosen' })).toThrow(/at least one/);
   expect(readChoice('r', { decision: 'resend', which: 'chosen', request: '7' })).toMatchObject({
     requests: ['7'],
   });

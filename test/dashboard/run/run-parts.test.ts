@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { parsePlace } from '../../../src/dashboard/parts/list.ts';
-import { planPart } from '../../../src/dashboard/plan/plan-part.ts';
-import { actionLinks } from '../../../src/dashboard/run/action-links.ts';
-import { pointsOf, resultsOf } from '../../../src/dashboard/run/answer-points.ts';
-import { countsPart } from '../../../src/dashboard/run/counts-part.ts';
+import { planPart } from '../../../src/dashboard/plan/plan-page.ts';
+import { pointsOf, resultsOf } from '../../../src/dashboard/run/answers-part.ts';
 import { failedPart } from '../../../src/dashboard/run/lists.ts';
-import { livePart } from '../../../src/dashboard/run/live-part.ts';
+import { actionLinks, countsPart, livePart } from '../../../src/dashboard/run/live-part.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { RunWait } from '../../../src/domain/waits.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatEmail } from '../../../src/report/html/preview-email.ts';
+import { emailPart } from '../../../src/report/html/preview-email.ts';
 
 /** The HTML as its frame gets it, after what Volley writes before it. */
 function shown(html: string): string {
-  const page = formatEmail({
+  const page = emailPart({
     channel: 'email',
     destination: { Recipient: 'ann@example.com' },
     fields: { MessageHTML: html },
@@ -13,7 +13,7 @@ function shown(html: string): string {
     files: [],
     audio: {},
     placeholders: null,
-  });
+  }).text;
   const source = /srcdoc="([^"]*)"/.exec(page)?.[1] ?? '';
   const read = source
     .replaceAll('&lt;', '<')
@@ -80,6 +80,6 @@ test('a page shows the first million characters of a longer HTML, and says so', 
   const fields = { MessageHTML: html };
   const message = { channel: 'email', destination: { Recipient: 'ann@example.com' }, fields } as const;
   expect(
-    formatEmail({ ...message, sms: null, keypads: [], files: [], audio: {}, placeholders: null }),
+    emailPart({ ...message, sms: null, keypads: [], files: [], audio: {}, placeholders: null }).text,
   ).toContain('Only the first 1,000,000 characters are shown.');
 });

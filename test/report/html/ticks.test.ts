@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chooseCounts, chooseTimes } from '../../../src/report/html/ticks.ts';
+import { chooseCounts, chooseTimes } from '../../../src/report/html/time-bars.ts';
 
 test.each([
   [0, [0, 1]],

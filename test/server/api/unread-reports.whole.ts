@@ -1,16 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addDashboard } from '../../../src/dashboard/dashboard.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
-import { type ApiServer, startApi } from '../../../src/server/api/api.ts';
+import { bareTools, openBareDashboard } from '../../support/bare-dashboard.ts';
 import { signIn } from '../../support/dashboard-scene.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
-import { ownAddress, ownName } from '../../support/localhost-names.ts';
 import { openRawConnection, type RawConnection } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
 let opened: TestLedger;
-let api: ApiServer;
+let api: Awaited<ReturnType<typeof openBareDashboard>>;
 let largeRun: string;
 let smallRun: string;
 let failedRun: string;
@@ -32,28 +30,11 @@ beforeAll(async () => {
     `UPDATE requests SET reason = to_jsonb(repeat('no answer ', 6000)) WHERE state = 'in_doubt'`,
   );
   smallRun = await planRunInDoubt(opened.ledger);
-  const tools = {
-    scheduleSource: {
-      folder: 'campaigns',
-      settings: { environment: {}, workingFolder: '/' },
-      accountNamed: () => Promise.reject(new Error('no account')),
-    },
-    startRun: async () => ({ kind: 'under way' as const }),
-    logger: openLogger('info', 'info', { write: (line) => void logged.push(line) }),
-  };
-  api = await startApi(opened.context, {
-    host: '127.0.0.1',
-    port: 0,
-    api: tools,
+  const logger = openLogger('info', 'info', { write: (line) => void logged.push(line) });
+  api = await openBareDashboard(opened.context, {
+    api: { ...bareTools, logger },
+    logger,
     reportTimes: times,
-    addPages: (server, limits) =>
-      addDashboard(server, opened.context, {
-        ...tools,
-        host: '127.0.0.1',
-        publicUrl: undefined,
-        ownName,
-        limits,
-      }),
   });
 });
 afterAll(async () => {
@@ -69,7 +50,7 @@ const tokenOf = (name: string): Promise<string> =>
 const reportOf = (run: string): string => `/api/v1/reports/missing?run=${run}`;
 
 async function ask(token: string, path = reportOf(smallRun)): Promise<{ status: number; text: string }> {
-  const answer = await fetch(api.url + path, {
+  const answer = await fetch(api.listener + path, {
     headers: { authorization: `Bearer ${token}` },
   });
   return { status: answer.status, text: await answer.text() };
@@ -77,8 +58,8 @@ async function ask(token: string, path = reportOf(smallRun)): Promise<{ status: 
 
 /** Asks for a report, and reads nothing after its first bytes. */
 async function askUnread(token: string, path = reportOf(largeRun)): Promise<RawConnection> {
-  const fields = `Host: ${new URL(api.url).host}\r\nAuthorization: Bearer ${token}\r\n`;
-  const connection = await openRawConnection(api.url, `GET ${path} HTTP/1.1\r\n${fields}\r\n`);
+  const fields = `Host: ${new URL(api.listener).host}\r\nAuthorization: Bearer ${token}\r\n`;
+  const connection = await openRawConnection(api.listener, `GET ${path} HTTP/1.1\r\n${fields}\r\n`);
   await expect.poll(connection.received).toMatch(/^HTTP\/1.1 200 /);
   connection.socket.pause();
   return connection;
@@ -149,7 +130,7 @@ describe('reports that their caller does not read', () => {
     const unread = await Promise.all([askUnread(first), askUnread(second)]);
     const list = await ask(first, failuresOf(smallRun));
     expect([list.status, list.text]).toEqual([200, expect.stringContaining('1 request')]);
-    const person = await signIn(ownAddress(api.url), second);
+    const person = await signIn(api.address, second);
     expect((await person.get(`/runs/${smallRun}/download/failures?format=json`)).status).toBe(200);
     for (const { socket } of unread) socket.destroy();
   });
@@ -157,7 +138,7 @@ describe('reports that their caller does not read', () => {
   test('do not hold up the audit trail, which needs no snapshot', async () => {
     const tokens = [await tokenOf('slow 3'), await tokenOf('slow 4')];
     const unread = await Promise.all(tokens.map((token) => askUnread(token)));
-    const person = await signIn(ownAddress(api.url), await tokenOf('person'));
+    const person = await signIn(api.address, await tokenOf('person'));
     expect((await person.get('/audit/download?format=csv')).status).toBe(200);
     for (const { socket } of unread) socket.destroy();
   });

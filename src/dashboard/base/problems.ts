@@ -1,0 +1,35 @@
+import { InputError, type Problem, truncateProblems } from '../../domain/problems.ts';
+import { type Html, html, type Part } from '../../report/html/html.ts';
+
+/** @throws InputError always */
+export function refuse(where: string, what: string): never {
+  throw new InputError([{ where, what }]);
+}
+
+/** Problems, each with its place, such as `night.yaml:6:19`. */
+export function problemItems(problems: readonly Problem[]): Html {
+  const items = truncateProblems(problems).map(
+    ({ where, what }) => html`<li><code dir="auto">${where}</code>: <bdi>${what}</bdi></li>`,
+  );
+  return html`<ul class="places">${items}</ul>`;
+}
+
+/** The result, or the input error that says why there is none. */
+export async function orInputError<Result>(work: Promise<Result>): Promise<Result | InputError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+}
+
+/** What is wrong, in sentences; undefined if nothing is. */
+export function problemText(result: unknown): string | undefined {
+  return result instanceof InputError ? result.problems.map(({ what }) => what).join(' ') : undefined;
+}
+
+/** A list of problems above a form, which gets the focus. */
+export function problemList(title: string, problems: readonly Part[]): Html {
+  return html`<div class="problems" role="alert" tabindex="-1" id="problems"><h2>${title}</h2><ul>${problems.map((problem) => html`<li>${problem}</li>`)}</ul></div>`;
+}
