@@ -61,6 +61,7 @@ export function addAccountsPages(server: FastifyInstance, { context, live, sched
     {
       open: async (view, { params }) => {
         const name = params['account'] ?? '';
+        if (!isForAccount(view.session, name)) notFound(noSuchAccount);
         return {
           key: JSON.stringify(['account', name, view.session.accounts]),
           read: () => readOne(view, name),

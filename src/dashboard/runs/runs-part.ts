@@ -11,7 +11,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { costOf, runColumns, runFigureColumns } from '../../report/lists/runs.ts';
 import { runQuestion } from '../../report/questions.ts';
 import { formatSeconds } from '../../report/time.ts';
-import { waitWords } from '../../report/wait-words.ts';
+import { shortWait, waitWords } from '../../report/wait-words.ts';
 import type { PageLink } from '../base/layout.ts';
 import type { Viewer } from '../base/view.ts';
 import { firstPage, isAsked } from '../parts/filter.ts';
@@ -58,7 +58,8 @@ function runTable(asked: Asked, runs: readonly RunLine[], viewer: Viewer): Html 
   const columns = pickColumns<RunRow>(
     [...runColumns, ...runFigureColumns],
     { key: 'run', cell: nameCell },
-    'state',
+    // Why a run is paused stands above the list.
+    { key: 'state', note: ({ waits }) => shortWait(waits) ?? null },
     { key: 'sent', cell: sentCell },
     'notAccepted',
     'inDoubt',

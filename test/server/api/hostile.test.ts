@@ -92,6 +92,8 @@ describe('an invalid call', () => {
     ['/campaigns?folder=..', 400],
     ['/runs/none?format=csv', 400],
     ['/audit?before=x', 400],
+    ['/audit?since=2026-02-30', 400],
+    ['/runs?from=soon', 400],
     [`/runs?campaign=${'x'.repeat(300)}`, 400],
     ['/none', 404],
   ])('%s is answered %i with the position of the mistake', async (path, status) => {
