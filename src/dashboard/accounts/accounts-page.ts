@@ -28,21 +28,19 @@ export function addAccountsPages(server: FastifyInstance, { context, live, sched
       problems: accounts === null ? found.problems : [],
     };
   };
-  live.addPage(
-    server,
-    { path: '/accounts', scope: 'read' },
-    {
-      open: async ({ session: { accounts } }) => ({
-        key: JSON.stringify(['accounts', accounts]),
-        read: () => read(accounts),
-      }),
-      render: accountsPart,
-      around: () => ({
-        title: 'Accounts',
-        body: html`<p>Limits are of all workers together. The page of an account has its runs, and changes of its limits.</p>`,
-      }),
-    },
-  );
+  live.addPage(server, {
+    path: '/accounts',
+    scope: 'read',
+    open: async ({ session: { accounts } }) => ({
+      key: JSON.stringify(['accounts', accounts]),
+      read: () => read(accounts),
+    }),
+    render: accountsPart,
+    around: () => ({
+      title: 'Accounts',
+      body: html`<p>Limits are of all workers together. The page of an account has its runs, and changes of its limits.</p>`,
+    }),
+  });
 
   const readOne = async (view: View, name: string): Promise<AccountDetails> => {
     const { accounts } = await read(view.session.accounts);
@@ -55,24 +53,22 @@ export function addAccountsPages(server: FastifyInstance, { context, live, sched
     if (!mayAdmin || session.accounts !== null) return [];
     return listAudit(context.ledger.pool, { action: 'limits set', subject: name }, shownChanges);
   };
-  live.addPage(
-    server,
-    { path: '/accounts/:account', scope: 'read' },
-    {
-      open: async (view, { params }) => {
-        const name = params['account'] ?? '';
-        if (!isForAccount(view.session, name)) notFound(noSuchAccount);
-        return {
-          key: JSON.stringify(['account', name, view.session.accounts]),
-          read: () => readOne(view, name),
-        };
-      },
-      render: accountPart,
-      around: async ({ account: { account } }, view) => ({
-        title: account,
-        within: { href: '/accounts', text: 'Accounts' },
-        end: changesPart(await readChanges(view, account), view),
-      }),
+  live.addPage(server, {
+    path: '/accounts/:account',
+    scope: 'read',
+    open: async (view, { params }) => {
+      const name = params['account'] ?? '';
+      if (!isForAccount(view.session, name)) notFound(noSuchAccount);
+      return {
+        key: JSON.stringify(['account', name, view.session.accounts]),
+        read: () => readOne(view, name),
+      };
     },
-  );
+    render: accountPart,
+    around: async ({ account: { account } }, view) => ({
+      title: account,
+      within: { href: '/accounts', text: 'Accounts' },
+      end: changesPart(await readChanges(view, account), view),
+    }),
+  });
 }

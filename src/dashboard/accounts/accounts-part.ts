@@ -16,7 +16,7 @@ import { waitWords } from '../../report/wait-words.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures } from '../parts/parts.ts';
+import { figures, section } from '../parts/parts.ts';
 import { accountPath, pathWith } from '../paths.ts';
 
 /** All accounts, with what they do and what stops them. */
@@ -143,67 +143,46 @@ ${runsPart(one.account, runs, viewer)}`;
 function nowPart(one: LiveAccount, { zone }: Viewer): Html {
   const { facts, work } = one;
   const usable = facts?.kind === 'usable' ? facts : undefined;
-  const lookUp = usable && (usable.statusLookUp ? 'on, one a second' : 'off');
-  return html`<section aria-labelledby="now"><h2 id="now">Now</h2>
-${figures([
-  { name: 'State', value: badge(stateOf(one)), note: work && runsText(work) },
-  { name: 'Service', value: usable?.host ?? '–', note: usable?.interface },
-  { name: 'Requests a second', value: usedCell(one) },
-  {
-    name: 'Requests in work',
-    value: groupThousands(work?.claimed ?? 0),
-    note: html`claimed, without an outcome yet${usable && html`; at most ${usable.concurrency} in flight`}`,
-  },
-  {
-    name: 'Last status look-up',
-    value: work?.lookedUpAt ? time(work.lookedUpAt, zone) : 'none yet',
-    note: lookUp,
-  },
-])}</section>`;
+  const inFlight = usable && `; at most ${usable.concurrency} in flight`;
+  const list = figures([
+    { name: 'State', value: badge(stateOf(one)), note: work && runsText(work) },
+    { name: 'Service', value: usable?.host ?? '–', note: usable?.interface },
+    { name: 'Requests a second', value: usedCell(one) },
+    {
+      name: 'Requests in work',
+      value: groupThousands(work?.claimed ?? 0),
+      note: ['claimed, without an outcome yet', inFlight],
+    },
+    {
+      name: 'Last status look-up',
+      value: work?.lookedUpAt ? time(work.lookedUpAt, zone) : 'none yet',
+      note: usable && (usable.statusLookUp ? 'on, one a second' : 'off'),
+    },
+  ]);
+  return section('now', 'Now', list);
 }
 
 function limitsPart(account: string, limits: NonNullable<LiveAccount['limits']>, viewer: Viewer): Html {
-  return html`<section aria-labelledby="limits"><h2 id="limits">Limits</h2>
-${viewer.mayAdmin && html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`}
-${listTable(
-  {
-    caption: 'Of all workers together',
-    columns: pickColumns(limitColumns, 'limit', 'file', 'set', 'inForce'),
-    rows: limitLines({ ...limits, account }),
-    id: 'limits-table',
-  },
-  viewer,
-)}</section>`;
+  const change = html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`;
+  const columns = pickColumns(limitColumns, 'limit', 'file', 'set', 'inForce');
+  const rows = limitLines({ ...limits, account });
+  const list = { caption: 'Of all workers together', columns, rows, id: 'limits-table' };
+  return section('limits', 'Limits', [viewer.mayAdmin && change, listTable(list, viewer)]);
 }
 
 /** The changes of its limits, the newest first. */
-export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Html {
-  if (changes.length === 0) return html``;
-  return html`<section aria-labelledby="changes"><h2 id="changes">Changes of its limits</h2>
-${listTable(
-  {
-    caption: 'The newest first',
-    columns: pickColumns(auditColumns, 'at', 'who', 'outcome', 'details'),
-    rows: changes,
-    id: 'changes-table',
-    rowId: ({ entry }) => entry,
-  },
-  viewer,
-)}</section>`;
+export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Html | undefined {
+  if (changes.length === 0) return undefined;
+  const columns = pickColumns<AuditEntry>(auditColumns, 'at', 'who', 'outcome', 'details');
+  const rowId = ({ entry }: AuditEntry): string => entry;
+  const list = { caption: 'The newest first', columns, rows: changes, id: 'changes-table', rowId };
+  return section('changes', 'Changes of its limits', listTable(list, viewer));
 }
 
 function runsPart(account: string, runs: readonly ListedRun[], viewer: Viewer): Html {
-  if (runs.length === 0)
-    return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2><p>None yet.</p></section>`;
-  return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
-<p><a href="${pathWith('/', { account })}">All its runs</a></p>
-${listTable(
-  {
-    caption: 'Its latest runs',
-    columns: pickColumns(runColumns, 'run', 'campaign', 'state', 'createdAt'),
-    rows: runs,
-    id: 'runs',
-  },
-  viewer,
-)}</section>`;
+  if (runs.length === 0) return section('runs-part', 'Runs', html`<p>None yet.</p>`);
+  const all = html`<p><a href="${pathWith('/', { account })}">All its runs</a></p>`;
+  const columns = pickColumns(runColumns, 'run', 'campaign', 'state', 'createdAt');
+  const list = { caption: 'Its latest runs', columns, rows: runs, id: 'runs' };
+  return section('runs-part', 'Runs', [all, listTable(list, viewer)]);
 }

@@ -24,42 +24,40 @@ export function addLimitsAction(server: FastifyInstance, { scheduleSource: { set
     const found = all.find(({ account }) => account === name && isForAccount(session, account));
     return found ?? notFound(noSuchAccount);
   };
-  addAction(
-    server,
-    { path: '/accounts/:account/limits', scope: 'admin' },
-    {
-      ask: async (view, { params }, fields) => {
-        const limits = await find(view, params['account']);
-        const seen = formatLimits(limits.set);
-        // After a change by another person, the fields show it.
-        const shown = fields['seen'] === undefined || fields['seen'] === seen ? fields : {};
-        return {
-          title: `Limits of ${limits.account}`,
-          body: html`<p>In the accounts file: ${limitText(limits.file)}. In force now: ${limitText(limits.inForce)}.</p>
+  addAction(server, {
+    path: '/accounts/:account/limits',
+    scope: 'admin',
+    ask: async (view, { params }, fields) => {
+      const limits = await find(view, params['account']);
+      const seen = formatLimits(limits.set);
+      // After a change by another person, the fields show it.
+      const shown = fields['seen'] === undefined || fields['seen'] === seen ? fields : {};
+      return {
+        title: `Limits of ${limits.account}`,
+        body: html`<p>In the accounts file: ${limitText(limits.file)}. In force now: ${limitText(limits.inForce)}.</p>
 <p>All workers together keep to a limit, from the next half second on. It concerns every run of the account, also those that are sent now. An empty field returns to the file.</p>
 <input type="hidden" name="seen" value="${seen}">
 ${field('requestsPerSecond', 'Requests a second', limits, shown)}
 ${field('recipientsPerSecond', 'Recipients a second', limits, shown)}`,
-          button: 'Set the limits',
-          within: { href: accountPath(limits.account), text: limits.account },
-        };
-      },
-      act: async (view, { params }, fields) => {
-        const { account, set } = await find(view, params['account']);
-        const changes = {
-          requestsPerSecond: readLimit(fields, 'requestsPerSecond'),
-          recipientsPerSecond: readLimit(fields, 'recipientsPerSecond'),
-        };
-        requireSeen(account, set, fields);
-        const change = { reason: fields['reason'], seen: set };
-        await changeAccountLimits(view.context, settings, account, { changes, ...change });
-        return {
-          to: accountPath(account),
-          notice: `The limits of ${account} are set. Workers keep to them within a second.`,
-        };
-      },
+        button: 'Set the limits',
+        within: { href: accountPath(limits.account), text: limits.account },
+      };
     },
-  );
+    act: async (view, { params }, fields) => {
+      const { account, set } = await find(view, params['account']);
+      const changes = {
+        requestsPerSecond: readLimit(fields, 'requestsPerSecond'),
+        recipientsPerSecond: readLimit(fields, 'recipientsPerSecond'),
+      };
+      requireSeen(account, set, fields);
+      const change = { reason: fields['reason'], seen: set };
+      await changeAccountLimits(view.context, settings, account, { changes, ...change });
+      return {
+        to: accountPath(account),
+        notice: `The limits of ${account} are set. Workers keep to them within a second.`,
+      };
+    },
+  });
 }
 
 function formatLimits({ requestsPerSecond, recipientsPerSecond }: RateLimits): string {

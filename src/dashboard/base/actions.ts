@@ -24,7 +24,7 @@ export type Question = {
 export type FormFields = Readonly<Record<string, string>>;
 
 /** An action, and the page that asks before it. */
-export type Action = {
+export type Action = Where & {
   /** Whether the person writes a reason, for the audit trail; always if undefined. */
   readonly needsReason?: (asked: Asked) => boolean;
   /** @throws InputError or ProblemError if it cannot be done now */
@@ -45,8 +45,7 @@ export type Action = {
 /** GET asks, POST of the same address acts. */
 export function addAction(
   server: FastifyInstance,
-  { path, scope }: Where,
-  { needsReason = () => true, ask, act }: Action,
+  { path, scope, needsReason = () => true, ask, act }: Action,
 ): void {
   server.get(path, async (request, reply) => {
     const view = viewOf(request);

@@ -11,7 +11,7 @@ export type PageContent = {
   /** The page that this one belongs to: a link above the heading. */
   readonly within?: PageLink;
   /** What stands below the live part. */
-  readonly end?: Html;
+  readonly end?: Html | undefined;
   /** What the page may load, if it is not what every page may. */
   readonly policy?: string;
   /** Seconds after which the browser asks again. */

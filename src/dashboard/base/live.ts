@@ -15,7 +15,7 @@ import { type Asked, askedOf, requireScope, type View, type Viewer, viewOf } fro
 type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
 
 /** A page with a part that changes while a person looks at it. */
-type LivePage<Data> = {
+type LivePage<Data> = Where & {
   /** The path of the stream, if it is not `/live` below the page. */
   readonly stream?: string;
   /** @throws ProblemError when the person may not see it */
@@ -50,7 +50,7 @@ type Reader = { readonly subscribers: Set<Subscriber>; readonly stop: () => void
 /** The pages whose live parts share readers and streams. */
 export type LiveParts = {
   /** Adds a page, and the stream of its live part: server-sent events, each the whole part, sent when it has changed. */
-  readonly addPage: <Data>(server: FastifyInstance, where: Where, page: LivePage<Data>) => void;
+  readonly addPage: <Data>(server: FastifyInstance, page: LivePage<Data>) => void;
   readonly close: () => void;
 };
 
@@ -80,16 +80,16 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
     });
   };
   return {
-    addPage: (server, where, { stream, open, render, around }) => {
-      addPage(server, where, async (view, asked) => {
+    addPage: (server, { path: pagePath, scope, stream, open, render, around }) => {
+      addPage(server, { path: pagePath, scope }, async (view, asked) => {
         const data = await (await open(view, asked)).read();
         const [path = ''] = view.address.split('?');
         const from = `${stream ?? `${path}/live`}${view.address.slice(path.length)}`;
         return { ...(await around(data, view, asked)), live: { body: render(data, view), from } };
       });
-      server.get(stream ?? `${where.path}/live`, { exposeHeadRoute: false }, async (request, reply) => {
+      server.get(stream ?? `${pagePath}/live`, { exposeHeadRoute: false }, async (request, reply) => {
         const view = viewOf(request);
-        requireScope(view, where.scope);
+        requireScope(view, scope);
         const topic = await open(view, askedOf(request));
         const { zone, mayRun, mayApprove, mayAdmin } = view;
         const viewer = { zone, mayRun, mayApprove, mayAdmin };

@@ -89,29 +89,27 @@ type MonthToClose = { readonly month: string; readonly timeZone: string };
 
 /** Closes a month for all accounts, so it is for sessions that see all of them. */
 export function addCloseMonth(server: FastifyInstance): void {
-  addAction(
-    server,
-    { path: '/billing/close', scope: 'admin' },
-    {
-      ask: async (view, { query }) => {
-        requireAllAccounts(view);
-        const asked = monthOf(query);
-        const closings = await listClosings(view.context.ledger.pool);
-        return {
-          title: `Close ${nameMonth(asked.month)}`,
-          button: `Close ${nameMonth(asked.month)}`,
-          within: { href: '/billing/months', text: 'Closed months' },
-          body: closingText(asked, await readMonth(view.context, asked), closings.length === 0),
-        };
-      },
-      act: async (view, { query }, { reason = '' }) => {
-        requireAllAccounts(view);
-        const asked = monthOf(query);
-        await closeMonth(view.context, { ...asked, closedBy: view.session.owner, reason });
-        return { to: addressOfMonth(asked), notice: `${nameMonth(asked.month)} is closed.` };
-      },
+  addAction(server, {
+    path: '/billing/close',
+    scope: 'admin',
+    ask: async (view, { query }) => {
+      requireAllAccounts(view);
+      const asked = monthOf(query);
+      const closings = await listClosings(view.context.ledger.pool);
+      return {
+        title: `Close ${nameMonth(asked.month)}`,
+        button: `Close ${nameMonth(asked.month)}`,
+        within: { href: '/billing/months', text: 'Closed months' },
+        body: closingText(asked, await readMonth(view.context, asked), closings.length === 0),
+      };
     },
-  );
+    act: async (view, { query }, { reason = '' }) => {
+      requireAllAccounts(view);
+      const asked = monthOf(query);
+      await closeMonth(view.context, { ...asked, closedBy: view.session.owner, reason });
+      return { to: addressOfMonth(asked), notice: `${nameMonth(asked.month)} is closed.` };
+    },
+  });
 }
 
 /** @throws InputError */

@@ -14,7 +14,7 @@ import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View, type Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures } from '../parts/parts.ts';
+import { figures, section } from '../parts/parts.ts';
 import { campaignPath, runsOfCampaignPath } from '../paths.ts';
 import { nextTime, scheduleText, ticksTable, unkeptText } from './campaign-words.ts';
 
@@ -24,30 +24,28 @@ const shownRuns = 10;
 /** A campaign file: what it says, when it runs, and what came of it. */
 export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
   const { scheduleSource, live, limits } = tools;
-  live.addPage(
-    server,
-    { path: '/campaigns/:file', scope: 'read' },
-    {
-      open: async (view, { params }) => {
-        const found = await requireCampaign(view, tools, params['file'] ?? '');
-        const key = JSON.stringify(['campaign', found.file, found.campaign?.campaign, view.session.accounts]);
-        return { key, read: () => readHistory(view, found) };
-      },
-      render: historyPart,
-      around: async ({ found }, view) => {
-        const preview =
-          found.problems.length === 0
-            ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
-            : undefined;
-        return {
-          title: found.file,
-          within: { href: '/campaigns', text: 'Campaigns' },
-          body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
-          end: textPart(found, await readCampaignText(found.file, scheduleSource)),
-        };
-      },
+  live.addPage(server, {
+    path: '/campaigns/:file',
+    scope: 'read',
+    open: async (view, { params }) => {
+      const found = await requireCampaign(view, tools, params['file'] ?? '');
+      const key = JSON.stringify(['campaign', found.file, found.campaign?.campaign, view.session.accounts]);
+      return { key, read: () => readHistory(view, found) };
     },
-  );
+    render: historyPart,
+    around: async ({ found }, view) => {
+      const preview =
+        found.problems.length === 0
+          ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
+          : undefined;
+      return {
+        title: found.file,
+        within: { href: '/campaigns', text: 'Campaigns' },
+        body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
+        end: textPart(found, await readCampaignText(found.file, scheduleSource)),
+      };
+    },
+  });
 }
 
 /** @throws ProblemError when there is none for the accounts of the person */
@@ -91,16 +89,17 @@ ${campaign && html`<li><a href="${runsOfCampaignPath(campaign.campaign)}">All it
 }
 
 function schedulePart({ schedule }: DescribedCampaign, view: View): Html {
-  if (!schedule)
-    return html`<section aria-labelledby="schedule"><h2 id="schedule">Schedule</h2>
-<p>It has no schedule: it runs when a person or a program starts it. <code>schedule</code> in its file gives it one.</p></section>`;
+  if (!schedule) {
+    const none = html`<p>It has no schedule: it runs when a person or a program starts it. <code>schedule</code> in its file gives it one.</p>`;
+    return section('schedule', 'Schedule', none);
+  }
   const { times, next } = schedule;
   const unkept = unkeptText(schedule, view.now);
   const items = next.map((at) => html`<li>${nextTime(at, schedule, view)}</li>`);
-  return html`<section aria-labelledby="schedule"><h2 id="schedule">Schedule</h2>
-<p><code>${scheduleText(schedule)}</code>. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
+  const body = html`<p><code>${scheduleText(schedule)}</code>. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
 ${unkept !== undefined && html`<p class="banner">${unkept}</p>`}
-${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times (${view.zone})</h3><ol class="next-times">${items}</ol>`}</section>`;
+${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times (${view.zone})</h3><ol class="next-times">${items}</ol>`}`;
+  return section('schedule', 'Schedule', body);
 }
 
 type History = {
@@ -123,28 +122,22 @@ async function readHistory({ context, session }: View, found: DescribedCampaign)
 
 function historyPart({ ticks, runs }: History, viewer: Viewer): Html {
   const columns = pickColumns(runColumns, 'run', 'state', 'createdAt', 'finishedAt');
-  return html`<section aria-labelledby="runs-title"><h2 id="runs-title">Runs</h2>
-${
-  runs.length === 0
-    ? html`<p>It has not run yet.</p>`
-    : listTable({ caption: 'Its latest runs', columns, rows: runs, id: 'runs' }, viewer)
-}</section>
-${
-  ticks.length > 0 &&
-  html`<section aria-labelledby="ticks-title"><h2 id="ticks-title">Due times</h2>
-${ticksTable(ticks, viewer)}</section>`
-}`;
+  const list = { caption: 'Its latest runs', columns, rows: runs, id: 'runs' };
+  const ran = runs.length === 0 ? html`<p>It has not run yet.</p>` : listTable(list, viewer);
+  return html`${section('runs-part', 'Runs', ran)}
+${ticks.length > 0 && section('ticks-part', 'Due times', ticksTable(ticks, viewer))}`;
 }
 
 function textPart({ file }: DescribedCampaign, text: string | undefined): Html {
-  if (text === undefined)
-    return html`<section aria-labelledby="text"><h2 id="text">File</h2>
-<p>Its text is not shown: it does not look like a campaign, so it could hold secrets. Open it on the machine of Volley.</p></section>`;
+  if (text === undefined) {
+    const hidden = html`<p>Its text is not shown: it does not look like a campaign, so it could hold secrets. Open it on the machine of Volley.</p>`;
+    return section('text', 'File', hidden);
+  }
   const lines = text.split(/\r\n|\r|\n/).map(
     (line, index) => html`<span id="line-${index + 1}">${line}</span>
 `,
   );
-  return html`<section aria-labelledby="text"><h2 id="text">File</h2>
-<p>Volley reads it, and never writes it.</p>
-<pre class="file" tabindex="0" role="region" aria-label="Text of ${file}"><code>${lines}</code></pre></section>`;
+  const body = html`<p>Volley reads it, and never writes it.</p>
+<pre class="file" tabindex="0" role="region" aria-label="Text of ${file}"><code>${lines}</code></pre>`;
+  return section('text', 'File', body);
 }

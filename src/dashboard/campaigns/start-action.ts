@@ -20,41 +20,39 @@ import { requireCampaign } from './campaign-page.ts';
 /** Starts one run of a campaign for each form, also when the form is sent twice. */
 export function addStartAction(server: FastifyInstance, tools: Tools): void {
   const { scheduleSource, startRun, limits } = tools;
-  addAction(
-    server,
-    { path: '/campaigns/:file/start', scope: 'run' },
-    {
-      needsReason: () => false,
-      ask: async (view, { params }, { key }) => {
-        const { file, campaign } = await requireCampaign(view, tools, params['file'] ?? '');
-        const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
-        return {
-          title: `Start ${file} now?`,
-          body: html`${keyField(view, key)}
+  addAction(server, {
+    path: '/campaigns/:file/start',
+    scope: 'run',
+    needsReason: () => false,
+    ask: async (view, { params }, { key }) => {
+      const { file, campaign } = await requireCampaign(view, tools, params['file'] ?? '');
+      const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+      return {
+        title: `Start ${file} now?`,
+        body: html`${keyField(view, key)}
 <input type="hidden" name="seen" value="${await seenIn(preview, tools, file)}">
 ${previewText(preview)}
 ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>approval</strong>: the run may wait for another person before anything is sent.</p>`}`,
-          button: 'Start the run',
-          within: { href: campaignPath(file), text: file },
-        };
-      },
-      act: async (view, { params }, { key = '', seen }) => {
-        const { file } = await requireCampaign(view, tools, params['file'] ?? '');
-        const { name: token, accounts } = view.session;
-        const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
-        // What cannot start is refused below, in its own words.
-        const canStart = preview.kind === 'counted' || preview.kind === 'large';
-        const isSeen = seen === (await seenIn(preview, tools, file));
-        // A form that was sent before opens the run that it started.
-        if (canStart && !isSeen && !(await findStartedByKey(view.context.ledger.pool, { token, key })))
-          refuse('start', changed);
-        const request = { token, accounts, key: requireKey(key), campaign: file };
-        return openStarted(
-          await startOnce(view.context, tools, () => startRun(view.context, request)).catch(asInputError),
-        );
-      },
+        button: 'Start the run',
+        within: { href: campaignPath(file), text: file },
+      };
     },
-  );
+    act: async (view, { params }, { key = '', seen }) => {
+      const { file } = await requireCampaign(view, tools, params['file'] ?? '');
+      const { name: token, accounts } = view.session;
+      const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+      // What cannot start is refused below, in its own words.
+      const canStart = preview.kind === 'counted' || preview.kind === 'large';
+      const isSeen = seen === (await seenIn(preview, tools, file));
+      // A form that was sent before opens the run that it started.
+      if (canStart && !isSeen && !(await findStartedByKey(view.context.ledger.pool, { token, key })))
+        refuse('start', changed);
+      const request = { token, accounts, key: requireKey(key), campaign: file };
+      return openStarted(
+        await startOnce(view.context, tools, () => startRun(view.context, request)).catch(asInputError),
+      );
+    },
+  });
 }
 
 const changed =

@@ -28,64 +28,60 @@ async function countReplayable({ context, session }: View) {
 
 function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
   const within = { href: '/delivery-reports', text: 'Delivery reports' };
-  addAction(
-    server,
-    { path: '/delivery-reports/replay', scope: 'run' },
-    {
-      needsReason: () => false,
-      ask: async (view) => {
-        const { all, unmatched, unreadable, failed } = await countReplayable(view);
-        const { accounts } = view.session;
-        const asked = { title: 'Replay delivery reports', within };
-        if (all === 0) {
-          const body = html`<p>No delivery report${accounts && html` of ${accounts.join(', ')}`} is unmatched, unreadable or failed, so there is nothing to read again.</p>`;
-          return { ...asked, body };
-        }
-        return {
-          ...asked,
-          body: html`<p><strong>${count(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${groupThousands(unmatched)} unmatched, ${groupThousands(unreadable)} unreadable, ${groupThousands(failed)} failed. Each concerns at most one person.</p>
+  addAction(server, {
+    path: '/delivery-reports/replay',
+    scope: 'run',
+    needsReason: () => false,
+    ask: async (view) => {
+      const { all, unmatched, unreadable, failed } = await countReplayable(view);
+      const { accounts } = view.session;
+      const asked = { title: 'Replay delivery reports', within };
+      if (all === 0) {
+        const body = html`<p>No delivery report${accounts && html` of ${accounts.join(', ')}`} is unmatched, unreadable or failed, so there is nothing to read again.</p>`;
+        return { ...asked, body };
+      }
+      return {
+        ...asked,
+        body: html`<p><strong>${count(all, 'delivery report')}</strong>${accounts && html` of ${accounts.join(', ')}`} will be read again: ${groupThousands(unmatched)} unmatched, ${groupThousands(unreadable)} unreadable, ${groupThousands(failed)} failed. Each concerns at most one person.</p>
 <p>None is applied twice. Do it after their cause is gone, such as a wrong field name in the accounts file. <code>volley delivery-reports replay --all</code> reads all delivery reports again.</p>`,
-          button: 'Replay',
-        };
-      },
-      act: async (view) => {
-        const { accounts } = view.session;
-        const replayed = await replayDeliveryReports(view.context, { accounts, all: false });
-        applier.wake(view.context);
-        return {
-          to: '/delivery-reports',
-          notice: `${count(replayed, 'delivery report')} will be read again.`,
-        };
-      },
+        button: 'Replay',
+      };
     },
-  );
+    act: async (view) => {
+      const { accounts } = view.session;
+      const replayed = await replayDeliveryReports(view.context, { accounts, all: false });
+      applier.wake(view.context);
+      return {
+        to: '/delivery-reports',
+        notice: `${count(replayed, 'delivery report')} will be read again.`,
+      };
+    },
+  });
 }
 
 function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): void {
-  addAction(
-    server,
-    { path: '/delivery-reports/missing/:run/ask', scope: 'run' },
-    {
-      needsReason: () => false,
-      ask: async (view, asked) => {
-        const { run, campaign, account, purgedAt } = await requireVisibleRun(view, asked);
-        if (purgedAt !== null) refuse(`run ${run}`, 'Its recipients were purged.');
-        await requirePolling(settings, account);
-        return {
-          title: `Ask about ${campaign}`,
-          body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
-          button: 'Ask the service',
-          within: {
-            href: deliveryReportsPath(`missing/${run}`),
-            text: `Missing delivery reports of ${campaign}`,
-          },
-        };
-      },
-      act: async (view, asked) => {
-        const { run, account } = await requireVisibleRun(view, asked);
-        await jobs.start(view.context, { run, account });
-        return { to: deliveryReportsPath(`missing/${run}`), notice: 'The service is being asked.' };
-      },
+  addAction(server, {
+    path: '/delivery-reports/missing/:run/ask',
+    scope: 'run',
+    needsReason: () => false,
+    ask: async (view, asked) => {
+      const { run, campaign, account, purgedAt } = await requireVisibleRun(view, asked);
+      if (purgedAt !== null) refuse(`run ${run}`, 'Its recipients were purged.');
+      await requirePolling(settings, account);
+      return {
+        title: `Ask about ${campaign}`,
+        body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
+        button: 'Ask the service',
+        within: {
+          href: deliveryReportsPath(`missing/${run}`),
+          text: `Missing delivery reports of ${campaign}`,
+        },
+      };
     },
-  );
+    act: async (view, asked) => {
+      const { run, account } = await requireVisibleRun(view, asked);
+      await jobs.start(view.context, { run, account });
+      return { to: deliveryReportsPath(`missing/${run}`), notice: 'The service is being asked.' };
+    },
+  });
 }

@@ -25,18 +25,16 @@ export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): v
   server.addHook('onClose', async () => {
     await Promise.all([jobs.close(), applier.close()]);
   });
-  live.addPage(
-    server,
-    { path: '/delivery-reports', scope: 'read' },
-    {
-      open: async ({ session: { accounts } }) => ({
-        key: `delivery reports ${JSON.stringify(accounts)}`,
-        read: () => readDeliveryReports(context, accounts),
-      }),
-      render: livePart,
-      around: () => ({ title: 'Delivery reports' }),
-    },
-  );
+  live.addPage(server, {
+    path: '/delivery-reports',
+    scope: 'read',
+    open: async ({ session: { accounts } }) => ({
+      key: `delivery reports ${JSON.stringify(accounts)}`,
+      read: () => readDeliveryReports(context, accounts),
+    }),
+    render: livePart,
+    around: () => ({ title: 'Delivery reports' }),
+  });
   addListPage(server);
   addMissingPages(server, tools, jobs);
   addDeliveryReportActions(server, { jobs, applier, settings });

@@ -48,21 +48,19 @@ export function addHealthPage(server: FastifyInstance, { context, live, schedule
       fleet: accounts === null ? await readFleet() : undefined,
     };
   };
-  live.addPage(
-    server,
-    { path: '/health', scope: 'read' },
-    {
-      open: async ({ session: { accounts } }) => ({
-        key: JSON.stringify(['health', accounts]),
-        read: () => read(accounts),
-      }),
-      render: healthPart,
-      around: () => ({
-        title: 'Health',
-        body: html`<p>What the ledger knows of its processes. <code>volley doctor</code> also checks accounts, the service and the receiver from the machine where it runs.</p>`,
-      }),
-    },
-  );
+  live.addPage(server, {
+    path: '/health',
+    scope: 'read',
+    open: async ({ session: { accounts } }) => ({
+      key: JSON.stringify(['health', accounts]),
+      read: () => read(accounts),
+    }),
+    render: healthPart,
+    around: () => ({
+      title: 'Health',
+      body: html`<p>What the ledger knows of its processes. <code>volley doctor</code> also checks accounts, the service and the receiver from the machine where it runs.</p>`,
+    }),
+  });
 }
 
 /** What `volley doctor` finds in the ledger of all accounts. */

@@ -28,28 +28,26 @@ const maxGroups = 20;
 export function addDoubtsPages(server: FastifyInstance, { live, scheduleSource: { settings } }: Tools): void {
   const jobs = createLookUpJobs(settings);
   server.addHook('onClose', () => jobs.close());
-  live.addPage(
-    server,
-    { path: '/runs/:run/doubts', scope: 'read' },
-    {
-      // How far the service was asked is in memory, so a look costs nothing.
-      open: async (view, asked) => {
-        const { run } = await requireVisibleRun(view, asked);
-        return { key: `look-up ${run}`, read: async () => ({ run, job: jobs.of(run) }) };
-      },
-      render: lookUpPart,
-      around: async (_, view, asked) => {
-        const { run, campaign } = await requireVisibleRun(view, asked);
-        const refused = await orInputError(requireLookUpOfRun(view.context, settings, run));
-        const list = await readDoubts(view, run, numberIn(asked.query, 'after'));
-        return {
-          title: 'Requests in doubt',
-          within: { href: runPath(run), text: campaign },
-          end: doubtsPart({ ...list, noLookUp: problemText(refused) }, view),
-        };
-      },
+  live.addPage(server, {
+    path: '/runs/:run/doubts',
+    scope: 'read',
+    // How far the service was asked is in memory, so a look costs nothing.
+    open: async (view, asked) => {
+      const { run } = await requireVisibleRun(view, asked);
+      return { key: `look-up ${run}`, read: async () => ({ run, job: jobs.of(run) }) };
     },
-  );
+    render: lookUpPart,
+    around: async (_, view, asked) => {
+      const { run, campaign } = await requireVisibleRun(view, asked);
+      const refused = await orInputError(requireLookUpOfRun(view.context, settings, run));
+      const list = await readDoubts(view, run, numberIn(asked.query, 'after'));
+      return {
+        title: 'Requests in doubt',
+        within: { href: runPath(run), text: campaign },
+        end: doubtsPart({ ...list, noLookUp: problemText(refused) }, view),
+      };
+    },
+  });
   addResolveAction(server, jobs);
 }
 

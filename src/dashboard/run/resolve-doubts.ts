@@ -28,39 +28,37 @@ export const decisionNames = ['ask', 'accepted', 'resend', 'abandon'] as const s
 
 /** The confirmation of a decision about doubts, and the decision. The chosen requests are in the address. */
 export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): void {
-  addAction(
-    server,
-    { path: '/runs/:run/doubts/resolve', scope: 'admin' },
-    {
-      needsReason: ({ query }) => textIn(query, 'decision') !== 'ask',
-      ask: async (view, asked) => {
-        const { run, campaign } = await requireVisibleRun(view, asked);
-        const within = { href: runPath(run, 'doubts'), text: `Doubts of ${campaign}` };
-        const find = async () => findChosen(view.context, readChoice(run, asked.query));
-        const found = await orInputError(find());
-        if (found instanceof InputError) {
-          const body = html`${found.problems.map(({ what }) => html`<p>${what}</p>`)}`;
-          return { title: 'Resolve doubts: not possible now', body, within };
-        }
-        const { name, what } = decisions[found.decision];
-        return {
-          title: `Resolve doubts of ${campaign}`,
-          button: name,
-          within,
-          body: html`<p>${name}: <strong>${count(found.requests, 'request')} with ${count(found.recipients, 'recipient')}</strong> of run <code>${run}</code>.</p>
+  addAction(server, {
+    path: '/runs/:run/doubts/resolve',
+    scope: 'admin',
+    needsReason: ({ query }) => textIn(query, 'decision') !== 'ask',
+    ask: async (view, asked) => {
+      const { run, campaign } = await requireVisibleRun(view, asked);
+      const within = { href: runPath(run, 'doubts'), text: `Doubts of ${campaign}` };
+      const find = async () => findChosen(view.context, readChoice(run, asked.query));
+      const found = await orInputError(find());
+      if (found instanceof InputError) {
+        const body = html`${found.problems.map(({ what }) => html`<p>${what}</p>`)}`;
+        return { title: 'Resolve doubts: not possible now', body, within };
+      }
+      const { name, what } = decisions[found.decision];
+      return {
+        title: `Resolve doubts of ${campaign}`,
+        button: name,
+        within,
+        body: html`<p>${name}: <strong>${count(found.requests, 'request')} with ${count(found.recipients, 'recipient')}</strong> of run <code>${run}</code>.</p>
 <p>${what}</p><input type="hidden" name="confirmed" value="${found.requests}"><input type="hidden" name="seen" value="${found.seen}">`,
-        };
-      },
-      act: async (view, asked, { confirmed = '', seen = '', reason = '' }) => {
-        const { run } = await requireVisibleRun(view, asked);
-        const choice = readChoice(run, asked.query);
-        const confirmation = { confirmed: Number(confirmed), seen, reason };
-        const notice = await resolveChosen(view.context, jobs, choice, confirmation);
-        // What is to be sent again waits for a resume, which the page of the run offers.
-        return { to: runPath(run, choice.decision === 'resend' ? '' : 'doubts'), notice };
-      },
+      };
     },
-  );
+    act: async (view, asked, { confirmed = '', seen = '', reason = '' }) => {
+      const { run } = await requireVisibleRun(view, asked);
+      const choice = readChoice(run, asked.query);
+      const confirmation = { confirmed: Number(confirmed), seen, reason };
+      const notice = await resolveChosen(view.context, jobs, choice, confirmation);
+      // What is to be sent again waits for a resume, which the page of the run offers.
+      return { to: runPath(run, choice.decision === 'resend' ? '' : 'doubts'), notice };
+    },
+  });
 }
 
 /** What the person chose on the page of doubts. */

@@ -17,23 +17,21 @@ export function addRunPages(server: FastifyInstance, tools: Tools): void {
   const live = createLiveRuns(tools.context, tools.scheduleSource.settings);
   const read = async (run: string): Promise<LiveRun> =>
     (await live.read(run)) ?? notFound(`${noSuchRun} any more.`);
-  tools.live.addPage(
-    server,
-    { path: '/runs/:run', scope: 'read' },
-    {
-      open: async (view, asked) => {
-        const { run } = await requireVisibleRun(view, asked);
-        return { key: `run ${run}`, read: () => read(run) };
-      },
-      render: livePart,
-      around: ({ head }, view) => ({
-        title: `${head.campaign} (${head.run})`,
-        within: { href: '/', text: 'Runs' },
-        body: aboutPart(head, view),
-        end: downloadsPart(head),
-      }),
+  tools.live.addPage(server, {
+    path: '/runs/:run',
+    scope: 'read',
+    open: async (view, asked) => {
+      const { run } = await requireVisibleRun(view, asked);
+      return { key: `run ${run}`, read: () => read(run) };
     },
-  );
+    render: livePart,
+    around: ({ head }, view) => ({
+      title: `${head.campaign} (${head.run})`,
+      within: { href: '/', text: 'Runs' },
+      body: aboutPart(head, view),
+      end: downloadsPart(head),
+    }),
+  });
   addRunLists(server);
   addDoubtsPages(server, tools);
   addRunDownloads(server, tools.limits);

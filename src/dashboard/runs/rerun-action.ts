@@ -20,27 +20,25 @@ import { keyField, openStarted, requireKey } from './new-run.ts';
 /** Sends the same messages again, to recipients in the states that the address names: once for each form. */
 export function addRerun(server: FastifyInstance, tools: Tools): void {
   const { scheduleSource } = tools;
-  addAction(
-    server,
-    { path: '/runs/:run/rerun', scope: 'run' },
-    {
-      ask: (view, asked, { key }) => ask(tools, view, asked, key),
-      act: async (view, asked, { key = '', reason = '' }) => {
-        const { run, account: name } = await requireVisibleRun(view, asked);
-        const account = await scheduleSource.accountNamed(name);
-        await requireReachable(account);
-        const request = {
-          token: view.session.name,
-          key: requireKey(key),
-          of: run,
-          states: statesIn(asked.query),
-          account,
-          reason,
-        };
-        return openStarted(await startOnce(view.context, tools, () => rerunByKey(view.context, request)));
-      },
+  addAction(server, {
+    path: '/runs/:run/rerun',
+    scope: 'run',
+    ask: (view, asked, { key }) => ask(tools, view, asked, key),
+    act: async (view, asked, { key = '', reason = '' }) => {
+      const { run, account: name } = await requireVisibleRun(view, asked);
+      const account = await scheduleSource.accountNamed(name);
+      await requireReachable(account);
+      const request = {
+        token: view.session.name,
+        key: requireKey(key),
+        of: run,
+        states: statesIn(asked.query),
+        account,
+        reason,
+      };
+      return openStarted(await startOnce(view.context, tools, () => rerunByKey(view.context, request)));
     },
-  );
+  });
 }
 
 async function ask({ limits }: Tools, view: View, asked: Asked, key: string | undefined): Promise<Question> {

@@ -89,17 +89,15 @@ ${await about(counts, view, run)}`,
       button: `${verb} the run`,
     };
   };
-  addAction(
-    server,
-    { path: `/runs/:run/${name}`, scope: name === 'approve' ? 'approve' : 'run' },
-    {
-      ask,
-      act: async (view, asked, { reason = '' }) => {
-        const { run } = await requireVisibleRun(view, asked);
-        return { to: runPath(run), notice: await act(view, run, reason) };
-      },
+  addAction(server, {
+    path: `/runs/:run/${name}`,
+    scope: name === 'approve' ? 'approve' : 'run',
+    ask,
+    act: async (view, asked, { reason = '' }) => {
+      const { run } = await requireVisibleRun(view, asked);
+      return { to: runPath(run), notice: await act(view, run, reason) };
     },
-  );
+  });
 }
 
 /** While workers send the run, some of its pending recipients are being sent to. */

@@ -17,29 +17,27 @@ export function addRunsPage(server: FastifyInstance, { context, live, scheduleSo
     // Without the accounts file, a person can still write a name.
     (await listAccountLimits(context, scheduleSource.settings).catch(() => [])).map(({ account }) => account);
   server.get('/runs', async (_, reply) => reply.redirect('/'));
-  live.addPage(
-    server,
-    { path: '/', scope: 'read' },
-    {
-      stream: '/runs/live',
-      open: async ({ context: own, session, zone }, { query }) => {
-        const asked = readAsked(runFilter, query);
-        const { accounts } = session;
-        const { before: last } = asked;
-        const before =
-          last === undefined ? undefined : await findVisibleRun({ context: own, token: session }, last);
-        const filter = { ...toRunFilter(asked, zone), before, accounts };
-        return {
-          key: JSON.stringify(['runs', accounts, zone, asked]),
-          read: async () => ({ asked, list: await lists.read(filter) }),
-        };
-      },
-      render: runsPart,
-      around: async ({ asked: { campaign } }, view, { query }) => ({
-        title: 'Runs',
-        body: html`${filterForm(runFilter, query, { account: await accountNames(view) })}
-${campaign !== undefined && html`<p>Only runs of the campaign <bdi>${campaign}</bdi>.</p>`}`,
-      }),
+  live.addPage(server, {
+    path: '/',
+    scope: 'read',
+    stream: '/runs/live',
+    open: async ({ context: own, session, zone }, { query }) => {
+      const asked = readAsked(runFilter, query);
+      const { accounts } = session;
+      const { before: last } = asked;
+      const before =
+        last === undefined ? undefined : await findVisibleRun({ context: own, token: session }, last);
+      const filter = { ...toRunFilter(asked, zone), before, accounts };
+      return {
+        key: JSON.stringify(['runs', accounts, zone, asked]),
+        read: async () => ({ asked, list: await lists.read(filter) }),
+      };
     },
-  );
+    render: runsPart,
+    around: async ({ asked: { campaign } }, view, { query }) => ({
+      title: 'Runs',
+      body: html`${filterForm(runFilter, query, { account: await accountNames(view) })}
+${campaign !== undefined && html`<p>Only runs of the campaign <bdi>${campaign}</bdi>.</p>`}`,
+    }),
+  });
 }

@@ -25,27 +25,25 @@ ${listTable(
   view,
 )}`,
   }));
-  addAction(
-    server,
-    { path: '/sessions/:session/end', scope: 'read' },
-    {
-      needsReason: () => false,
-      ask: async (view, { params }) => {
-        const session = (await listOwnSessions(view.context)).find(({ key }) => key === params['session']);
-        if (!session) return notFound('There is no such session of yours. It may have ended.');
-        return {
-          title: 'End this session?',
-          body: html`<p>It was opened with the token ${session.token} at ${time(session.createdAt, view.zone)}, and last used at ${time(session.usedAt, view.zone)}.${isCurrent(view, session) && html` <strong>It is the session of this browser: you are signed out.</strong>`} Runs that were started in it go on.</p>`,
-          button: 'End the session',
-          within,
-        };
-      },
-      act: async (view, { params }) => {
-        const token = await endOwnSession(view.context, params['session'] ?? '');
-        return { to: within.href, notice: `The session of ${token} is ended.` };
-      },
+  addAction(server, {
+    path: '/sessions/:session/end',
+    scope: 'read',
+    needsReason: () => false,
+    ask: async (view, { params }) => {
+      const session = (await listOwnSessions(view.context)).find(({ key }) => key === params['session']);
+      if (!session) return notFound('There is no such session of yours. It may have ended.');
+      return {
+        title: 'End this session?',
+        body: html`<p>It was opened with the token ${session.token} at ${time(session.createdAt, view.zone)}, and last used at ${time(session.usedAt, view.zone)}.${isCurrent(view, session) && html` <strong>It is the session of this browser: you are signed out.</strong>`} Runs that were started in it go on.</p>`,
+        button: 'End the session',
+        within,
+      };
     },
-  );
+    act: async (view, { params }) => {
+      const token = await endOwnSession(view.context, params['session'] ?? '');
+      return { to: within.href, notice: `The session of ${token} is ended.` };
+    },
+  });
 }
 
 function columnsOf(view: View): Columns<OwnSession> {

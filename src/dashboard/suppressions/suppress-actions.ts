@@ -44,32 +44,30 @@ export function addSuppressActions(server: FastifyInstance, { scheduleSource: { 
 const allSuppressions = { href: '/suppressions', text: 'Suppressions' };
 
 function addSuppress(server: FastifyInstance, settings: Settings): void {
-  addAction(
-    server,
-    { path: '/suppressions/add', scope: 'run' },
-    {
-      ask: async (view, { query }, fields) => {
-        const { names, sources } = await findOwnAccounts(settings, view.session.accounts);
-        const address = fields['address'] ?? textIn(query, 'address');
-        return {
-          title: 'Suppress an address',
-          body: suppressFields({ address, fields, names, mayAll: sources === null }),
-          button: 'Suppress',
-          within: address === '' ? allSuppressions : { href: recipientPath(address), text: 'The recipient' },
-        };
-      },
-      act: async (view, _asked, { reason = '', ...fields }) => {
-        const keys = await readKeys(view, settings, fields);
-        const added = await suppressAddresses(view.context, keys, reason);
-        const already = keys.length - added;
-        const before = already > 0 ? ` ${already} of ${keys.length} channels were suppressed before.` : '';
-        return {
-          to: recipientPath(keys[0]?.address ?? ''),
-          notice: `The address was suppressed in ${count(added, 'channel')}.${before}`,
-        };
-      },
+  addAction(server, {
+    path: '/suppressions/add',
+    scope: 'run',
+    ask: async (view, { query }, fields) => {
+      const { names, sources } = await findOwnAccounts(settings, view.session.accounts);
+      const address = fields['address'] ?? textIn(query, 'address');
+      return {
+        title: 'Suppress an address',
+        body: suppressFields({ address, fields, names, mayAll: sources === null }),
+        button: 'Suppress',
+        within: address === '' ? allSuppressions : { href: recipientPath(address), text: 'The recipient' },
+      };
     },
-  );
+    act: async (view, _asked, { reason = '', ...fields }) => {
+      const keys = await readKeys(view, settings, fields);
+      const added = await suppressAddresses(view.context, keys, reason);
+      const already = keys.length - added;
+      const before = already > 0 ? ` ${already} of ${keys.length} channels were suppressed before.` : '';
+      return {
+        to: recipientPath(keys[0]?.address ?? ''),
+        notice: `The address was suppressed in ${count(added, 'channel')}.${before}`,
+      };
+    },
+  });
 }
 
 async function readKeys(view: View, settings: Settings, fields: FormFields): Promise<SuppressionKey[]> {
@@ -111,42 +109,36 @@ function requireFitting(address: string, chosen: readonly Channel[]): void {
 }
 
 function addUnsuppress(server: FastifyInstance, settings: Settings): void {
-  addAction(
-    server,
-    { path: '/suppressions/remove', scope: 'admin' },
-    {
-      ask: async (view, { query }) => {
-        const { channel, address, account, subAccount, reason } = await requireRemovable(
-          view,
-          settings,
-          query,
-        );
-        const scope = [
-          `channel ${channel}`,
-          account === '' ? 'all accounts' : `account ${account}`,
-          subAccount === '' ? 'all SubAccounts' : `SubAccount ${subAccount}`,
-        ].join(', ');
-        return {
-          title: 'Unsuppress an address',
-          body: html`<p>Runs may send to <strong><bdi>${address}</bdi></strong> again (${scope}). It concerns one person.</p>
+  addAction(server, {
+    path: '/suppressions/remove',
+    scope: 'admin',
+    ask: async (view, { query }) => {
+      const { channel, address, account, subAccount, reason } = await requireRemovable(view, settings, query);
+      const scope = [
+        `channel ${channel}`,
+        account === '' ? 'all accounts' : `account ${account}`,
+        subAccount === '' ? 'all SubAccounts' : `SubAccount ${subAccount}`,
+      ].join(', ');
+      return {
+        title: 'Unsuppress an address',
+        body: html`<p>Runs may send to <strong><bdi>${address}</bdi></strong> again (${scope}). It concerns one person.</p>
 ${reason !== '' && html`<div>It was suppressed because: ${longText(reason)}</div>`}
 <p>Earlier replies and delivery reports do not suppress it again; new ones do.</p>`,
-          button: 'Unsuppress',
-          within: { href: recipientPath(address), text: 'The recipient' },
-        };
-      },
-      act: async (view, { query }, { reason = '' }) => {
-        const { channel, address, account, subAccount } = await requireRemovable(view, settings, query);
-        const keys = [{ channel, address, account, subAccount }];
-        const { removed } = await unsuppressAddresses(view.context, keys, reason);
-        const notice =
-          removed.length > 0
-            ? `The address is no longer suppressed for ${channel}.`
-            : 'The address was unsuppressed by another person just before.';
-        return { to: recipientPath(address), notice };
-      },
+        button: 'Unsuppress',
+        within: { href: recipientPath(address), text: 'The recipient' },
+      };
     },
-  );
+    act: async (view, { query }, { reason = '' }) => {
+      const { channel, address, account, subAccount } = await requireRemovable(view, settings, query);
+      const keys = [{ channel, address, account, subAccount }];
+      const { removed } = await unsuppressAddresses(view.context, keys, reason);
+      const notice =
+        removed.length > 0
+          ? `The address is no longer suppressed for ${channel}.`
+          : 'The address was unsuppressed by another person just before.';
+      return { to: recipientPath(address), notice };
+    },
+  });
 }
 
 /** @throws ProblemError when there is none, or it is not for this person */

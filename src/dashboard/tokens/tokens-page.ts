@@ -47,33 +47,31 @@ export function addTokensPages(server: FastifyInstance): void {
 }
 
 function addRevoke(server: FastifyInstance): void {
-  addAction(
-    server,
-    { path: '/tokens/:name/revoke', scope: 'admin' },
-    {
-      ask: async (view, { params }) => {
-        requireAllAccounts(view);
-        const tokens = await listTokens(view.context.ledger.pool);
-        const token = tokens.find(({ name }) => name === params['name']);
-        if (!token) return notFound('No token has this name.');
-        const own = token.name === view.session.name;
-        const sessions = await countSessionsOf(view.context, token.name);
-        return {
-          title: `Revoke the token ${token.name}?`,
-          body: html`<p>It belongs to <bdi>${token.owner}</bdi>, and ${token.lastUsedAt ? html`was last used at ${time(token.lastUsedAt, view.zone)}` : 'was never used'}. Calls with it are refused from now on. It cannot be undone.</p>
+  addAction(server, {
+    path: '/tokens/:name/revoke',
+    scope: 'admin',
+    ask: async (view, { params }) => {
+      requireAllAccounts(view);
+      const tokens = await listTokens(view.context.ledger.pool);
+      const token = tokens.find(({ name }) => name === params['name']);
+      if (!token) return notFound('No token has this name.');
+      const own = token.name === view.session.name;
+      const sessions = await countSessionsOf(view.context, token.name);
+      return {
+        title: `Revoke the token ${token.name}?`,
+        body: html`<p>It belongs to <bdi>${token.owner}</bdi>, and ${token.lastUsedAt ? html`was last used at ${time(token.lastUsedAt, view.zone)}` : 'was never used'}. Calls with it are refused from now on. It cannot be undone.</p>
 <p><strong>${count(sessions, 'session')}</strong> of the dashboard ${sessions === 1 ? 'is' : 'are'} open with it${sessions > 0 && html`, and ${sessions === 1 ? 'ends' : 'end'} at once`}.${own && html` <strong>This is the token with which you have signed in: you are signed out.</strong>`} Runs that were started with it go on.</p>`,
-          button: 'Revoke the token',
-          within: { href: '/tokens', text: 'Tokens' },
-        };
-      },
-      act: async (view, { params }, { reason = '' }) => {
-        requireAllAccounts(view);
-        const name = params['name'] ?? '';
-        await revokeToken(view.context, name, reason);
-        return { to: '/tokens', notice: `The token ${name} is revoked.` };
-      },
+        button: 'Revoke the token',
+        within: { href: '/tokens', text: 'Tokens' },
+      };
     },
-  );
+    act: async (view, { params }, { reason = '' }) => {
+      requireAllAccounts(view);
+      const name = params['name'] ?? '';
+      await revokeToken(view.context, name, reason);
+      return { to: '/tokens', notice: `The token ${name} is revoked.` };
+    },
+  });
 }
 
 function listPart(tokens: readonly Token[], view: View): Html {
