@@ -4,7 +4,7 @@ import type { Cancellation } from '../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
 import type { ResolutionGroup } from '../ledger/runs/details.ts';
 import { integerColumn, stateColumn, textColumn, wordsColumn } from './column.ts';
-import { failureGroupColumns } from './lists/failures.ts';
+import { failureGroupColumns, notAcceptedTitle } from './lists/failures.ts';
 import { rejectedColumns, rejectionColumns } from './lists/rejected.ts';
 import { deliveryResultColumns, moneyColumns, payerColumn } from './lists/run-results.ts';
 import { addressColumn, messageIdColumn } from './lists/usual.ts';
@@ -71,7 +71,7 @@ function resultTables(details: RunDetails): ReportTable[] {
       ],
       conflicts.listed,
     ),
-    createReportTable('Not accepted', 'Requests that were not accepted', failureGroupColumns, failures),
+    createReportTable('Not accepted', notAcceptedTitle, failureGroupColumns, failures),
     createReportTable<ResolutionGroup>(
       'Resolved',
       'Requests in doubt that were resolved',

@@ -98,7 +98,8 @@ test('a sentence of a page or of the API stands in one file, and commands import
       .replace(/\/\*[\s\S]*?\*\//g, '')
       .replace(/^\s*\/\/.*$/gm, '')
       .replace(/^import [\s\S]*?;$/gm, '');
-    const found = code.match(/[A-Za-z][a-z]+(?: [A-Za-z'’,-]+){4,}/g) ?? [];
+    // Six words and more, such as a sentence has.
+    const found = code.match(/\b[A-Za-z][a-z]+(?: [A-Za-z]+(?:['’-][a-z]+)?){5,}/g) ?? [];
     return [...new Set(found)].map((words) => ({ words, file }));
   });
   const twice = [...Map.groupBy(sentences, ({ words }) => words)]

@@ -36,13 +36,13 @@ const head = { title: 'Check an invoice', within: { href: '/billing', text: 'Bil
 
 function uploadForm(view: View, fields: Fields, problem?: string): Html {
   const { question, problems } = readInvoiceQuestion(fields, view);
-  return html`<p>Compares an invoice of the service with the ledger, line by line: what is billed and was not sent, what is billed twice or at another price, and what is missing.</p>
+  return html`<p>Finds where an invoice and the ledger differ, line by line: what is billed and was not sent, what is billed twice or at another price, and what is missing.</p>
 <form method="post" action="/billing/reconcile" enctype="multipart/form-data">
 ${csrfField(view)}
 ${invoiceFieldsets(question, problems)}
 <div class="field drop">
 <label for="invoice">The invoice</label>
-<span class="hint" id="invoice-hint">A CSV file, also packed, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, with a line for each recipient. Choose it, or drop it here.</span>
+<span class="hint" id="invoice-hint">A CSV file, also packed, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, with one line a recipient. Choose it, or drop it here.</span>
 ${problem && html`<span class="error" id="invoice-error">${problem}</span>`}
 <input type="file" id="invoice" name="invoice" required accept=".csv,.gz,.xlsx,.txt,.tsv" aria-describedby="invoice-hint${problem && ' invoice-error'}"${problem && html` aria-invalid="true"`}>
 </div>

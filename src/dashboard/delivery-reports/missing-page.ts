@@ -8,7 +8,7 @@ import { type Columns, integerColumn, pickColumns, timeColumn } from '../../repo
 import { formatPoll } from '../../report/delivery-reports.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { missingColumns } from '../../report/lists/delivery-reports.ts';
+import { missingColumns, missingTitle } from '../../report/lists/delivery-reports.ts';
 import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
@@ -88,7 +88,7 @@ function recipientsPart({ run }: Run, found: readonly MissingOfRun[], viewer: Vi
   if (found.length === 0)
     return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report.</p>`;
   const list = {
-    caption: 'Accepted recipients without a final delivery report',
+    caption: missingTitle,
     columns: pickColumns<MissingOfRun>(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
     found,
     perPage: recipientsPerPage,

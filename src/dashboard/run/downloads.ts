@@ -3,6 +3,7 @@ import { fixableReasons } from '../../domain/contacts.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { notAcceptedTitle } from '../../report/lists/failures.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import {
   httpFormats,
@@ -20,7 +21,7 @@ import { runPath } from '../paths.ts';
 export const downloads = [
   { report: 'run', name: 'The run in full', formats: runFormats },
   { report: 'contacts', name: 'The contact files, each row with its result', formats: httpFormats },
-  { report: 'failures', name: 'Requests that were not accepted', formats: httpFormats },
+  { report: 'failures', name: notAcceptedTitle, formats: httpFormats },
   { report: 'missing', name: 'Recipients without a delivery report', formats: httpFormats },
 ] as const;
 

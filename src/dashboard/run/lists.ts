@@ -6,7 +6,7 @@ import { listUndelivered } from '../../ledger/runs/undelivered.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failedRecipientColumns, undeliveredColumns } from '../../report/lists/recipients.ts';
-import { rejectedColumns } from '../../report/lists/rejected.ts';
+import { leftOutTitle, rejectedColumns } from '../../report/lists/rejected.ts';
 import { wordsOf } from '../../report/lists/usual.ts';
 import { type Fields, numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
@@ -38,12 +38,12 @@ export function addRunLists(server: FastifyInstance): void {
     return html`${pagedList(list, view)}
 <p><a href="${runPath(run, 'download/contacts', { format: 'csv' })}">The contact files, each row with its result, as CSV</a></p>`;
   });
-  add(server, 'rejected', 'Contacts that were left out', async (view, run, query) => {
+  add(server, 'rejected', leftOutTitle, async (view, run, query) => {
     const { pool } = view.context.ledger;
     const rows = await listRejectedAfter(pool, run, numberIn(query, 'after'), rowsPerPage + 1);
     const found = rows.map(({ detail, ...contact }) => ({ ...contact, detail: formatReason(detail) }));
     const list = {
-      caption: 'Contacts that were left out',
+      caption: leftOutTitle,
       columns: rejectedColumns(found),
       found,
       perPage: rowsPerPage,

@@ -15,8 +15,8 @@ import { badge, time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { interfaceWords } from '../../report/lists/audit.ts';
-import { failureGroupColumns } from '../../report/lists/failures.ts';
-import { rejectionColumns } from '../../report/lists/rejected.ts';
+import { failureGroupColumns, notAcceptedTitle } from '../../report/lists/failures.ts';
+import { leftOutTitle, rejectionColumns } from '../../report/lists/rejected.ts';
 import {
   deliveryResultColumns,
   estimatedColumn,
@@ -52,11 +52,11 @@ export function failuresPart(
     { key: 'result', target: groupPage('undelivered') },
     'recipients',
   );
-  const body = html`${failures.length > 0 && listTable({ caption: 'Requests that were not accepted, in the words of the service', columns: failedColumns, rows: failures }, viewer)}
+  const body = html`${failures.length > 0 && listTable({ caption: `${notAcceptedTitle}, in the words of the service`, columns: failedColumns, rows: failures }, viewer)}
 ${undelivered.length > 0 && listTable({ caption: 'Undelivered, in the words of the delivery reports', columns: undeliveredColumns, rows: undelivered }, viewer)}
 ${
   rejections.length > 0 &&
-  html`${listTable({ caption: 'Contacts that were left out', columns: rejectionColumns, rows: rejections }, viewer)}
+  html`${listTable({ caption: leftOutTitle, columns: rejectionColumns, rows: rejections }, viewer)}
 <p><a href="${runPath(head.run, 'rejected')}">All contacts that were left out, with file and line</a></p>`
 }`;
   return section('failures', 'What did not arrive', body);

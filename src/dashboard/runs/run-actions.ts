@@ -54,7 +54,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
     about: approvalText,
     act: async ({ context }, run, reason) => {
       await approveRun(context, run, reason);
-      return 'The run is approved. If it does not start by itself, resume it.';
+      return 'The run is approved. Resume it, unless it starts by itself.';
     },
   });
   addRerun(server, tools);

@@ -152,7 +152,7 @@ function newTokenPage(view: View, fields: Fields, error?: InputError): PageConte
     }
 <form method="post" action="/tokens/new">
 ${csrfField(view)}
-${field('name', 'Name', 'For lists and the audit trail. A name cannot be used again.', value('name'))}
+${field('name', 'Name', 'For lists and the audit trail. No other token can have it later.', value('name'))}
 ${field('owner', 'Owner', 'The person it stands for. Neither they nor you approve what the other planned.', value('owner'))}
 <fieldset><legend>Scope</legend>
 ${tokenScopes.map(

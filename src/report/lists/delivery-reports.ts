@@ -46,6 +46,8 @@ function contentOf({ why, text, status, result }: ListedDeliveryReport): string 
   return text ?? [status, result, why].filter(Boolean).join(', ');
 }
 
+export const missingTitle = 'Accepted recipients without a final delivery report';
+
 /** Accepted recipients without a final delivery report. */
 export const missingColumns: Columns<MissingDeliveryReport> = [
   timeColumn('acceptedAt', 'Accepted'),

@@ -15,6 +15,9 @@ import {
   wordsOf,
 } from './usual.ts';
 
+/** The title of what the service did not accept. */
+export const notAcceptedTitle = 'Requests that were not accepted';
+
 type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
   readonly request: number | null;
   readonly state: string;

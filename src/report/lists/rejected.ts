@@ -2,6 +2,9 @@ import { type RejectedContact, rejectionReasons } from '../../domain/contacts.ts
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, wordsColumn } from '../column.ts';
 
+/** The title of contacts that a run does not send to. */
+export const leftOutTitle = 'Contacts that were left out';
+
 const reasonColumn = stateColumn('reason', 'Reason', {
   values: rejectionReasons,
 });

@@ -81,7 +81,7 @@ const resolveBody = z
     answer: plainText(200)
       .optional()
       .describe(
-        'Only those with this answer, or whose reason begins with these words, such as `HTTP 404`. Not together with `requests`.',
+        'Only those with this answer, or with a reason that begins so, such as `HTTP 404`. Not together with `requests`.',
       ),
   })
   .refine(({ requests, answer: ofAnswer }) => requests === undefined || ofAnswer === undefined, {

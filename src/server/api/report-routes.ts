@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { fixableReasons } from '../../domain/contacts.ts';
 import { duration, timeZone } from '../../platform/scalars.ts';
 import { type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
+import { missingTitle } from '../../report/lists/delivery-reports.ts';
+import { notAcceptedTitle } from '../../report/lists/failures.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
 import { asConflict } from './problem.ts';
 import { operation, type Routes, runParameters } from './route.ts';
@@ -99,8 +101,7 @@ function addFailureReport(server: Routes): void {
     url: '/runs/:run/failures',
     ...operation(reading, {
       operationId: 'reportFailures',
-      summary:
-        "Every request that was rejected, failed, is in doubt or was abandoned, with the service's words.",
+      summary: `${notAcceptedTitle}, each with the words of the service.`,
       params: runParameters,
       querystring: z.strictObject({ format }),
       response: { 200: reportAnswer(sheet, httpFormats) },
@@ -124,7 +125,7 @@ function addMissingReport(server: Routes): void {
     url: '/reports/missing',
     ...operation(reading, {
       operationId: 'reportMissing',
-      summary: 'Accepted recipients without a final delivery report, oldest first.',
+      summary: `${missingTitle}, oldest first.`,
       querystring: z.strictObject({
         run: runParameters.shape.run.optional(),
         olderThan: duration.optional().describe('Accepted at least this long ago, such as 2h.'),

@@ -31,7 +31,7 @@ export function addScheduleRoutes(server: Routes): void {
     url: '/schedules',
     ...operation(reading, {
       operationId: 'listSchedules',
-      summary: 'Campaigns that run by themselves, and the results of their latest ticks.',
+      summary: 'Campaigns that run by themselves, and what came of their latest ticks.',
       querystring: z.strictObject({ limit: z.coerce.number().int().min(0).max(1_000).default(20) }),
       response: { 200: answer('The schedules.', scheduleList) },
     }),
