@@ -18,5 +18,5 @@ export const noMonths = 'No month is closed yet.';
 /** What closing a month has done. */
 export function closedText({ period, timeZone, beginsAt, endsAt }: Closing, screen: Screen): string {
   const [from, to] = [beginsAt, endsAt].map((time) => formatTime(screen, time));
-  return `${period} is closed: requests sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). Later changes go to the next month, as corrections.`;
+  return `${period} is closed: requests sent from ${from} until before ${to} ${screenZone(screen)} (a month of ${timeZone}). What changes later is billed in the next month, as corrections.`;
 }

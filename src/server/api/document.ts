@@ -19,8 +19,8 @@ import { addScheduleRoutes } from './schedule-routes.ts';
 
 export const apiPath = '/api/v1';
 
-const scopes = tokenScopes.map((scope) => `\`${scope}\` allows ${scopeWords[scope]}`).join('; ');
-const description = `Starts, controls and reports runs of campaigns. A call needs a token (\`volley token create\`), as \`Authorization: Bearer volley_…\`. Its scope decides what it may do: ${scopes}. Problems are answered by RFC 9457.`;
+const scopes = tokenScopes.map((scope) => `\`${scope}\` allows ${scopeWords[scope]}.`).join(' ');
+const description = `Starts, controls and reports runs of campaigns. A call needs a token (\`volley token create\`), as \`Authorization: Bearer volley_…\`. Its scope decides what it may do. ${scopes} Problems are answered by RFC 9457.`;
 
 const openapi = {
   openapi: '3.1.0',
