@@ -1,5 +1,6 @@
 import { InputError, type Problem } from '../domain/problems.ts';
 import { addAmounts, compareAmounts, toDisplayAmount } from '../platform/money.ts';
+import { count } from '../platform/sentence.ts';
 import type { Campaign } from './campaign.ts';
 import { type CostEstimate, isCountedBeforehand, type KnownCost } from './cost.ts';
 import type { Definition } from './definition.ts';
@@ -8,9 +9,9 @@ type Budget = NonNullable<Definition['budget']>;
 
 /** A budget limit that a plan exceeds. Amounts are exact decimals in the estimate's currency. */
 type Overrun = {
-  /** In the campaign file. */
+  /** The path of the limit in the campaign file. */
   readonly path: readonly string[];
-  /** For error messages: `SubAccount "ACME"`. */
+  /** How error messages name it: `SubAccount "ACME"`. */
   readonly name: string;
   /** With at least two decimals. */
   readonly limit: string;
@@ -48,7 +49,7 @@ export function checkBudget(
   if (more > 0)
     problems.push({
       where: locate(['budget']),
-      what: `${more === 1 ? '1 more limit' : `${more} more limits`} would be exceeded.`,
+      what: `${count(more, 'more limit')} would be exceeded.`,
     });
   throw new InputError(problems);
 }
@@ -62,14 +63,14 @@ export function findOverruns(estimate: KnownCost, budget: Budget): readonly Over
       : overrunOf(['budget', 'campaign'], 'the campaign', budget.campaign, total);
   return [
     ...all,
-    ...overrunsByOwner(
-      lines.map(({ subAccount, cost }) => ({ owner: subAccount, cost })),
+    ...overrunsByPayer(
+      lines.map(({ subAccount, cost }) => ({ payer: subAccount, cost })),
       'subAccounts',
       'SubAccount',
       budget.subAccounts,
     ),
-    ...overrunsByOwner(
-      lines.map(({ chargeCode, cost }) => ({ owner: chargeCode, cost })),
+    ...overrunsByPayer(
+      lines.map(({ chargeCode, cost }) => ({ payer: chargeCode, cost })),
       'chargeCodes',
       'ChargeCode',
       budget.chargeCodes,
@@ -77,27 +78,27 @@ export function findOverruns(estimate: KnownCost, budget: Budget): readonly Over
   ];
 }
 
-type OwnedCost = { readonly owner: string | null; readonly cost: string };
+type PayerCost = { readonly payer: string | null; readonly cost: string };
 
-function overrunsByOwner(
-  costs: readonly OwnedCost[],
+function overrunsByPayer(
+  costs: readonly PayerCost[],
   key: 'subAccounts' | 'chargeCodes',
   word: 'SubAccount' | 'ChargeCode',
   limits: Readonly<Record<string, string>> = {},
 ): Overrun[] {
   const limitOf = new Map(Object.entries(limits));
   if (limitOf.size === 0) return [];
-  return [...sumByOwner(costs)].flatMap(([owner, cost]) => {
-    const limitKey = owner !== null && limitOf.has(owner) ? owner : '*';
+  return [...sumByPayer(costs)].flatMap(([payer, cost]) => {
+    const limitKey = payer !== null && limitOf.has(payer) ? payer : '*';
     const limit = limitOf.get(limitKey);
-    const name = owner === null ? `recipients without ${word}` : `${word} "${owner}"`;
+    const name = payer === null ? `recipients without ${word}` : `${word} "${payer}"`;
     return limit === undefined ? [] : overrunOf(['budget', key, limitKey], name, limit, cost);
   });
 }
 
-function sumByOwner(costs: readonly OwnedCost[]): ReadonlyMap<string | null, string> {
+function sumByPayer(costs: readonly PayerCost[]): ReadonlyMap<string | null, string> {
   const sums = new Map<string | null, string>();
-  for (const { owner, cost } of costs) sums.set(owner, addAmounts(sums.get(owner) ?? '0', cost));
+  for (const { payer, cost } of costs) sums.set(payer, addAmounts(sums.get(payer) ?? '0', cost));
   return sums;
 }
 

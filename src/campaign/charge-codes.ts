@@ -6,24 +6,18 @@ import { hasPlaceholder } from './placeholders.ts';
 
 export type ChargeCodeList = { readonly name: string; readonly codes: ReadonlySet<string> };
 
-/** Collects the contacts with invalid ChargeCodes, in constant memory. */
-type ChargeCodeCheck = {
-  /**
-   * @param code undefined: the contact has none
-   * @param file the contact file's name in errors
-   */
-  readonly check: (code: string | undefined, line: number, file: string) => void;
-  readonly throwIfAny: () => void;
-};
-
 const maxShownLines = 20;
 
 type ContactSource = { readonly file: string; readonly line: number };
 /** `sources` are the first contacts with this code. */
 type FaultyCode = { count: number; readonly sources: ContactSource[] };
 
-/** @param where `file:line:column` of `chargeCodes` in the campaign */
-export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: string): ChargeCodeCheck {
+/**
+ * Collects the contacts with invalid ChargeCodes, in constant memory.
+ *
+ * @param where `file:line:column` of `chargeCodes` in the campaign
+ */
+export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: string) {
   const faultyCodes = new Map<string | undefined, FaultyCode>();
   let faultyContacts = 0;
 
@@ -39,10 +33,14 @@ export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: st
   };
 
   return {
-    check: (code, line, file) => {
+    /**
+     * @param code undefined: the contact has none
+     * @param file the contact file's name in errors
+     */
+    check(code: string | undefined, line: number, file: string): void {
       if (code === undefined || !codes.has(code)) recordFault(code, { file, line });
     },
-    throwIfAny: () => {
+    throwIfAny(): void {
       if (faultyContacts === 0) return;
       const known = [...codes];
       const problems: Problem[] = [];
@@ -69,7 +67,7 @@ export function createChargeCodeCheck({ name, codes }: ChargeCodeList, where: st
   };
 }
 
-/** Such as " The same in lines 18, 23 and 40 more." */
+/** Says, for example, " The same in lines 18, 23 and 40 more." */
 function formatOtherLines(count: number, first: ContactSource, others: readonly ContactSource[]): string {
   if (count === 0) return '';
   const lines = others.map(({ file, line }) => (file === first.file ? String(line) : `${file}:${line}`));

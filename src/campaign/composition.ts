@@ -42,7 +42,8 @@ export type Composition = {
   readonly mapping: readonly FieldSource[];
   /** With the sources of derived columns. */
   readonly usedColumns: readonly string[];
-  readonly fileColumns: readonly string[];
+  /** Columns that each contact file must have. */
+  readonly requiredColumns: readonly string[];
   /** Columns without a fallback amid the text of a message. */
   readonly columnsInText: readonly string[];
   /** One of them must hold text. */
@@ -117,7 +118,7 @@ export function compose(campaign: Campaign, account: SendingAccount, header: rea
     ),
     usedColumns,
     columnsInText: listColumnsInText(parsedFields),
-    fileColumns: [
+    requiredColumns: [
       ...new Set([
         recipientColumn,
         ...(countryColumn === undefined ? [] : [countryColumn]),

@@ -1,21 +1,9 @@
 import { Big } from 'big.js';
 import type { Channel } from '../domain/message.ts';
-import { type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
+import { type CostTotal, type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
 import { compareAmounts, displayDecimals, toDisplayAmount } from '../platform/money.ts';
+import { count } from '../platform/sentence.ts';
 import { periodAt } from './tariffs.ts';
-
-/** The planned recipients of one tariff, SubAccount and ChargeCode. null: without one. */
-export type CostTotal = {
-  readonly subAccount: string | null;
-  readonly chargeCode: string | null;
-  /** Index of the tariff in the run's rates. */
-  readonly tariffIndex: number;
-  readonly recipients: number;
-  /** Of SMS; null in other channels. */
-  readonly parts: number | null;
-  /** The address of one recipient; null if the run has one tariff. */
-  readonly example: string | null;
-};
 
 export type CostLine = {
   readonly subAccount: string | null;
@@ -99,13 +87,18 @@ export function estimateCost(
   };
 }
 
+/** All SMS parts of a plan; null in other channels. */
+export function sumParts(totals: readonly Pick<CostTotal, 'parts'>[], channel: Channel): number | null {
+  return channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null;
+}
+
 type SummedLine = { -readonly [Key in keyof CostLine]: Key extends 'cost' ? Big : CostLine[Key] };
 
 function formatUnrated(totals: readonly CostTotal[], channel: Channel): string {
   const recipients = totals.reduce((sum, total) => sum + total.recipients, 0);
   // The alphabetically first, so that it does not depend on the order of counting.
   const [example] = totals.flatMap(({ example }) => example ?? []).sort();
-  const subject = recipients === 1 ? '1 recipient has' : `${recipients} recipients have`;
+  const subject = `${count(recipients, 'recipient')} ${recipients === 1 ? 'has' : 'have'}`;
   return `${subject} no rate for ${channel} that is valid now${example === undefined ? '' : `, such as ${example}`}`;
 }
 

@@ -5,8 +5,7 @@ import { keypadTones } from '../wire/message-parts.ts';
 import { approval } from './approval.ts';
 import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
-import { describeMessageKey } from './field-descriptions.ts';
-import { messageKeys } from './message-keys.ts';
+import { describeMessageKey, messageKeys } from './message-keys.ts';
 import { notify } from './notify.ts';
 import { schedule } from './schedule.ts';
 import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
@@ -45,7 +44,7 @@ const keypads = z
   })
   .describe('Voice and text to speech: the buttons that connect a call to a number, at most 9.');
 
-/** In the schema only so that its error can say why. */
+/** It is in the schema only so that its error can say why. */
 const messageId = z
   .unknown()
   .refine(() => false, {

@@ -9,47 +9,55 @@ import { rowFolderOf } from './value-checks.ts';
  * opens a file checks that it exists and is in the campaign's folder.
  */
 
-type StaticFile = {
+type NamedPath = {
   readonly kind: 'file' | 'audio';
   readonly path: string;
+  /** As rejections name it: `files.0.file`, `MessageToPeople`. */
+  readonly column: string;
   readonly where: string;
 };
 
+function pathsOf({ value, locate }: Campaign, account: SendingAccount): NamedPath[] {
+  return [
+    ...value.files.map(
+      ({ file: path }, index): NamedPath => ({
+        kind: 'file',
+        path,
+        column: `files.${index}.file`,
+        where: locate(['files', index, 'file']),
+      }),
+    ),
+    ...fieldsOf(value, account.interface)
+      .filter(({ definition }) => definition.type === 'audio')
+      .map(
+        ({ definition, key, source: path }): NamedPath => ({
+          kind: 'audio',
+          path,
+          column: definition.name,
+          where: locate(['message', key]),
+        }),
+      ),
+  ];
+}
+
 /** Files and recordings that all contacts share. */
-export function staticFiles(campaign: Campaign, account: SendingAccount): StaticFile[] {
-  const { value, locate } = campaign;
-  const files = value.files.map(
-    ({ file }, index): StaticFile => ({ kind: 'file', path: file, where: locate(['files', index, 'file']) }),
+export function staticFiles(
+  campaign: Campaign,
+  account: SendingAccount,
+): Pick<NamedPath, 'kind' | 'path' | 'where'>[] {
+  return pathsOf(campaign, account).flatMap(({ column: _, ...each }) =>
+    hasPlaceholder(each.path) ? [] : [each],
   );
-  const recordings = fieldsOf(value, account.interface)
-    .filter(({ definition }) => definition.type === 'audio')
-    .map(({ key, source }): StaticFile => ({ kind: 'audio', path: source, where: locate(['message', key]) }));
-  return [...files, ...recordings].filter(({ path }) => !hasPlaceholder(path));
 }
 
 /** A folder from which contact rows can name files, and where the campaign names it. */
 export type RowFolder = { readonly folder: string; readonly where: string };
 
-/** The folders of paths with placeholders, by the column named in rejections: `files.0.file`, `MessageToPeople`. */
+/** The folders of paths with placeholders, by the column named in rejections. */
 export function rowFolders(campaign: Campaign, account: SendingAccount): ReadonlyMap<string, RowFolder> {
-  const { value, locate } = campaign;
-  const paths = [
-    ...value.files.map(({ file }, index) => ({
-      column: `files.${index}.file`,
-      source: file,
-      where: locate(['files', index, 'file']),
-    })),
-    ...fieldsOf(value, account.interface)
-      .filter(({ definition }) => definition.type === 'audio')
-      .map(({ definition, key, source }) => ({
-        column: definition.name,
-        source,
-        where: locate(['message', key]),
-      })),
-  ];
   return new Map(
-    paths.flatMap(({ column, source, where }): [string, RowFolder][] => {
-      const folder = rowFolderOf(source);
+    pathsOf(campaign, account).flatMap(({ column, path, where }): [string, RowFolder][] => {
+      const folder = rowFolderOf(path);
       return folder === undefined ? [] : [[column, { folder, where }]];
     }),
   );

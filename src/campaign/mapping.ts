@@ -75,7 +75,7 @@ export function mapColumns(campaign: Campaign, account: SendingAccount, header: 
 /** No source: the guess has no candidate, or too many. */
 type MappedField = {
   readonly source?: FieldSource;
-  /** Only of a derived column. */
+  /** Given only for a derived column. */
   readonly template?: Template;
   readonly problems: readonly Problem[];
 };

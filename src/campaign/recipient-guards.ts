@@ -3,6 +3,7 @@ import { type Problem, RefusedRunError } from '../domain/problems.ts';
 import { formatReason } from '../domain/reasons.ts';
 import type { DuplicateContacts, ReachedContacts, RejectionDetail } from '../domain/rejected-contacts.ts';
 import { formatPercent } from '../domain/scalar-text.ts';
+import { count } from '../platform/sentence.ts';
 import type { Campaign } from './campaign.ts';
 import type { Guards } from './guards-definition.ts';
 
@@ -14,8 +15,6 @@ type PlannedContacts = {
   readonly repeated: DuplicateContacts;
   readonly recipients: number;
 };
-
-const count = new Intl.NumberFormat('en');
 
 /**
  * Checks a plan against `contacts.allowEmpty`, `maxInvalid`, `minRecipients` and `duplicates`.
@@ -52,7 +51,7 @@ function repeatedFaults(
 ): Fault[] {
   if (duplicates !== 'refuse' || repeated.rows === 0) return [];
   const examplesText = formatRepeated(repeated, fileAndLine);
-  const what = `${formatCount(repeated.rows, 'row')} ${repeated.rows === 1 ? 'repeats' : 'repeat'} an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: ${examplesText}.`;
+  const what = `${count(repeated.rows, 'row')} ${repeated.rows === 1 ? 'repeats' : 'repeat'} an earlier one, and "contacts.duplicates" is refuse, so Volley makes no run: ${examplesText}.`;
   return [{ key: 'duplicates', what }];
 }
 
@@ -70,7 +69,7 @@ export function formatDiffering(
 ): string | undefined {
   if (differing === 0) return undefined;
   const examplesText = formatRepeated({ examples: examples.slice(0, differing) }, fileAndLine);
-  return `${formatCount(differing, 'skipped duplicate row')} would get another message, other files or another billing than the row that stays: ${examplesText}. Set "contacts.key" to the columns that tell them apart, or "contacts.duplicates: allow".`;
+  return `${count(differing, 'skipped duplicate row')} would get another message, other files or another billing than the row that stays: ${examplesText}. Set "contacts.key" to the columns that tell them apart, or "contacts.duplicates: allow".`;
 }
 
 function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedContacts): Fault[] {
@@ -85,14 +84,13 @@ function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedCon
   const { maxInvalid } = guards;
   const isOver = 'share' in maxInvalid ? invalid > maxInvalid.share * withAddress : invalid > maxInvalid.rows;
   if (isOver) {
-    const limit =
-      'share' in maxInvalid ? formatPercent(maxInvalid.share) : formatCount(maxInvalid.rows, 'row');
+    const limit = 'share' in maxInvalid ? formatPercent(maxInvalid.share) : count(maxInvalid.rows, 'row');
     const what = `More rows are invalid than "contacts.maxInvalid" allows (${limit}), so Volley makes no run: ${why}.`;
     faults.push({ key: 'maxInvalid', what });
   }
   if (planned.recipients < guards.minRecipients) {
-    const few = `${formatCount(planned.recipients, 'recipient')} ${planned.recipients === 1 ? 'is' : 'are'}`;
-    const what = `Only ${few} left, and "contacts.minRecipients" is ${count.format(guards.minRecipients)}, so Volley makes no run: ${why}.`;
+    const few = `${count(planned.recipients, 'recipient')} ${planned.recipients === 1 ? 'is' : 'are'}`;
+    const what = `Only ${few} left, and "contacts.minRecipients" is ${guards.minRecipients.toLocaleString('en')}, so Volley makes no run: ${why}.`;
     faults.push({ key: 'minRecipients', what });
   }
   return faults;
@@ -105,7 +103,7 @@ function formatExclusions(
 ): string {
   if (read === 0) {
     return filtered > 0
-      ? `"contacts.where" excludes all rows (${count.format(filtered)})`
+      ? `"contacts.where" excludes all rows (${filtered.toLocaleString('en')})`
       : 'the contact files have a header and no row';
   }
   const parts = [
@@ -114,11 +112,11 @@ function formatExclusions(
     [suppressed, 'suppressed'],
   ] as const;
   const [first, ...others] = parts.filter(([rows]) => rows > 0);
-  if (!first) return `${count.format(read)} rows were read`;
+  if (!first) return `${read.toLocaleString('en')} rows were read`;
   const verb = first[0] === 1 ? 'is' : 'are';
   return [
-    `${count.format(first[0])} of ${formatCount(read, 'row')} ${verb} ${first[1]}`,
-    ...others.map(([rows, what]) => `${count.format(rows)} ${what}`),
+    `${first[0].toLocaleString('en')} of ${count(read, 'row')} ${verb} ${first[1]}`,
+    ...others.map(([rows, what]) => `${rows.toLocaleString('en')} ${what}`),
   ].join(', ');
 }
 
@@ -130,10 +128,6 @@ export function formatReached(
 ): string {
   const shown = reached
     .slice(0, maxShownRuns)
-    .map(({ rows, detail }) => `${count.format(rows)} ${formatReason(detail)}`);
+    .map(({ rows, detail }) => `${rows.toLocaleString('en')} ${formatReason(detail)}`);
   return [...shown, ...(reached.length > maxShownRuns ? ['and others'] : [])].join('; ');
-}
-
-function formatCount(number: number, what: string): string {
-  return `${count.format(number)} ${what}${number === 1 ? '' : 's'}`;
 }

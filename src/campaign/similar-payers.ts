@@ -1,4 +1,5 @@
-import type { CostTotal } from './cost.ts';
+import type { CostTotal } from '../domain/rates.ts';
+import { count } from '../platform/sentence.ts';
 
 const maxGroups = 5;
 
@@ -26,7 +27,7 @@ export function similarPayerWarnings(totals: readonly CostTotal[]): string[] {
       .map((group) => {
         const each = group
           .toSorted(([, one], [, other]) => other - one)
-          .map(([value, count]) => `"${value}" (${count} ${count === 1 ? 'recipient' : 'recipients'})`);
+          .map(([value, total]) => `"${value}" (${count(total, 'recipient')})`);
         return `${name} has values that differ only in case or spaces, and are billed apart: ${each.join(', ')}`;
       });
   });

@@ -13,24 +13,14 @@ export type ReadTemplate = (
   servicePlaceholders?: true,
 ) => Template;
 
-type TemplateReader = {
-  readonly read: ReadTemplate;
-  readonly problems: readonly Problem[];
-  /** Names in placeholders, except those of the service. */
-  readonly named: ReadonlySet<string>;
-};
-
 /**
  * @param mapped the column of each mapped field
  * @param header column names of the contact files
  */
-export function createTemplateReader(
-  campaign: Campaign,
-  mapped: MessageFields,
-  header: readonly string[],
-): TemplateReader {
+export function createTemplateReader(campaign: Campaign, mapped: MessageFields, header: readonly string[]) {
   const { value: definition, locate } = campaign;
   const problems: Problem[] = [];
+  /** Names in placeholders, except those of the service. */
   const named = new Set<string>();
   const read: ReadTemplate = (path, source, servicePlaceholders) => {
     const resolve = (name: string): Resolution => {

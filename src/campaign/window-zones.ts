@@ -5,14 +5,14 @@ import type { Definition } from './definition.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { everOpens } from './window.ts';
 
-/** A contact's zones as one text, which the recipients of a request share: IANA names, separated by commas. */
-type WindowZones = string;
-
-/** Reads the time zones that a contact's window depends on, or says why they are unknown. */
+/**
+ * Reads the time zones that a contact's window depends on, or says why they are unknown. `zones` is one text, which the
+ * recipients of a request share: IANA names, separated by commas.
+ */
 export type ReadZones = (
   valueIn: ValueIn,
   address: string,
-) => { readonly kind: 'zones'; readonly zones: WindowZones } | Invalid;
+) => { readonly kind: 'zones'; readonly zones: string } | Invalid;
 
 export function createZoneReader(
   { window, timeZone: campaignZone }: Pick<Definition, 'window' | 'timeZone'>,
@@ -21,8 +21,8 @@ export function createZoneReader(
   if (!window) return undefined;
   const { timeZone } = window;
   /** The error for zones; `undefined`: the window opens in them. */
-  const known = new Map<WindowZones, string | undefined>();
-  const checkZones = (column: string, zones: WindowZones, zonesName: string): ReturnType<ReadZones> => {
+  const known = new Map<string, string | undefined>();
+  const checkZones = (column: string, zones: string, zonesName: string): ReturnType<ReadZones> => {
     if (!known.has(zones)) {
       known.set(
         zones,

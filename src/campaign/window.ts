@@ -16,7 +16,7 @@ export type WindowRule = {
 };
 
 /** Whether a window is open, and when that changes; null: never. */
-export type WindowState = { readonly open: boolean; readonly until: Date | null };
+type WindowState = { readonly open: boolean; readonly until: Date | null };
 
 const minutesOfDay = 1_440;
 
@@ -118,7 +118,7 @@ function nextMoment({ from, to }: WindowRule, zone: string, after: number): numb
   return Math.min(...moments.filter((moment) => moment > after));
 }
 
-/** By zone: a span without a clock change. */
+/** A span without a clock change, by zone. */
 const changes = new Map<string, { readonly from: number; readonly until: number }>();
 
 /** When the clocks of a zone change next; infinity: never. */
@@ -141,4 +141,48 @@ function momentsOf(date: Temporal.PlainDate, minute: number, zone: string): numb
 
 function zonedTime(at: Date, zone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(zone);
+}
+
+export type WindowGate = {
+  readonly isOpen: (now: Date) => boolean;
+  /** When requests can be sent next; `now` if they can. */
+  readonly opensAt: (now: Date) => Date;
+};
+
+/**
+ * Milliseconds before the window closes in which nothing is sent: it could arrive too late, because connections
+ * take time and clocks differ.
+ */
+const closingMargin = 5_000;
+
+/** A fallback that should not occur: planning checked that the window opens. */
+const farFuture = 400 * 86_400_000;
+
+/** @param sendAt the SendTime of requests handed over early; until then the window counts as open */
+export function createWindowGate(
+  rule: WindowRule,
+  { zones, sendAt }: { readonly zones: readonly string[]; readonly sendAt: Date | null },
+): WindowGate {
+  let known: (WindowState & { readonly from: Date }) | undefined;
+  const stateFor = (at: Date): WindowState => {
+    if (!known || at < known.from || (known.until !== null && at >= known.until))
+      known = { ...stateAt(rule, zones, at), from: at };
+    return known;
+  };
+  const isOpen = (now: Date): boolean => {
+    if (sendAt !== null && now < sendAt) return true;
+    const { open, until } = stateFor(now);
+    return open && (until === null || now.getTime() < until.getTime() - closingMargin);
+  };
+  return {
+    isOpen,
+    opensAt: (now) => {
+      if (isOpen(now)) return now;
+      const { open, until } = stateFor(now);
+      if (!open) return until ?? new Date(now.getTime() + farFuture);
+      // The window is open, but within the closing margin.
+      const closesAt = until ?? now;
+      return stateAt(rule, zones, closesAt).until ?? new Date(now.getTime() + farFuture);
+    },
+  };
 }

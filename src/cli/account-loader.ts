@@ -1,4 +1,4 @@
-import { loadAccount } from '../engine/load-account.ts';
+import { loadAccount } from '../engine/load-definition.ts';
 import type { Account } from '../gateway/account.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,6 +1,6 @@
 import { InputError } from '../domain/problems.ts';
-import { readCampaignName } from '../engine/plan/campaign-name.ts';
-import { isRunId } from '../engine/runs/run-id.ts';
+import { loadCampaign } from '../engine/load-definition.ts';
+import { isRunId } from '../engine/runs/named-run.ts';
 import { chooseRun } from './choose-run.ts';
 import { type Shell, withLedgerIfAny } from './shell.ts';
 
@@ -13,7 +13,7 @@ export async function chooseOrigin(
   name: string | undefined,
 ): Promise<string | undefined> {
   if (name === undefined || isRunId(name)) return name;
-  const campaign = await readCampaignName(campaignPath, shell.settings);
+  const { campaign } = (await loadCampaign(campaignPath, shell.settings)).value;
   return withLedgerIfAny(shell, async (context) => {
     if (context) return chooseRun(shell, context, name, { campaign, kind: 'ordinary' });
     const what = 'There is no ledger here, so there is no run to name.';

@@ -4,8 +4,9 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { RunSummary } from '../domain/runs.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { loadAccountSharing, loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../engine/delivery-reports/report-store.ts';
+import { loadAccounts } from '../engine/load-definition.ts';
 import { prepareToStart } from '../engine/plan/start-campaign.ts';
 import type { Settings } from '../engine/settings.ts';
 import { closeAfter, type Defer } from '../platform/close-after.ts';
@@ -93,7 +94,7 @@ async function runDemo(
     VOLLEY_WEBHOOK_TOKEN: secret(),
   };
   const accounts = await loadReceiverAccounts({ environment, workingFolder });
-  const sharing = await loadAccountSharing({ environment, workingFolder });
+  const { sharing } = await loadAccounts({ environment, workingFolder });
   const journal = join(home, 'sandbox-journal.jsonl');
 
   const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
@@ -103,7 +104,7 @@ async function runDemo(
     accounts,
     sharing,
     logger,
-    store: createReportStore(context).store,
+    store: createReportStore(context),
   });
   defer(() => receiver.close());
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };

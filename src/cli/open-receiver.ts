@@ -21,7 +21,7 @@ export async function openReceiver(
   { accounts, sharing = noSharing, publicUrl, logger }: ReceiverSetup,
   options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
 ): Promise<Receiver> {
-  const store = createReportStore(context).store;
+  const store = createReportStore(context);
   const receiver = await startReceiver(context, { ...options, accounts, sharing, logger, store });
   for (const account of accounts.keys()) {
     const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOneTimeLink } from '../dashboard/base/one-time-link.ts';
 import type { DashboardOptions } from '../dashboard/base/tools.ts';
-import { openRenewedToken } from '../engine/access/renewed-token.ts';
+import { openRenewedToken } from '../engine/access/tokens.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { Defer } from '../platform/close-after.ts';
 import { loggableReason } from '../platform/database-failures.ts';

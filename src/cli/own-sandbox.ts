@@ -5,7 +5,7 @@ import type { RunSummary } from '../domain/runs.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { readText } from '../engine/definition-files.ts';
 import { createReportStore } from '../engine/delivery-reports/report-store.ts';
-import { loadAccount } from '../engine/load-account.ts';
+import { loadAccount } from '../engine/load-definition.ts';
 import type { Settings } from '../engine/settings.ts';
 import { closeAfter } from '../platform/close-after.ts';
 import { digestOf } from '../platform/digest.ts';
@@ -108,7 +108,7 @@ function openReceiver(shell: Shell, context: EngineContext, name: string, token:
     port: 0,
     accounts: new Map([[name, account]]),
     logger: openLogger(shell.settings.environment['LOG_LEVEL'], 'warn'),
-    store: createReportStore(context).store,
+    store: createReportStore(context),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { EngineContext } from '../engine/context.ts';
 import { createFollower, type Look } from '../engine/events/follow-runs.ts';
-import { pollLedger } from '../engine/events/poll-ledger.ts';
+import { pollLedger } from '../engine/events/watch-run.ts';
 import type { RunEvent } from '../ledger/events/event.ts';
 import { eventToJson, formatEvents, isNoteworthy } from '../report/run-events.ts';
 import { screenZone } from '../report/time.ts';

@@ -113,7 +113,7 @@ export function createRunText({
 
 /** What keeps this process, which is a worker, from sending the run. */
 function findPause(progress: DispatchProgress, now: Date): RunWait | undefined {
-  return waitsOf({ progress, held: null, workers: 1, now }).find(({ kind }) => waitKinds[kind].stopsWorker);
+  return waitsOf({ progress, onHold: null, workers: 1, now }).find(({ kind }) => waitKinds[kind].stopsWorker);
 }
 
 export function outageText(error: Error): string {

@@ -1,6 +1,6 @@
 import { InputError } from '../domain/problems.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { loadAccount } from '../engine/load-account.ts';
+import { loadAccount } from '../engine/load-definition.ts';
 import { nothingLeftText } from '../engine/runs/begin-run.ts';
 import { type KnownEnd, refuseFinishedRun } from '../engine/runs/execute-run.ts';
 import { requireRun } from '../engine/runs/find-run.ts';

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { StartRun } from '../engine/access/start-by-key.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { loadAccountSharing, loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
+import { loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
 import { drainDeadlines } from '../engine/dispatch/drain.ts';
+import { loadAccounts } from '../engine/load-definition.ts';
 import { readLocation } from '../ledger/location/location.ts';
 import { namesThisMachine } from '../platform/address-list.ts';
 import { closeAfter, type Defer } from '../platform/close-after.ts';
@@ -42,7 +43,7 @@ export async function runServices(shell: Shell, options: ServeOptions): Promise<
     ...(options.receiver
       ? {
           accounts: await loadReceiverAccounts(shell.settings),
-          sharing: await loadAccountSharing(shell.settings),
+          sharing: (await loadAccounts(shell.settings)).sharing,
         }
       : { accounts: new Map() }),
     logger: openLogger(environment['LOG_LEVEL'], 'info'),

@@ -1,8 +1,7 @@
 import { createLogUpdate } from 'log-update';
 import { formatReason, formatReasonOrNull } from '../domain/reasons.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { pollLedger } from '../engine/events/poll-ledger.ts';
-import { watchRun } from '../engine/events/watch-run.ts';
+import { pollLedger, watchRun } from '../engine/events/watch-run.ts';
 import { type RunStatus, requireStatus } from '../engine/reporting/run-status.ts';
 import { requireRun } from '../engine/runs/find-run.ts';
 import type { ListedRun } from '../ledger/runs/find.ts';

@@ -62,10 +62,10 @@ export async function workUntilStopped(
         onSliceFailed: () => unfinished++,
         stop: end,
         cutOff: deadlines.cutOff,
-        onHeld: skipRepetitions((reason) =>
+        onHold: skipRepetitions((reason) =>
           logger.error(
             { reason },
-            'the ledger is held: nothing is sent until an operator runs `volley db restored`',
+            'the ledger is on hold: nothing is sent until an operator runs `volley db restored`',
           ),
         ),
         outageRetry: createOutageRetry(outage, context.ledger, deadlines.giveUp),

@@ -80,7 +80,7 @@ function rowReader(
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
   const withPosition = (column: string): [string, number] => [column, positions.get(column) ?? -1];
-  const usedPositions = composition.fileColumns.map(withPosition);
+  const usedPositions = composition.requiredColumns.map(withPosition);
   const textPositions = composition.columnsInText.filter((column) => positions.has(column)).map(withPosition);
   // One lookup for all rows, because each row needs several values.
   let values: readonly string[] = [];

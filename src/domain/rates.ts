@@ -41,6 +41,19 @@ export type Tariff = readonly RatePeriod[];
 /** Recipients store the index of their tariff. */
 export type RunRates = { readonly currency: string; readonly tariffs: readonly Tariff[] };
 
+/** The planned recipients of one tariff, SubAccount and ChargeCode. null: without one. */
+export type CostTotal = {
+  readonly subAccount: string | null;
+  readonly chargeCode: string | null;
+  /** Index of the tariff in the run's rates. */
+  readonly tariffIndex: number;
+  readonly recipients: number;
+  /** Of SMS; null in other channels. */
+  readonly parts: number | null;
+  /** The alphabetically first address; null if the run has one tariff. */
+  readonly example: string | null;
+};
+
 /** Limits of an account over all workers; null means none. */
 export type RateLimits = {
   readonly requestsPerSecond: number | null;

@@ -10,12 +10,10 @@ import type { Alongside } from '../ledger/session.ts';
 import { maskAddresses } from '../platform/mask-addresses.ts';
 import type { EngineContext } from './context.ts';
 
-export type WriteAuditEntry = Alongside;
-
 export function auditEntry(
   { actor, now }: Pick<EngineContext, 'actor' | 'now'>,
   event: AuditEvent,
-): WriteAuditEntry {
+): Alongside {
   return (client) => addAuditEntry(client, actor, withoutAddressesIn(event), { outcome: 'done', at: now() });
 }
 
@@ -27,7 +25,7 @@ export function auditEntry(
 export async function audited<Result>(
   context: EngineContext,
   event: AuditEvent,
-  work: (writeEntry: WriteAuditEntry) => Promise<Result>,
+  work: (writeEntry: Alongside) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work(auditEntry(context, event));

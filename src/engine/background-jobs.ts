@@ -8,7 +8,7 @@ type JobState = 'asking' | 'finished' | 'stopped' | 'refused' | 'failed';
 export type BackgroundJob<Counts> = Counts & {
   readonly startedAt: Date;
   readonly state: JobState;
-  /** Of the service or the error. */
+  /** What the service or the error said. */
   readonly words: string | null;
 };
 
@@ -29,7 +29,7 @@ export type BackgroundJobs<Subject, Counts> = {
 type Questions<Subject, Counts> = {
   readonly noneCounted: Counts;
   /** @throws InputError if the service cannot be asked */
-  readonly requirePossible: (context: EngineContext, subject: Subject) => Promise<void>;
+  readonly requireAskable: (context: EngineContext, subject: Subject) => Promise<void>;
   readonly ask: (
     context: EngineContext,
     subject: Subject,
@@ -43,7 +43,7 @@ type Questions<Subject, Counts> = {
 /** The jobs of a process, one for a run. One that ends with its process loses nothing: each answer is kept when it comes. */
 export function createBackgroundJobs<Subject extends { readonly run: string }, Counts>({
   noneCounted,
-  requirePossible,
+  requireAskable,
   ask,
 }: Questions<Subject, Counts>): BackgroundJobs<Subject, Counts> {
   const jobs = new Map<string, BackgroundJob<Counts>>();
@@ -72,7 +72,7 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
   return {
     start: async (context, subject) => {
       const { run } = subject;
-      await requirePossible(context, subject);
+      await requireAskable(context, subject);
       if (running.has(run)) {
         const what = 'The service is being asked about this run already. Wait until that ends.';
         throw new InputError([{ where: `run ${run}`, what }]);

@@ -4,7 +4,7 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void;
 };
 
-export type CoalesceOptions = {
+type CoalesceOptions = {
   readonly maxBatch: number;
   /** After a commit of so many items, the next one waits for more. */
   readonly busyThreshold: number;
@@ -28,7 +28,7 @@ export function coalesce<Item, Result>(
   let lastBatchSize = 0;
   let wake: (() => void) | undefined;
 
-  /** Until as many wait as the last commit had. */
+  /** Waits until as many wait as the last commit had. */
   async function waitForMore(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, maxBusyWait);

@@ -1,9 +1,10 @@
 import type { Actor } from '../domain/access.ts';
+import type { Account } from '../gateway/account.ts';
 import type { Ledger } from '../ledger/connection.ts';
 
 export type EngineContext = {
   readonly ledger: Ledger;
-  /** For the audit trail. */
+  /** The audit trail names it. */
   readonly actor: Actor;
   readonly now: () => Date;
   /** Milliseconds; unaffected by changes of the clock. */
@@ -13,3 +14,6 @@ export type EngineContext = {
   readonly random: () => number;
   readonly randomUuid: () => string;
 };
+
+/** @throws InputError for an account that this process lacks */
+export type AccountNamed = (name: string) => Promise<Account>;

@@ -19,6 +19,11 @@ export function inProject(path: string, workingFolder: string): string {
   return relative(workingFolder, join(project, path)) || '.';
 }
 
+/** The folder of a campaign: paths in it are relative to this folder. */
+export function folderOfCampaign(campaign: string, { workingFolder }: Settings): string {
+  return resolve(workingFolder, dirname(campaign));
+}
+
 /**
  * The path of a file that a campaign names, for errors.
  *

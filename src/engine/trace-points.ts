@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 
 /** Steps of dispatch and notification. Tests end the process at each of them. */
-export type TracePoint =
+type TracePoint =
   | 'beginning'
   | 'slice acquired'
   | 'claiming'

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBudget, findOverruns } from '../../src/campaign/budget.ts';
 import { readCampaign } from '../../src/campaign/campaign.ts';
-import { type CostTotal, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
+import { estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
 import { createTariffs } from '../../src/campaign/tariffs.ts';
 import type { Channel } from '../../src/domain/message.ts';
-import type { Rate } from '../../src/domain/rates.ts';
+import type { CostTotal, Rate } from '../../src/domain/rates.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];

@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type CostEstimate,
-  type CostTotal,
-  costliestLines,
-  estimateCost,
-  type KnownCost,
-} from '../../src/campaign/cost.ts';
+import { type CostEstimate, costliestLines, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
 import { createTariffs } from '../../src/campaign/tariffs.ts';
 import { type Channel, channels } from '../../src/domain/message.ts';
-import { type Rate, type RunRates, unitOfChannel } from '../../src/domain/rates.ts';
+import { type CostTotal, type Rate, type RunRates, unitOfChannel } from '../../src/domain/rates.ts';
 
 function rate(channel: Channel, price: string): Rate {
   return { channel, unit: unitOfChannel[channel], price, currency: 'NZD' };

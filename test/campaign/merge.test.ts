@@ -82,21 +82,6 @@ describe('planMerge', () => {
     });
   });
 
-  test('Volley renders when there are more columns than fields', () => {
-    const three = template(column('a'), column('b'), column('c'));
-    expect(planMerge(three, mergeable, {})).toEqual({
-      kind: 'engine',
-      why: 'no destination field is left for [[c]]',
-    });
-  });
-
-  test('Volley renders where the service does not merge', () => {
-    expect(planMerge(template(column('a')), [], { Company: 'a' })).toEqual({
-      kind: 'engine',
-      why: 'the service does not merge here',
-    });
-  });
-
   test('every field of a destination can be used', () => {
     const mapped = { Attention: 'a', 'First Name': 'b', 'Last Name': 'c', Company: 'd' };
     const six = template(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => column(name)));

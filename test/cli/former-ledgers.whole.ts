@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
-import { loadAccount } from '../../src/engine/load-account.ts';
+import { loadAccount } from '../../src/engine/load-definition.ts';
 import { watchSchedules } from '../../src/engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
@@ -142,7 +142,7 @@ describe.each(releases)('a ledger of %s', (release) => {
     );
     const ledger = await openLedger(database.connection, 'test database');
     const context = contextOf(ledger);
-    await createReportStore(context).store({
+    await createReportStore(context)({
       account: 'sandbox',
       receivedAt: new Date(),
       method: 'POST',

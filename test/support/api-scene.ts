@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { TokenScope } from '../../src/domain/access.ts';
 import { type StartRun, startByKey } from '../../src/engine/access/start-by-key.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
-import { loadAccount } from '../../src/engine/load-account.ts';
+import { loadAccount } from '../../src/engine/load-definition.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { startApi } from '../../src/server/api/api.ts';
 import { openTestLedger, type TestLedger } from './ledger.ts';

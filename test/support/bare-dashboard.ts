@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { DashboardOptions } from '../../src/dashboard/base/tools.ts';
 import { addDashboard } from '../../src/dashboard/dashboard.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
-import { loadAccount } from '../../src/engine/load-account.ts';
+import { loadAccount } from '../../src/engine/load-definition.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import { type ApiOptions, startApi } from '../../src/server/api/api.ts';
 import type { CallLimits } from '../../src/server/api/call-limits.ts';

@@ -1,4 +1,4 @@
-import { loadAccount } from '../../src/engine/load-account.ts';
+import { loadAccount } from '../../src/engine/load-definition.ts';
 import { findCommand } from '../../src/engine/notify/find-command.ts';
 import { runNotifier } from '../../src/engine/notify/notifier.ts';
 import type { NotifyOptions } from '../../src/engine/notify/send-notification.ts';

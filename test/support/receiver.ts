@@ -41,7 +41,7 @@ export function receiverOptions(
     host: '127.0.0.1',
     port: 0,
     accounts: receiverAccountsOf(receivers),
-    store: createReportStore(context).store,
+    store: createReportStore(context),
     logger: openLogger('silent', 'info'),
   };
 }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Settings } from '../../src/engine/settings.ts';
 
 export type Workspace = AsyncDisposable & {
   readonly folder: string;
@@ -42,6 +43,22 @@ export function accountEnvironment(ledger: { readonly url: string }, service: { 
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     VOLLEY_SANDBOX_URL: service.url,
     VOLLEY_SANDBOX_TOKEN: 'any',
+  };
+}
+
+/** Settings for `accountsYaml`. Nothing listens at the address of the account. */
+export function settingsIn(
+  { folder }: Pick<Workspace, 'folder'>,
+  environment: Readonly<Record<string, string>> = {},
+): Settings {
+  return {
+    workingFolder: folder,
+    environment: {
+      VOLLEY_ACCOUNTS: 'accounts.yaml',
+      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+      VOLLEY_SANDBOX_TOKEN: 'x',
+      ...environment,
+    },
   };
 }
 

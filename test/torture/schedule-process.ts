@@ -1,6 +1,6 @@
 import { createOutageRetry } from '../../src/engine/dispatch/outage-retry.ts';
 import { runWorker } from '../../src/engine/dispatch/worker.ts';
-import { loadAccount } from '../../src/engine/load-account.ts';
+import { loadAccount } from '../../src/engine/load-definition.ts';
 import { watchSchedules } from '../../src/engine/schedule/watch-schedules.ts';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { openLogger } from '../../src/platform/logger.ts';

@@ -82,7 +82,7 @@ const poll = defineCommand({
   },
   examples: [['volley delivery-reports poll latest', 'ask the service for the missing reports']],
   run: async (shell, [name], { json }) => {
-    const { pollRun } = await import('../../engine/delivery-reports/poll-run.ts');
+    const { pollRun } = await import('../../engine/delivery-reports/poll-jobs.ts');
     const { requireRun } = await import('../../engine/runs/find-run.ts');
     const { formatPoll, refusedText } = await import('../../report/delivery-reports.ts');
     const { printable } = await import('../../report/printable.ts');

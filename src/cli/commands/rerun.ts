@@ -46,7 +46,7 @@ async function sendAgain(
   { run: source, account: name }: Run,
   { only, json }: { readonly only: readonly RerunState[]; readonly json: boolean },
 ): Promise<void> {
-  const { loadAccount } = await import('../../engine/load-account.ts');
+  const { loadAccount } = await import('../../engine/load-definition.ts');
   const { planRerun } = await import('../../engine/plan/rerun.ts');
   const { requireReachable } = await import('../../engine/runs/require-reachable.ts');
   const { dispatchAndPrint } = await import('../dispatch-and-print.ts');

@@ -126,7 +126,7 @@ async function listRequests(
 async function hasLookUp(shell: Shell, context: EngineContext, run: string): Promise<boolean> {
   const { requireRun } = await import('../../engine/runs/find-run.ts');
   const { account } = await requireRun(context, run);
-  const { loadAccount } = await import('../../engine/load-account.ts');
+  const { loadAccount } = await import('../../engine/load-definition.ts');
   return loadAccount(account, shell.settings).then(
     ({ statusLookUp }) => statusLookUp,
     () => false,

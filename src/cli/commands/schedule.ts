@@ -37,7 +37,7 @@ const list = defineCommand({
   ],
   examples: [['volley schedule list', 'see what was started, and when']],
   run: async (shell, _, { limit, json }) => {
-    const { describeSchedules } = await import('../../engine/schedule/describe-schedules.ts');
+    const { describeSchedules } = await import('../../engine/schedule/describe-campaigns.ts');
     const { listUnacknowledgedTicks } = await import('../../ledger/notifications/list.ts');
     const { tickNotificationLines } = await import('../../report/notifications.ts');
     const { scheduleColumns, tickColumns } = await import('../../report/lists/schedules.ts');

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startByKey } from '../../engine/access/start-by-key.ts';
-import { loadAccount } from '../../engine/load-account.ts';
+import { loadAccount } from '../../engine/load-definition.ts';
 import { findCommand } from '../../engine/notify/find-command.ts';
 import { defaultInterval, watchSchedules } from '../../engine/schedule/watch-schedules.ts';
 import { openLogger } from '../../platform/logger.ts';

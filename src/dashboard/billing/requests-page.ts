@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { readBilledRequests } from '../../engine/billing/billed-requests.ts';
+import { readBilledRequests } from '../../engine/billing/billing.ts';
 import type { BilledRequest, Payer } from '../../ledger/billing/list-requests.ts';
 import { filterNameOf, formatPayer, parsePayer } from '../../report/billing-words.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn } from '../../report/column.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { startOnce } from '../../engine/access/once-per-key.ts';
 import { previewStart, type StartPreview } from '../../engine/access/preview-start.ts';
+import { startOnce } from '../../engine/access/start-by-key.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import type { ContactFileSize } from '../../engine/plan/describe-contact-files.ts';
 import type { Preview } from '../../engine/plan/preview.ts';

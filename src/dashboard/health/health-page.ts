@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Check, type CheckState, checkStates } from '../../domain/doctor.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
-import { createHealthChecks } from '../../engine/doctor/health.ts';
+import { createHealthChecks } from '../../engine/doctor/diagnose.ts';
 import {
   checkDatabase,
   type DatabaseState,

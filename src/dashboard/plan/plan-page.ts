@@ -59,7 +59,7 @@ const costsShown = 20;
 /** The plan, with links for a person who may approve or cancel it. */
 export function planPart(plan: ShownPlan, viewer: Viewer): Html {
   const { run, facts } = plan;
-  const { approval, cost, leftOut, windows } = facts;
+  const { approval, cost, rejections, windows } = facts;
   const waits = approval && approval.approvedAt === null && run.state === 'planned';
   return html`${
     approval &&
@@ -71,7 +71,7 @@ ${
 }
 ${figures(countsOf(plan))}
 ${cost.kind === 'known' && cost.lines.length > 1 && costTable(cost, viewer)}
-${leftOut.length > 0 && leftOutTable(run.run, leftOut, viewer)}
+${rejections.length > 0 && rejectionsTable(run.run, rejections, viewer)}
 ${windows.length > 0 && listTable({ caption: 'When it may be sent', columns: windowColumns, rows: windows }, viewer)}
 ${messagesPart(plan)}`;
 }
@@ -117,8 +117,8 @@ function costTable(cost: KnownCost, viewer: Viewer): Html {
   return listTable({ caption, columns: costColumns(cost), rows: shown }, viewer);
 }
 
-function leftOutTable(run: string, leftOut: readonly RejectionGroup[], viewer: Viewer): Html {
-  return html`${listTable({ caption: 'Contacts that are left out', columns: rejectionColumns, rows: leftOut }, viewer)}
+function rejectionsTable(run: string, rejections: readonly RejectionGroup[], viewer: Viewer): Html {
+  return html`${listTable({ caption: 'Contacts that are left out', columns: rejectionColumns, rows: rejections }, viewer)}
 <p><a href="${runPath(run, 'rejected')}">All of them, with file and line</a></p>`;
 }
 

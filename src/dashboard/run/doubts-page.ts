@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
-import { createLookUpJobs, type LookUpJob } from '../../engine/runs/look-up-jobs.ts';
+import { createLookUpJobs, type LookUpJob, requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { type FailureGroup, listFailureGroups } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { type Doubt, listDoubts } from '../../ledger/requests/list-doubts.ts';

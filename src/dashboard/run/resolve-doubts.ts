@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import type { LookUpJobs } from '../../engine/runs/ask-about-doubts.ts';
 import { requireUnpurgedRun } from '../../engine/runs/find-run.ts';
-import type { LookUpJobs } from '../../engine/runs/look-up-jobs.ts';
 import { listNamedDoubts, resolveDoubts } from '../../engine/runs/resolve-doubts.ts';
 import { digestOf } from '../../platform/digest.ts';
 import { count } from '../../platform/sentence.ts';

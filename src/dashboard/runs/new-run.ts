@@ -1,4 +1,4 @@
-import type { Start } from '../../engine/access/once-per-key.ts';
+import type { Start } from '../../engine/access/start-by-key.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { refuse } from '../base/problems.ts';
 import type { View } from '../base/view.ts';

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type RerunState, rerunStates } from '../../domain/runs.ts';
-import { startOnce } from '../../engine/access/once-per-key.ts';
-import { rerunByKey } from '../../engine/access/rerun-by-key.ts';
+import { rerunByKey, startOnce } from '../../engine/access/start-by-key.ts';
 import { requireSummary } from '../../engine/runs/find-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { count } from '../../platform/sentence.ts';

@@ -1,16 +1,101 @@
 import { join } from 'node:path';
-import { readCampaign } from '../../campaign/campaign.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { StartKey } from '../../ledger/runs/start-keys.ts';
+import {
+  findStartedByKey,
+  recordStartKey,
+  releaseStartKeyLock,
+  type StartedByKey,
+  type StartKey,
+  tryStartKeyLock,
+} from '../../ledger/runs/start-keys.ts';
+import { inSession } from '../../ledger/session.ts';
+import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';
-import { readText } from '../definition-files.ts';
+import { loadCampaign } from '../load-definition.ts';
 import type { UnmovedFile } from '../plan/contact-patterns.ts';
 import type { AlongsideRun } from '../plan/make-run.ts';
+import { planRerun, type Rerun } from '../plan/rerun.ts';
 import { startCampaign } from '../plan/start-campaign.ts';
+import { startUnlessWaiting } from '../runs/begin-run.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { ScheduleSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
-import { oncePerKey, type StartResult } from './once-per-key.ts';
+
+export type StartResult =
+  | { readonly kind: 'planned'; readonly run: string }
+  | { readonly kind: 'repeated'; readonly run: string }
+  | { readonly kind: 'under way' }
+  | { readonly kind: 'key of another'; readonly run: string };
+
+type Starter = {
+  readonly scheduleSource: Pick<ScheduleSource, 'accountNamed'>;
+  /** `plan` limits the plans that are made at once. */
+  readonly limits: { readonly plan: <Result>(plan: () => Promise<Result>) => Promise<Result> };
+};
+
+export type Start =
+  | (Extract<StartResult, { kind: 'planned' | 'repeated' }> & { readonly waitsForApproval: boolean })
+  | Extract<StartResult, { kind: 'under way' | 'key of another' }>;
+
+/**
+ * Starts a run for a call of the API or a form: plans it once per key, and begins it unless it waits for approval.
+ * Workers send it.
+ *
+ * @param plan ends as `startByKey` or `rerunByKey` does
+ */
+export async function startOnce(
+  context: EngineContext,
+  { scheduleSource, limits }: Starter,
+  plan: () => Promise<StartResult>,
+): Promise<Start> {
+  const end = await limits.plan(plan);
+  if (end.kind !== 'planned' && end.kind !== 'repeated') return end;
+  const waitsForApproval = await startUnlessWaiting(context, end.run, scheduleSource.accountNamed);
+  return { ...end, waitsForApproval };
+}
+
+/**
+ * Plans one run per key: both are committed together.
+ *
+ * @param request what is asked: the key of another request is refused
+ * @param plan gets the function that records the key, for the transaction that plans the run
+ * @param refuse says that the token is not, or no longer, valid for the account of the run
+ */
+async function oncePerKey(
+  { ledger: { pool } }: Pick<EngineContext, 'ledger'>,
+  { token, key: name, request: asked }: StartKey & { readonly request: object },
+  plan: (recordKey: AlongsideRun) => Promise<string>,
+  refuse: () => never,
+): Promise<StartResult> {
+  const key = { token, key: name };
+  const request = digestOf(JSON.stringify(asked));
+  const recordKey: AlongsideRun = async (client, run) => {
+    if (!(await recordStartKey(client, key, { run, request }))) refuse();
+  };
+  const before = await findStartedByKey(pool, key);
+  if (before) return toRepeatedStart(before, request);
+  return inSession(pool, async (client) => {
+    if (!(await tryStartKeyLock(client, key))) return { kind: 'under way' };
+    try {
+      // Another process may have started it before we held the lock.
+      const meanwhile = await findStartedByKey(pool, key);
+      return meanwhile
+        ? toRepeatedStart(meanwhile, request)
+        : { kind: 'planned', run: await plan(recordKey) };
+    } catch (error) {
+      // A lost session loses its lock, so another process may have started the run.
+      const concurrent = await findStartedByKey(pool, key);
+      if (concurrent) return toRepeatedStart(concurrent, request);
+      throw error;
+    } finally {
+      await releaseStartKeyLock(client, key);
+    }
+  });
+}
+
+function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): StartResult {
+  return { kind: request.equals(requested) ? 'repeated' : 'key of another', run };
+}
 
 type CampaignChoice = {
   readonly campaign: string;
@@ -66,7 +151,7 @@ async function requireCampaign(
 /** @returns undefined for a faulty file */
 async function accountOfCampaign(path: string, settings: Settings): Promise<string | undefined> {
   try {
-    return readCampaign(await readText(path, settings, 'campaign'), path).value.account;
+    return (await loadCampaign(path, settings)).value.account;
   } catch (error) {
     if (error instanceof InputError) return undefined;
     throw error;
@@ -77,4 +162,26 @@ async function accountOfCampaign(path: string, settings: Settings): Promise<stri
 function refuseCampaign(accounts: readonly string[]): never {
   const what = `There is no such campaign file of account ${accounts.join(' or ')}, or it is faulty (volley plan --check).`;
   throw new InputError([{ where: 'campaign', what }]);
+}
+
+type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside'>>;
+
+/**
+ * Plans one rerun per key: both are committed together.
+ *
+ * @throws InputError as `planRerun` does, or when the token is no longer valid
+ */
+export async function rerunByKey(
+  context: EngineContext,
+  { of, states, account, reason, ...key }: RerunRequest,
+): Promise<StartResult> {
+  return oncePerKey(
+    context,
+    { ...key, request: { of, only: states } },
+    (alongside) => planRerun(context, { of, states, account, reason, alongside }),
+    () => {
+      const what = `Your token may no longer start runs of account ${account.name}.`;
+      throw new InputError([{ where: `run ${of}`, what }]);
+    },
+  );
 }

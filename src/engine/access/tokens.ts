@@ -6,6 +6,7 @@ import {
   findTokens,
   recordTokenUse,
   revokeToken as revokeNamed,
+  setTokenExpiry,
   type Token,
 } from '../../ledger/tokens/tokens.ts';
 import { digestOf, matchesDigest } from '../../platform/digest.ts';
@@ -18,7 +19,7 @@ const prefix = 'volley_';
 const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
-export type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
+type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
 
 /**
  * The ledger keeps only its SHA-256, and the actor as its maker.
@@ -108,4 +109,34 @@ export function isForAccount({ accounts }: Pick<Token, 'accounts'>, account: str
 
 export function allows(scope: TokenScope, needed: TokenScope): boolean {
   return tokenScopes.indexOf(scope) >= tokenScopes.indexOf(needed);
+}
+
+/** Milliseconds. */
+export const renewedTokenLifetime = 120_000;
+
+/**
+ * Makes a token that is valid while this process runs: it expires soon, and is renewed until then. After a kill no
+ * process renews it, and the sessions opened with it end too.
+ *
+ * @param lifetime milliseconds; a quarter of it passes between renewals
+ */
+export async function openRenewedToken(
+  context: EngineContext,
+  request: Omit<NewTokenRequest, 'expiresAt'>,
+  lifetime: number = renewedTokenLifetime,
+): Promise<{ readonly revoke: () => Promise<void> }> {
+  const expiry = (): Date => new Date(context.now().getTime() + lifetime);
+  await createToken(context, { ...request, expiresAt: expiry() });
+  let renewal = Promise.resolve();
+  const timer = setInterval(() => {
+    // A later renewal makes up for one that failed.
+    renewal = setTokenExpiry(context.ledger.pool, request.name, expiry()).catch(() => undefined);
+  }, lifetime / 4);
+  return {
+    revoke: async () => {
+      clearInterval(timer);
+      await renewal;
+      await revokeToken(context, request.name);
+    },
+  };
 }

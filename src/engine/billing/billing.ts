@@ -1,6 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import { bookPending, bookPendingOf } from '../../ledger/billing/book.ts';
 import { type Closing, closePeriod, findClosingOf, listClosings } from '../../ledger/billing/close.ts';
+import { type BilledRequest, listBilledRequests, type Payer } from '../../ledger/billing/list-requests.ts';
 import {
   type BilledDay,
   type BillingEnd,
@@ -11,10 +12,11 @@ import {
   reportBilling,
   streamBilling,
 } from '../../ledger/billing/report.ts';
-import { inSnapshot } from '../../ledger/session.ts';
+import { type Alongside, inSnapshot } from '../../ledger/session.ts';
 import { monthAfter } from '../../platform/months.ts';
-import { audited, type WriteAuditEntry } from '../audit.ts';
+import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
+import { requireRun } from '../runs/find-run.ts';
 
 export type StreamedBilling = {
   readonly lines: AsyncIterable<readonly BillingLine[]>;
@@ -101,7 +103,7 @@ type ClosingRequest = { readonly month: string; readonly timeZone: string; reado
 async function closeAudited(
   { ledger, now }: EngineContext,
   { month, timeZone, closedBy }: ClosingRequest,
-  addAuditEntry: WriteAuditEntry,
+  addAuditEntry: Alongside,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), addAuditEntry);
   const refuse = (what: string, ...userNames: string[]): never => {
@@ -136,4 +138,29 @@ export async function readMonth(
   const [from, until] = [`${month}-01`, `${monthAfter(month)}-01`];
   const query = { by: [], from, until, timeZone, filter: {} };
   return inSnapshot(ledger.pool, async (client) => (await reportBilling(client, query)).totals);
+}
+
+type BilledRequestsPart = {
+  readonly requests: readonly BilledRequest[];
+  /** Read on after the last one. */
+  readonly hasMore: boolean;
+};
+
+/**
+ * The requests behind a line of a billing report.
+ *
+ * @param after a request; 0 for the first
+ * @throws InputError when there is no such run
+ */
+export async function readBilledRequests(
+  context: EngineContext,
+  run: string,
+  payer: Payer,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<BilledRequestsPart> {
+  await requireRun(context, run);
+  const found = await inSnapshot(context.ledger.pool, (client) =>
+    listBilledRequests(client, run, payer, { after, limit: limit + 1 }),
+  );
+  return { requests: found.slice(0, limit), hasMore: found.length > limit };
 }

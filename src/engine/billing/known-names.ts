@@ -10,7 +10,7 @@ import { didYouMean } from '../../platform/suggestions.ts';
 import type { EngineContext } from '../context.ts';
 
 /** Filters of a report; null selects lines without a name. */
-export type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
+type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
 
 /**
  * An empty report of a misspelt name would read as "nothing to pay".

@@ -21,7 +21,7 @@ import { bookBilling } from './billing.ts';
 export type Purge = {
   readonly runs: number;
   readonly recipients: number;
-  /** Of them, accepted ones without a final delivery report: one that comes later is still booked. */
+  /** Those of them that were accepted and have no final delivery report: one that comes later is still booked. */
   readonly unreported: number;
   readonly reports: number;
   /** Suppressions turned into hashes. */

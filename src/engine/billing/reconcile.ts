@@ -40,7 +40,7 @@ export type Reconciliation = {
 const maxProblems = 20;
 
 /**
- * In constant memory.
+ * Compares an invoice with the ledger, in constant memory.
  *
  * @throws InputError when the invoice, or a line that is not skipped, cannot be read
  */

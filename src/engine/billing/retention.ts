@@ -13,7 +13,7 @@ import { bookBilling } from './billing.ts';
 
 /** What is older is deleted; undefined: nothing is. */
 export type Retention = {
-  /** Of runs that an earlier call purged, by their end. */
+  /** Deletes the records of runs that ended before, and that an earlier call purged. */
   readonly recordsBefore: Date | undefined;
   readonly auditBefore: Date | undefined;
 };

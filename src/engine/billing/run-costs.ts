@@ -11,7 +11,7 @@ export type BookedCosts = RunCosts & {
   readonly asOf: Date | undefined;
 };
 
-export type ReadBookedCosts = (run: string, state: RunState, payers: number) => Promise<BookedCosts>;
+type ReadBookedCosts = (run: string, state: RunState, payers: number) => Promise<BookedCosts>;
 
 /** Milliseconds. Booking also rests nine times as long as it took: sending comes first. */
 const shortestRest = 1_000;

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../gateway/account.ts';
-import { openGateway } from '../../gateway/gateway.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
-import { createRateLimiter } from '../dispatch/rate-limiter.ts';
+import { type LookUpService, withLookUp } from '../dispatch/look-up-doubts.ts';
 import { maxPollAge, pollReports } from './poll.ts';
 
 /** Milliseconds. */
@@ -34,17 +33,20 @@ export async function pollPeriodically(
   accounts: readonly Account[],
   options: PollingOptions,
 ): Promise<void> {
-  await Promise.all(accounts.map((account) => pollAccount(context, account, options)));
+  await Promise.all(
+    accounts.map((account) =>
+      withLookUp(context, account, (service) => pollAccount(context, service, options)),
+    ),
+  );
 }
 
 async function pollAccount(
   context: EngineContext,
-  account: Account,
+  service: LookUpService,
   { every, acceptedFor, acceptedWithin, onReports, logger, stop }: PollingOptions,
 ): Promise<void> {
-  const gateway = openGateway(account);
-  const work = { account, gateway, rate: createRateLimiter(context, account), acceptedFor, acceptedWithin };
-  const about = { account: account.name };
+  const work = { ...service, acceptedFor, acceptedWithin };
+  const about = { account: service.account.name };
   while (!stop.aborted) {
     try {
       const end = await pollReports(context, work, stop, { onUnclear: () => undefined });
@@ -63,5 +65,4 @@ async function pollAccount(
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
   }
-  await gateway.close();
 }

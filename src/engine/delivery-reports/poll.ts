@@ -1,21 +1,19 @@
 import { comparedServiceAddress } from '../../domain/compared-address.ts';
-import type { Account } from '../../gateway/account.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
 import { listPollable, type PollableRequest, recordPoll } from '../../ledger/delivery-reports/polls.ts';
 import { type ReceivedCall, receiveDeliveryReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';
-import { requireLookUp } from '../dispatch/look-up-doubts.ts';
-import type { RateLimiter } from '../dispatch/rate-limiter.ts';
+import { type LookUpService, requireLookUp } from '../dispatch/look-up-doubts.ts';
 
 /** Automatic polling ends after this (docs/reference/interfaces.md, "Status look-up"). Milliseconds. */
 export const maxPollAge = 6 * 3_600_000;
 
-/** Between two polls of a request (milliseconds). */
+/** The time between two polls of a request (milliseconds). */
 const pollInterval = 10 * 60_000;
 
-/** At one look-up a second. */
+/** A batch takes a minute, at one look-up a second. */
 const batchSize = 50;
 
 export type PollCounts = {
@@ -31,10 +29,7 @@ export type PollEnd = PollCounts &
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
-type PollWork = {
-  readonly account: Account;
-  readonly gateway: Gateway;
-  readonly rate: Pick<RateLimiter, 'admitLookUp'>;
+type PollWork = LookUpService & {
   readonly run?: string;
   /** Skips requests accepted longer ago (milliseconds). */
   readonly acceptedWithin: number;

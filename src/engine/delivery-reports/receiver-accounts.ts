@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { AccountSharing } from '../../domain/account-sharing.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
@@ -7,7 +6,7 @@ import { deliveryReportCredentials } from '../../wire/delivery-report.ts';
 import type { DeliveryReportCall } from '../../wire/delivery-report-call.ts';
 import { observedMapping } from '../../wire/delivery-report-mapping.ts';
 import { accountsPath } from '../definition-files.ts';
-import { loadAccount, loadAccounts } from '../load-account.ts';
+import { loadAccount, loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 import type { FindMapping, InboxOptions } from './apply-inbox.ts';
 
@@ -43,13 +42,8 @@ export function createMappingFinder(accounts: ReadonlyMap<string, ReceiverAccoun
   return (name) => accounts.get(name)?.mapping ?? observedMapping;
 }
 
-/** @throws InputError when the accounts file is faulty or missing */
-export async function loadAccountSharing(settings: Settings): Promise<AccountSharing> {
-  return (await loadAccounts(settings)).sharing;
-}
-
 /**
- * For processes that receive nothing: needs no secrets.
+ * Loads the rules for a process that receives nothing; it needs no secrets.
  *
  * @throws InputError when the accounts file is faulty or missing
  */

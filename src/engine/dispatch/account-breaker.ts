@@ -2,7 +2,6 @@ import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
-import type { Attempt } from './attempt.ts';
 import {
   closeBreaker,
   extendProbe,
@@ -14,6 +13,7 @@ import {
   refusalsToOpen,
   releaseProbe,
 } from './breaker.ts';
+import type { Attempt } from './next-step.ts';
 import { retryAfterMilliseconds } from './retry-wait.ts';
 
 /** An account's circuit breaker, shared by all processes through the ledger. */
@@ -105,15 +105,8 @@ export function createAccountBreaker(
   };
 }
 
-type BreakerView = Pick<AccountBreaker, 'openSignal' | 'changeSignal'> & {
-  readonly breaker: () => Breaker | undefined;
-  readonly update: (snapshot: BreakerSnapshot) => void;
-  readonly age: () => number;
-  readonly untilProbe: () => number;
-};
-
 /** The breaker as this process last saw it. */
-function createBreakerView(monotonic: () => number, lease: number, onClosed: () => void): BreakerView {
+function createBreakerView(monotonic: () => number, lease: number, onClosed: () => void) {
   let known: Breaker | undefined;
   let opened = new AbortController();
   let changed = new AbortController();
@@ -125,7 +118,7 @@ function createBreakerView(monotonic: () => number, lease: number, onClosed: () 
     changeSignal: () => changed.signal,
     age: () => monotonic() - updatedAt,
     untilProbe: () => probeFrom - monotonic(),
-    update({ breaker, now }) {
+    update({ breaker, now }: BreakerSnapshot): void {
       updatedAt = monotonic();
       if (breaker) {
         probeFrom = monotonic() + millisecondsUntilProbe(breaker, now, lease);

@@ -6,7 +6,7 @@ import { didYouMean } from '../../platform/suggestions.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath } from '../definition-files.ts';
-import { loadAccounts } from '../load-account.ts';
+import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 
 /** Limits in the accounts file, those that an operator set, and those in force. */
@@ -24,6 +24,12 @@ export function limitsInForce(set: RateLimits, file: RateLimits): RateLimits {
     requestsPerSecond: set.requestsPerSecond ?? file.requestsPerSecond,
     recipientsPerSecond: set.recipientsPerSecond ?? file.recipientsPerSecond,
   };
+}
+
+export function areSameLimits(one: RateLimits, other: RateLimits): boolean {
+  return (
+    one.requestsPerSecond === other.requestsPerSecond && one.recipientsPerSecond === other.recipientsPerSecond
+  );
 }
 
 /**
@@ -68,11 +74,7 @@ type LimitChange = {
 };
 
 function requireUnchanged(account: string, seen: RateLimits, now: RateLimits): void {
-  if (
-    seen.requestsPerSecond === now.requestsPerSecond &&
-    seen.recipientsPerSecond === now.recipientsPerSecond
-  )
-    return;
+  if (areSameLimits(seen, now)) return;
   const what =
     'The limits were changed meanwhile, by another person or by this form itself. The fields show them as they are now.';
   throw new InputError([{ where: `account ${account}`, what }]);

@@ -1,6 +1,7 @@
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type Gateway, openGateway } from '../../gateway/gateway.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
 import { type AccountBreaker, createAccountBreaker } from './account-breaker.ts';
 import { type Observer, observeGateway, observeLimiter } from './observer.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -13,8 +14,8 @@ export type AccountRuntime = {
 };
 
 export type AccountRuntimes = {
-  /** @throws InputError for an account that this process lacks; it becomes `unknown` */
-  readonly open: (name: string) => Promise<AccountRuntime>;
+  /** @returns undefined for an account that this process lacks; it becomes `unknown` */
+  readonly open: (name: string) => Promise<AccountRuntime | undefined>;
   readonly unknown: () => readonly string[];
   readonly refreshBreakers: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -22,8 +23,16 @@ export type AccountRuntimes = {
 
 export function createAccountRuntimes(
   context: EngineContext,
-  accountNamed: (name: string) => Promise<Account>,
-  observer: Observer,
+  {
+    accountNamed,
+    observer,
+    onUnknownAccount,
+  }: {
+    readonly accountNamed: AccountNamed;
+    readonly observer: Observer;
+    /** Called once for each of them. */
+    readonly onUnknownAccount?: ((error: InputError) => void) | undefined;
+  },
 ): AccountRuntimes {
   const runtimes = new Map<string, Promise<AccountRuntime>>();
   const unknown = new Set<string>();
@@ -49,11 +58,13 @@ export function createAccountRuntimes(
     open(name) {
       const runtime = runtimes.get(name) ?? open(name);
       runtimes.set(name, runtime);
-      runtime.catch(() => {
+      return runtime.catch((error: unknown) => {
         runtimes.delete(name);
         unknown.add(name);
+        if (!(error instanceof InputError)) throw error;
+        onUnknownAccount?.(error);
+        return undefined;
       });
-      return runtime;
     },
     unknown: () => [...unknown],
     async refreshBreakers() {

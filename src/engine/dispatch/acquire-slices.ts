@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../../domain/problems.ts';
 import { acquireSlice } from '../../ledger/slices/acquire.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { returnSlice } from '../../ledger/slices/reclaim.ts';
@@ -27,7 +26,6 @@ type AcquireOptions = {
   readonly held: HeldSlices;
   readonly wakeup: Wakeup;
   readonly outageRetry: OutageRetry;
-  readonly onUnknownAccount?: (error: InputError) => void;
   readonly stop: AbortSignal;
 };
 
@@ -61,10 +59,7 @@ async function acquireOne(options: AcquireOptions): Promise<boolean> {
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
   const { slice } = acquisition;
   trace('slice acquired', slice.run);
-  const account = await accounts.open(slice.account).catch((error: unknown) => {
-    if (!(error instanceof InputError)) throw error;
-    options.onUnknownAccount?.(error);
-  });
+  const account = await accounts.open(slice.account);
   if (account) held.begin(slice, account);
   else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));
   return true;

@@ -1,5 +1,5 @@
 import type { FailFastReason } from '../../domain/reasons.ts';
-import type { Outcome } from './attempt.ts';
+import type { Outcome } from './next-step.ts';
 
 type ForeignAnswers = Extract<FailFastReason, { kind: 'foreign_answers' }>;
 
@@ -90,23 +90,18 @@ export function createAddressCheck(
 /** A request that is in doubt for another reason proves nothing, but not all of the first ones had foreign answers. */
 const provingKinds: readonly Outcome['kind'][] = ['accepted', 'rejected', 'unauthorized', 'in_doubt'];
 
-/** The check of each run that the process sends now. */
-type AddressChecks = {
-  /** The check that the slices of the run share, until the last one leaves it. */
-  readonly enter: (run: string, create: () => AddressCheck) => AddressCheck;
-  readonly leave: (run: string) => void;
-};
-
-export function createAddressChecks(): AddressChecks {
+/** Keeps the check of each run that the process sends now. */
+export function createAddressChecks() {
   const checks = new Map<string, { readonly check: AddressCheck; slices: number }>();
   return {
-    enter(run, create) {
+    /** The check that the slices of the run share, until the last one leaves it. */
+    enter(run: string, create: () => AddressCheck): AddressCheck {
       const shared = checks.get(run) ?? { check: create(), slices: 0 };
       shared.slices++;
       checks.set(run, shared);
       return shared.check;
     },
-    leave(run) {
+    leave(run: string): void {
       const shared = checks.get(run);
       if (shared && --shared.slices === 0) checks.delete(run);
     },

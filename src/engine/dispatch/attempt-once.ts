@@ -1,22 +1,26 @@
+import type { Channel } from '../../domain/message.ts';
+import type { RequestReason, WithheldCause } from '../../domain/reasons.ts';
+import type { Evidence } from '../../gateway/evidence.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
+import type { EngineContext } from '../context.ts';
+import { trace } from '../trace-points.ts';
 import { type AccountBreaker, updateBreaker } from './account-breaker.ts';
 import type { AddressCheck } from './address-check.ts';
-import {
-  type Attempt,
-  type AttemptContext,
-  describeOutcome,
-  makeAttempt,
-  withheldAttempt,
-} from './attempt.ts';
-import { nextStep, type Step, withholdingReason } from './next-step.ts';
+import { type Attempt, nextStep, type Outcome, type Step, withholdingReason } from './next-step.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
-export type Sender = AttemptContext & {
+/** How the requests of one slice are sent. */
+export type Sender = {
+  readonly context: EngineContext;
+  readonly run: string;
   readonly slice: number;
   readonly owner: string;
+  readonly channel: Channel;
+  readonly gateway: Gateway;
   readonly outageRetry: OutageRetry;
   readonly limiter: RateLimiter;
   /** Undefined for a run that does not wait for its service. */
@@ -28,8 +32,12 @@ export type Sender = AttemptContext & {
   readonly isLeaseValid: () => boolean;
   readonly ensureLease: () => Promise<boolean>;
   readonly isWindowOpen: () => boolean;
+  /** Asked while the breaker is open. @returns whether the slice stops, because the service refuses all for too long */
+  readonly giveUpIfRefused: () => Promise<boolean>;
   /** Ends waits between attempts, but no request in flight. */
   readonly stop: AbortSignal;
+  /** Stops waiting for answers. */
+  readonly cutOff: AbortSignal;
 };
 
 export type PreparedRequest = {
@@ -104,4 +112,60 @@ export function settlementOf(
 ): Settlement {
   const held = { run, slice, owner, request };
   return { ...held, ...as, attempt: number, finishedAt, httpStatus, detail: describeOutcome(outcome) };
+}
+
+async function makeAttempt(
+  { gateway, context, run, channel, cutOff }: Sender,
+  claimed: ClaimedRequest,
+  contents: FileContents,
+  number: number,
+): Promise<Attempt> {
+  trace('sending', run, claimed.request);
+  const startedAt = context.now();
+  let exchange: Promise<Evidence>;
+  // Both throw only before a byte leaves.
+  try {
+    exchange = gateway.send(toOutgoingRequest(channel, claimed, contents), cutOff);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return unsentAttempt({ kind: 'unsendable', reason }, number, context.now());
+  }
+  const evidence = await exchange;
+  trace('answered', run, claimed.request);
+  return {
+    number,
+    outcome: gateway.classify(evidence, claimed.messageId),
+    httpStatus: evidence.kind === 'not_sent' ? null : (evidence.status ?? null),
+    startedAt,
+    finishedAt: context.now(),
+  };
+}
+
+function unsentAttempt(
+  outcome: Extract<Outcome, { kind: 'unsendable' | 'withheld' }>,
+  number: number,
+  finishedAt: Date,
+): Attempt {
+  return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
+}
+
+export function withheldAttempt(because: WithheldCause, number: number, now: Date): Attempt {
+  return unsentAttempt({ kind: 'withheld', because }, number, now);
+}
+
+/** Returns the service's own words, or what failed. */
+export function describeOutcome(outcome: Outcome): RequestReason | null {
+  switch (outcome.kind) {
+    case 'accepted':
+      return outcome.jobNumber === undefined ? null : { kind: 'job_number', jobNumber: outcome.jobNumber };
+    case 'rejected':
+    case 'unauthorized':
+      return outcome.words.join('; ');
+    case 'withheld':
+      return outcome;
+    case 'unsendable':
+    case 'retry':
+    case 'in_doubt':
+      return outcome.reason;
+  }
 }

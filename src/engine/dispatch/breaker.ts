@@ -63,7 +63,7 @@ export function extendProbe(breaker: Breaker, id: string, now: number, lease: nu
   return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
 }
 
-/** Gives the right back, because the worker has nothing to send. */
+/** Releases the right, because the worker has nothing to send. */
 export function releaseProbe(breaker: Breaker, id: string): Breaker {
   return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
 }

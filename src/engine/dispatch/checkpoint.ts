@@ -5,7 +5,10 @@ import { trace } from '../trace-points.ts';
 import type { Recorder } from './recorder.ts';
 import { createWakeup } from './wakeup.ts';
 
-/* The part of one slice in a checkpoint: what is to be committed, and what follows from the result. `checkpointer.ts` commits. */
+/*
+ * A checkpoint is one commit for all slices of a process. This file has the part of one slice: what is to be committed, and what
+ * follows from the result. `checkpointer.ts` commits.
+ */
 
 export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
 
@@ -19,12 +22,12 @@ export type SliceCheckpoint = {
   readonly claim: (claim: RangeClaim) => Promise<boolean>;
   /** Commits the waiting or next claim at once. */
   readonly flush: () => void;
-  /** Returns requests after `to`, of which no byte has left. */
-  readonly returnClaim: (back: Omit<RangeClaim, 'epoch'>) => Promise<void>;
-  /** @param known claimed requests without a recorded outcome */
+  /** Releases claimed requests after `to`, of which no byte has left. */
+  readonly releaseClaim: (released: Omit<RangeClaim, 'epoch'>) => Promise<void>;
+  /** @param unrecorded claimed requests without a recorded outcome */
   readonly claimRows: (
     claim: Pick<RowsClaim, 'from' | 'limit'>,
-    known: readonly number[],
+    unrecorded: readonly number[],
   ) => Promise<ClaimedRows>;
   readonly accept: (accepted: AcceptedAttempt) => void;
   /** Accepted and not committed. */

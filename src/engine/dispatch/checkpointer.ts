@@ -56,14 +56,14 @@ export function createCheckpointer(
       return {
         claim: (claim) => claimRange(state, claim),
         flush,
-        async returnClaim(range) {
+        async releaseClaim(range) {
           flush();
           await claimRange(state, { ...range, epoch: noEpoch });
         },
-        claimRows: (claim, unrecordedRequests) =>
+        claimRows: (claim, unrecorded) =>
           new Promise((resolve, reject) => {
             commits.runBetweenCommits(() =>
-              claimRowsOfSlice(writer, state, claim, unrecordedRequests).then(resolve, reject),
+              claimRowsOfSlice(writer, state, claim, unrecorded).then(resolve, reject),
             );
           }),
         accept(accepted) {
@@ -80,7 +80,7 @@ export function createCheckpointer(
   };
 }
 
-/** A claim that gives requests back needs no look at suppressions. */
+/** A claim that releases requests needs no look at suppressions. */
 const noEpoch = '0';
 
 type Writer = {
@@ -110,12 +110,12 @@ async function commit(
   }
 }
 
-/** A claim whose commit was not acknowledged is returned before the retry. */
+/** A claim whose commit was not acknowledged is released before the retry. */
 async function claimRowsOfSlice(
   { context, outageRetry, fence }: Writer,
   state: CheckpointState,
   claim: Pick<RowsClaim, 'from' | 'limit'>,
-  known: readonly number[],
+  unrecorded: readonly number[],
 ): Promise<ClaimedRows> {
   const { hot, pool } = context.ledger;
   const { slice } = state;
@@ -123,7 +123,7 @@ async function claimRowsOfSlice(
   let isRepeated = false;
   const claimed = await outageRetry.retry(async () => {
     if (isRepeated) {
-      const version = await releaseUnacknowledgedClaims(pool, slice, known, context.now());
+      const version = await releaseUnacknowledgedClaims(pool, slice, unrecorded, context.now());
       state.version = version ?? state.version;
     }
     isRepeated = true;
@@ -139,14 +139,8 @@ async function claimRowsOfSlice(
 const maxWait = 4;
 const acceptedPerCommit = 64;
 
-type CommitSchedule = {
-  readonly add: (state: CheckpointState, accepted: number) => void;
-  readonly flush: (state: CheckpointState) => void;
-  readonly runBetweenCommits: (task: () => Promise<void>) => void;
-};
-
 /** Commits one after the other, and between two commits one claim of requests with rows. */
-function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>): CommitSchedule {
+function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Promise<void>) {
   const changed = new Set<CheckpointState>();
   const tasks: (() => Promise<void>)[] = [];
   let accepted = 0;
@@ -194,17 +188,17 @@ function createCommitSchedule(commit: (states: readonly CheckpointState[]) => Pr
   }
 
   return {
-    add(state, count) {
+    add(state: CheckpointState, count: number): void {
       changed.add(state);
       accepted += count;
       runIfDue();
     },
-    flush(state) {
+    flush(state: CheckpointState): void {
       if (state.flushRequested) return;
       state.flushRequested = true;
       if (changed.has(state)) runIfDue();
     },
-    runBetweenCommits(task) {
+    runBetweenCommits(task: () => Promise<void>): void {
       tasks.push(task);
       if (!running) void run();
     },

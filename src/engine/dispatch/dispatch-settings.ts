@@ -32,7 +32,7 @@ export type FailFast = { readonly first: number; readonly share?: number | undef
 export type DispatchSettings = {
   readonly plan: SlicePlan;
   readonly policy: DoubtPolicy;
-  /** In one slice. */
+  /** Requests in flight of one slice. */
   readonly concurrency: number;
   readonly retries: number;
   /** How long the run waits for a service that refuses every request (milliseconds). */

@@ -20,8 +20,8 @@ import type { OutageRetry } from './outage-retry.ts';
 type CheckedLocation = {
   readonly ledger: string;
   readonly location: string | null;
-  /** Why nothing can be sent; null if it can. */
-  readonly held: string | null;
+  /** Why the ledger is on hold, so that nothing can be sent; null if it is not. */
+  readonly onHold: string | null;
 };
 
 /**
@@ -37,13 +37,13 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
     if (reason === null) {
       if (found.location === null && here !== null) await recordLocation(pool, here);
       marks.prune(found.ledger);
-      return { ledger: found.ledger, location: here, held: null };
+      return { ledger: found.ledger, location: here, onHold: null };
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
   const { ledger: id, location, heldReason } = await readLocation(pool);
   if (heldReason !== null) await pauseRunningRuns(context, heldReason);
-  return { ledger: id, location, held: formatReasonOrNull(heldReason) };
+  return { ledger: id, location, onHold: formatReasonOrNull(heldReason) };
 }
 
 type FoundHold = {
@@ -73,17 +73,17 @@ async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Pr
 
 /** @throws InputError if the ledger is on hold */
 export async function requireSendableLedger(context: EngineContext): Promise<void> {
-  const { held } = await checkLedgerLocation(context);
-  if (held === null) return;
+  const { onHold } = await checkLedgerLocation(context);
+  if (onHold === null) return;
   throw new InputError([
     {
       where: 'ledger',
-      what: `${held} Nothing is sent until an operator releases the ledger: ${heldLedgerAdvice}`,
+      what: `${onHold} Nothing is sent until an operator releases the ledger: ${heldLedgerAdvice}`,
     },
   ]);
 }
 
-/** An operator has given the ledger a new id. Its backup, with the old id, is held, but not a copy elsewhere. */
+/** An operator has given the ledger a new id. Its backup, with the old id, is put on hold, but no copy elsewhere. */
 function reasonIfSucceeded(
   succeeded: { readonly location: string | null } | undefined,
   here: string | null,
@@ -132,7 +132,7 @@ export function createClaimFence(
     },
     async refresh() {
       const found = await retry(() => checkLedgerLocation(context));
-      if (found.held !== null || found.ledger === fence.ledger) return;
+      if (found.onHold !== null || found.ledger === fence.ledger) return;
       marks.markReplaced(fence.ledger, found.location);
       fence = { ledger: found.ledger, last: null };
     },

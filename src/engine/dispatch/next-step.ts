@@ -1,7 +1,23 @@
 import type { WithheldCause } from '../../domain/reasons.ts';
+import type { Verdict } from '../../gateway/verdict.ts';
 import type { SettledState } from '../../ledger/requests/settle.ts';
-import type { Attempt } from './attempt.ts';
 import { retryAfterMilliseconds, retryWait } from './retry-wait.ts';
+
+/** What an attempt proved, or why nothing was sent. */
+export type Outcome =
+  | Verdict
+  /** Nothing was sent: the interface cannot express it, or a file is missing. */
+  | { readonly kind: 'unsendable'; readonly reason: string }
+  /** Nothing was sent. */
+  | { readonly kind: 'withheld'; readonly because: WithheldCause };
+
+export type Attempt = {
+  readonly number: number;
+  readonly outcome: Outcome;
+  readonly httpStatus: number | null;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+};
 
 export type Step =
   /** After so many milliseconds. */

@@ -11,7 +11,7 @@ export type OutageRetry = {
    * @throws Error the database's failure when the process must end
    */
   readonly retry: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
-  /** For a query with a quick answer: without one, the database is marked down. */
+  /** Repeats a query that is answered quickly. Without an answer in time, the database is marked down. */
   readonly query: <Result>(question: () => Promise<Result>) => Promise<Result>;
   readonly isDown: () => boolean;
   readonly waitUntilUp: (stop: AbortSignal) => Promise<void>;
@@ -127,22 +127,12 @@ export type OutageEvents = {
   readonly onUp: () => void;
 };
 
-/** Shows whether this process can reach the database. */
-type OutageState = {
-  readonly isDown: () => boolean;
-  /** Grows with each change. Work from an earlier generation shows nothing about the database now. */
-  readonly generation: () => number;
-  readonly markDown: (error: Error) => void;
-  readonly markUp: () => void;
-  readonly lastFailure: () => Error | undefined;
-  readonly recordFailure: (error: Error) => void;
-  /** Starts an embedded server again. */
-  readonly revive: (failure: Error) => Promise<void>;
-  readonly untilUp: () => Promise<void>;
-};
+type OutageState = ReturnType<typeof createOutageState>;
 
-function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger['revive']): OutageState {
+/** Shows whether this process can reach the database. */
+function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger['revive']) {
   let outage: PromiseWithResolvers<void> | undefined;
+  /** Grows with each change. Work from an earlier generation shows nothing about the database now. */
   let generation = 0;
   let lastFailure: Error | undefined;
   let reviving: Promise<void> | undefined;
@@ -167,7 +157,7 @@ function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger[
     isDown: () => outage !== undefined,
     generation: () => generation,
     markDown,
-    markUp() {
+    markUp(): void {
       if (!outage) return;
       outage.resolve();
       outage = undefined;
@@ -177,10 +167,11 @@ function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger[
       onUp();
     },
     lastFailure: () => lastFailure,
-    recordFailure(error) {
+    recordFailure(error: Error): void {
       lastFailure = error;
     },
-    revive(failure) {
+    /** Starts an embedded server again. */
+    revive(failure: Error): Promise<void> {
       reviving ??= reviveLedger(() => markDown(failure))
         .catch(reportReviveFailure)
         .finally(() => {
@@ -188,6 +179,6 @@ function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger[
         });
       return reviving;
     },
-    untilUp: () => outage?.promise ?? Promise.resolve(),
+    untilUp: (): Promise<void> => outage?.promise ?? Promise.resolve(),
   };
 }

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Envelope } from '../../domain/message.ts';
 import type { WithheldCause } from '../../domain/reasons.ts';
-import { addSendingRows, type StartedRequest } from '../../ledger/requests/add-rows.ts';
+import { addPlannedRows, addSendingRows, type StartedRequest } from '../../ledger/requests/add-rows.ts';
+import type { RangeClaim } from '../../ledger/requests/advance.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
+import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/read-contents.ts';
 import { coalesce } from '../coalesce.ts';
-import { type Attempt, withheldAttempt } from './attempt.ts';
-import { attemptOnce, type Sender, settlementOf } from './attempt-once.ts';
+import { attemptOnce, type Sender, settlementOf, withheldAttempt } from './attempt-once.ts';
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
-import { released } from './next-step.ts';
-import { createReadAhead } from './read-ahead.ts';
+import { type Attempt, released } from './next-step.ts';
 import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
 import { retryRequest } from './send-request.ts';
 
@@ -63,7 +65,7 @@ export function createRangeSource(options: SourceContext, checkpoint: SliceCheck
     },
     async end(sender) {
       await checkpoint.whenRecorded();
-      await unsent.release(sender, (to) => checkpoint.returnClaim({ after: readAhead.claimedTo(), to }));
+      await unsent.release(sender, (to) => checkpoint.releaseClaim({ after: readAhead.claimedTo(), to }));
       const rest = readAhead.rest();
       if (!rest || !unsent.isEmpty()) return;
       checkpoint.flush();
@@ -84,27 +86,20 @@ function rowAdder({ context, outageRetry, slice }: SourceContext): AddRow {
   );
 }
 
-type Unsent = {
-  readonly markSent: (request: number) => void;
-  readonly add: (claimed: readonly ClaimedRequest[], because: WithheldCause) => void;
-  readonly isEmpty: () => boolean;
-  /** @param returnClaim returns all requests after the given one */
-  readonly release: (sender: Sender, returnClaim: (after: number) => Promise<void>) => Promise<void>;
-};
-
 /** Keeps claimed requests of which no byte has left. */
-function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRow): Unsent {
+function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRow) {
   const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
   let sentTo = slice.claimedTo;
   return {
-    markSent(request) {
+    markSent(request: number): void {
       sentTo = Math.max(sentTo, request);
     },
-    add(claimed, because) {
+    add(claimed: readonly ClaimedRequest[], because: WithheldCause): void {
       unsent.push(...claimed.map((each) => ({ claimed: each, because })));
     },
     isEmpty: () => unsent.length === 0,
-    async release(sender, returnClaim) {
+    /** @param releaseClaim releases all requests after the given one */
+    async release(sender: Sender, releaseClaim: (after: number) => Promise<void>): Promise<void> {
       const belowSent = unsent.filter(({ claimed }) => claimed.request < sentTo);
       await Promise.all(
         belowSent.map(async ({ claimed, because }) => {
@@ -113,7 +108,7 @@ function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRo
           await recorder.record(settlementOf(sender, claimed, withheldAttempt(because, 1, now), released));
         }),
       );
-      if (belowSent.length < unsent.length) await returnClaim(sentTo);
+      if (belowSent.length < unsent.length) await releaseClaim(sentTo);
     },
   };
 }
@@ -131,5 +126,95 @@ function acceptedAttempt(
     finishedAt: finishedAt.getTime(),
     tookMs: finishedAt.getTime() - startedAt.getTime(),
     httpStatus: httpStatus ?? 200,
+  };
+}
+
+/** Reads requests without rows, and their envelopes, before they are claimed. */
+function createReadAhead({ context, outageRetry, slice }: ReadContext) {
+  const { pool, hot } = context.ledger;
+  const { retry } = outageRetry;
+  const loadEnvelopes = envelopeLoader({ context, outageRetry, slice });
+  let requests: OrdinaryRequest[] = [];
+  let epoch: string | undefined;
+  let readTo = slice.claimedTo;
+  let claimedTo = slice.claimedTo;
+
+  function discard(): void {
+    requests = [];
+    epoch = undefined;
+    readTo = claimedTo;
+  }
+
+  async function readMore(): Promise<void> {
+    const contents = await retry(() => readContents(hot, slice, readTo, context.ledger.hashKey));
+    if (epoch !== undefined && contents.epoch !== epoch) return discard();
+    if (contents.suppressed.length > 0) {
+      await retry(() => addPlannedRows(pool, slice, contents.suppressed));
+    }
+    epoch = contents.epoch;
+    requests.push(...contents.requests);
+    readTo = contents.readTo ?? slice.last;
+  }
+
+  const claimTo = (to: number): RangeClaim => ({ after: claimedTo, to, epoch: epoch ?? '' });
+
+  return {
+    claimedTo: () => claimedTo,
+    async available(max: number): Promise<number> {
+      while (requests.length < max && readTo < slice.last) await readMore();
+      return Math.min(max, requests.length);
+    },
+    /**
+     * The next requests, and the claim that allows to send them. The last claim includes requests with rows at the end of
+     * the slice.
+     */
+    async next(limit: number) {
+      const batch = requests.slice(0, limit);
+      const isLast = batch.length === requests.length && readTo === slice.last;
+      const claim = claimTo(isLast ? slice.last : (batch.at(-1)?.request ?? claimedTo));
+      const envelopes = await loadEnvelopes(batch);
+      const whole = batch.map(({ request, messageId, envelope, destinations }): ClaimedRequest => {
+        const content = envelopes.get(envelope);
+        if (!content) throw new Error(`run ${slice.run} has no envelope ${envelope}`);
+        return { request, messageId, attempt: 1, envelope: content, destinations };
+      });
+      return { requests: whole, claim };
+    },
+    /** Call it when the claim was granted. */
+    advance(claimed: readonly ClaimedRequest[], { to }: RangeClaim): void {
+      claimedTo = to;
+      requests = requests.slice(claimed.length);
+    },
+    discard,
+    /** The claim for the end of the slice, if all requests there have rows. */
+    rest(): RangeClaim | undefined {
+      const isRead = requests.length === 0 && readTo === slice.last;
+      return isRead && claimedTo < slice.last ? claimTo(slice.last) : undefined;
+    },
+  };
+}
+
+type ReadContext = Pick<SourceContext, 'context' | 'outageRetry' | 'slice'>;
+
+const maxEnvelopes = 256;
+
+/** @returns loads the envelopes of requests by their numbers, and keeps the last ones */
+function envelopeLoader({ context, outageRetry, slice }: ReadContext) {
+  const cache = new LRUCache<number, Envelope>({ max: maxEnvelopes });
+  return async (requests: readonly OrdinaryRequest[]): Promise<ReadonlyMap<number, Envelope>> => {
+    const loaded = new Map<number, Envelope>();
+    const missing = new Set<number>();
+    for (const { envelope } of requests) {
+      const cached = cache.get(envelope);
+      if (cached) loaded.set(envelope, cached);
+      else missing.add(envelope);
+    }
+    if (missing.size === 0) return loaded;
+    const rows = await outageRetry.retry(() => readEnvelopes(context.ledger.hot, slice.run, [...missing]));
+    for (const { envelope, ...fields } of rows) {
+      loaded.set(envelope, fields);
+      cache.set(envelope, fields);
+    }
+    return loaded;
   };
 }

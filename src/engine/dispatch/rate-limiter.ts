@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RateLimits } from '../../domain/rates.ts';
 import type { Account } from '../../gateway/account.ts';
+import { readRateLimits } from '../../ledger/limits/rates.ts';
 import {
   type Reservation,
   reserveLookUp,
@@ -7,8 +9,8 @@ import {
   spendReservation,
 } from '../../ledger/limits/reserve.ts';
 import type { EngineContext } from '../context.ts';
-import { type Admit, shareAdmissions } from './admissions.ts';
-import { areEqual, type CurrentLimits, createCurrentLimits, refreshInterval } from './current-limits.ts';
+import { areSameLimits, limitsInForce, noLimits } from './account-limits.ts';
+import { type Admit, sharePermits } from './share-permits.ts';
 
 /** Enforces an account's rates, which all processes share through the ledger. */
 export type RateLimiter = {
@@ -76,7 +78,7 @@ export function createRateLimiter(
       await limits.refresh();
       const known = limits.known();
       // New rates need a new reservation. setRateLimits cleared the debt, so nothing is returned.
-      if (known && !areEqual(known, reservedAt)) return 'changed';
+      if (known && !areSameLimits(known, reservedAt)) return 'changed';
     }
     return stop.aborted ? 'stopped' : 'admitted';
   };
@@ -98,7 +100,7 @@ export function createRateLimiter(
 
   const { spend } = reservations;
   return {
-    admit: shareAdmissions(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
+    admit: sharePermits(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
     spend,
     admitLookUp: async (stop) => {
       if (stop.aborted) return false;
@@ -108,17 +110,7 @@ export function createRateLimiter(
   };
 }
 
-type Reservations = Pick<RateLimiter, 'spend'> & {
-  readonly add: (requests: number, recipients: number) => void;
-  /** Of the last batch. */
-  readonly recipientsEach: () => number | undefined;
-};
-
-function createReservations(
-  pool: EngineContext['ledger']['pool'],
-  account: string,
-  limits: CurrentLimits,
-): Reservations {
+function createReservations(pool: EngineContext['ledger']['pool'], account: string, limits: CurrentLimits) {
   const reserved = { requests: 0, recipients: 0 };
   let recipientsEach: number | undefined;
   const add = (requests: number, recipients: number): void => {
@@ -127,8 +119,9 @@ function createReservations(
   };
   return {
     add,
+    /** The recipients of each request of the last batch. */
     recipientsEach: () => recipientsEach,
-    async spend({ admitted, claimed, recipients }) {
+    async spend({ admitted, claimed, recipients }: Usage): Promise<void> {
       if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
       // Without a limit, nothing was reserved.
       const paid = Math.min(admitted, reserved.requests);
@@ -151,4 +144,47 @@ function createReservations(
 async function waitUnlessStopped(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;
+}
+
+type CurrentLimits = ReturnType<typeof createCurrentLimits>;
+
+/** An operator's change takes effect within so many milliseconds. */
+const refreshInterval = 500;
+
+/** An account's limits in force, as last read. */
+function createCurrentLimits(
+  { ledger: { pool }, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
+  {
+    name,
+    requestsPerSecond,
+    recipientsPerSecond,
+  }: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
+) {
+  const file: RateLimits = { requestsPerSecond, recipientsPerSecond };
+  let known: { readonly limits: RateLimits; readonly until: number } | undefined;
+  let refreshing: Promise<void> | undefined;
+
+  const update = (limits: RateLimits): void => {
+    known = { limits, until: monotonic() + refreshInterval };
+  };
+  const refresh = (): Promise<void> => {
+    refreshing ??= readRateLimits(pool, name)
+      .then((set) => update(limitsInForce(set, file)))
+      .finally(() => {
+        refreshing = undefined;
+      });
+    return refreshing;
+  };
+
+  return {
+    file,
+    known: () => known?.limits,
+    update,
+    refresh,
+    async isUnlimited(): Promise<boolean> {
+      // Limits need no reading: each reservation returns them.
+      if (!known || (areSameLimits(known.limits, noLimits) && known.until <= monotonic())) await refresh();
+      return known !== undefined && areSameLimits(known.limits, noLimits);
+    },
+  };
 }

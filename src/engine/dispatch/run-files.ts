@@ -8,7 +8,7 @@ export type FileContents = ReadonlyMap<string, string>;
 
 /** The files of a run in base64, each read and encoded once. */
 export type RunFiles = {
-  /** With at most one query. */
+  /** Takes at most one query. */
   readonly load: (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
 };
 

@@ -4,16 +4,16 @@ import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import { startNextAttempt } from '../../ledger/requests/release.ts';
 import type { Settlement } from '../../ledger/requests/settle.ts';
 import { trace } from '../trace-points.ts';
-import { type Attempt, describeOutcome } from './attempt.ts';
 import {
   type AttemptResult,
   attemptOnce,
+  describeOutcome,
   type PreparedRequest,
   type Sender,
   settlementOf,
   stepAfter,
 } from './attempt-once.ts';
-import { outOfRetries } from './next-step.ts';
+import { type Attempt, outOfRetries } from './next-step.ts';
 
 /** @returns undefined if another owner has settled the request */
 export async function sendRequest(

@@ -1,6 +1,6 @@
 import { firstByDefault } from '../../campaign/dispatch.ts';
-import type { WindowGate } from '../../campaign/window-gate.ts';
-import type { RunReason } from '../../domain/reasons.ts';
+import type { WindowGate } from '../../campaign/window.ts';
+import type { FailFastReason, RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusalTime } from '../../ledger/limits/breaker.ts';
 import { failRefused } from '../../ledger/requests/release.ts';
@@ -14,14 +14,13 @@ import type { AccountRuntime } from './account-runtime.ts';
 import { type AddressCheck, createAddressCheck, createAddressChecks } from './address-check.ts';
 import { createBegunRunNotes } from './begun-runs.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
-import { reasonToStop } from './fail-fast.ts';
+import { type DispatchSettings, dispatchSettings, type FailFast, failFastOf } from './dispatch-settings.ts';
 import type { Lease } from './lease.ts';
+import { settleDoubts } from './look-up-doubts.ts';
 import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
 import { createRunFiles } from './run-files.ts';
-import { settleDoubts } from './settle-doubts.ts';
 import { windowGateOf } from './windows.ts';
 import { type SliceWork, workSlice } from './work-slice.ts';
 
@@ -93,7 +92,6 @@ async function send(options: SliceDispatcherOptions, sending: Sending): Promise<
   let pendingPause: Promise<unknown> | undefined;
   await workSlice({
     slice,
-    outageRetry,
     checkpointer,
     recorder,
     files: createRunFiles(context.ledger.pool, run),
@@ -105,7 +103,6 @@ async function send(options: SliceDispatcherOptions, sending: Sending): Promise<
       // It is thrown below, unless the slice fails first.
       pendingPause.catch(() => undefined);
     },
-    giveUpIfRefused: () => giveUpIfRefused(options, slice, account, settings),
   });
   // Before the slice is returned, or it would be acquired again.
   await pendingPause;
@@ -116,11 +113,13 @@ async function send(options: SliceDispatcherOptions, sending: Sending): Promise<
 }
 
 function createSender(
-  { context, outageRetry, cutOff }: SliceDispatcherOptions,
-  { slice: { run, slice, owner, channel }, settings, lease, runtime, addressCheck, stop }: Sending,
+  options: SliceDispatcherOptions,
+  { slice: held, settings, lease, runtime, addressCheck, stop }: Sending,
   gate: WindowGate | undefined,
 ): SliceWork['sender'] {
-  const { gateway, limiter, breaker } = runtime;
+  const { context, outageRetry, cutOff } = options;
+  const { run, slice, owner, channel } = held;
+  const { account, gateway, limiter, breaker } = runtime;
   return {
     context,
     outageRetry,
@@ -139,6 +138,7 @@ function createSender(
     isLeaseValid: lease.isValid,
     ensureLease: lease.ensureValid,
     isWindowOpen: () => gate?.isOpen(context.now()) ?? true,
+    giveUpIfRefused: () => giveUpIfRefused(options, held, account, settings),
   };
 }
 
@@ -199,4 +199,21 @@ async function giveUpIfRefused(
     words: refused.reason,
   });
   return true;
+}
+
+type Answered = { readonly settled: number; readonly rejected: number };
+
+/**
+ * @param total requests that will be answered
+ * @returns undefined if the run goes on
+ */
+export function reasonToStop(
+  { first, share }: FailFast,
+  { settled, rejected }: Answered,
+  total: number,
+): Exclude<FailFastReason, { kind: 'foreign_answers' }> | undefined {
+  if (settled < Math.min(first, total) || rejected === 0) return undefined;
+  if (rejected === settled) return { kind: 'all_rejected', requests: settled };
+  if (share === undefined || rejected <= share * settled) return undefined;
+  return { kind: 'too_many_rejected', rejected, requests: settled, share };
 }

@@ -1,9 +1,7 @@
 import type { Definition } from '../../campaign/definition.ts';
-import { localTime, stateAt } from '../../campaign/window.ts';
+import { createWindowGate, localTime, stateAt, type WindowGate } from '../../campaign/window.ts';
 import type { FrozenWindow } from '../../campaign/window-definition.ts';
-import { createWindowGate, type WindowGate } from '../../campaign/window-gate.ts';
 import type { InterfaceName } from '../../domain/message.ts';
-import { InputError } from '../../domain/problems.ts';
 import type { PlannedWindow, PlanWindow } from '../../ledger/planning/windows.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { listDueWindows, openWindow, type SliceWindow } from '../../ledger/slices/windows.ts';
@@ -43,19 +41,15 @@ export function windowGateOf(definition: unknown, window: SliceWindow | null): W
   return rule ? createWindowGate(rule, window) : undefined;
 }
 
-/** Skips accounts that this process lacks. @param onUnknownAccount called once for each of them */
+/** Skips accounts that this process lacks. */
 export async function openDueWindows(
   { ledger: { pool }, now }: EngineContext,
   queue: SliceQueue,
   accounts: AccountRuntimes,
-  onUnknownAccount: (error: InputError) => void = () => {},
 ): Promise<void> {
   for (const due of await listDueWindows(pool, now(), accounts.unknown())) {
     const { run, definition, windowIndex, zones } = due;
-    const runtime = await accounts.open(due.account).catch((error: unknown) => {
-      if (!(error instanceof InputError)) throw error;
-      onUnknownAccount(error);
-    });
+    const runtime = await accounts.open(due.account);
     if (!runtime) continue;
     const at = now();
     const rule = windowOf(definition);

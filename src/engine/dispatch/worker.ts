@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputError } from '../../domain/problems.ts';
-import type { Account } from '../../gateway/account.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { reclaimExpiredSlices, reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
 import { acquireSlices } from './acquire-slices.ts';
 import { createCheckpointer } from './checkpointer.ts';
@@ -21,8 +20,7 @@ import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
 
 export type WorkerOptions = {
-  /** @throws InputError for an account that this process lacks */
-  readonly accountNamed: (name: string) => Promise<Account>;
+  readonly accountNamed: AccountNamed;
   readonly onUnknownAccount?: (error: InputError) => void;
   /** Drains the worker. */
   readonly stop: AbortSignal;
@@ -33,7 +31,7 @@ export type WorkerOptions = {
   readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Observer;
   /** Called at each check that finds the ledger on hold. */
-  readonly onHeld?: (reason: string) => void;
+  readonly onHold?: (reason: string) => void;
   readonly watchedRun?: string;
   readonly onWatch?: (watch: DispatchProgress) => void;
 };
@@ -56,7 +54,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const location = await retry(() => checkLedgerLocation(context));
   const queue = await retry(() => ledger.queue());
   const wakeup = createWakeup();
-  const accounts = createAccountRuntimes(context, options.accountNamed, observer);
+  const accounts = createAccountRuntimes(context, { ...options, observer });
   const held = createHeldSlices({
     context,
     queue,
@@ -110,7 +108,7 @@ type Parts = {
 
 function periodicTasks(
   context: EngineContext,
-  { onHeld, onUnknownAccount }: Pick<WorkerOptions, 'onHeld' | 'onUnknownAccount'>,
+  { onHold }: Pick<WorkerOptions, 'onHold'>,
   { worker, queue, accounts, held }: Parts,
 ): PeriodicTask[] {
   const { pool } = context.ledger;
@@ -123,13 +121,13 @@ function periodicTasks(
 
   /** Runs also while there is nothing to claim, so that an operator learns of a hold. */
   async function reportIfOnHold(): Promise<void> {
-    const { held: reason } = await checkLedgerLocation(context);
-    if (reason !== null) onHeld?.(reason);
+    const { onHold: reason } = await checkLedgerLocation(context);
+    if (reason !== null) onHold?.(reason);
   }
 
   return [
     { interval: 250, task: held.watch, isQuery: true },
-    { interval: 500, task: () => openDueWindows(context, queue, accounts, onUnknownAccount) },
+    { interval: 500, task: () => openDueWindows(context, queue, accounts) },
     { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, context.now) },
     { interval: 5_000, task: reportIfOnHold },
     { interval: 2_000, task: renewAndReclaim },

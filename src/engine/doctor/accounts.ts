@@ -72,7 +72,7 @@ export async function loadAccounts({ settings, deadline }: Tools): Promise<Loade
   return { accounts, hasFile: each.length > 0, checks };
 }
 
-/** Each service and each credential. */
+/** Checks each service and each credential. */
 export async function checkConnectedAccounts(
   accounts: readonly Account[],
   tools: Tools,

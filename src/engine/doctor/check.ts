@@ -1,6 +1,7 @@
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Inspection } from '../../ledger/inspection.ts';
+import { hasCode } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 
 export const ok = (found: string): Finding => ({ state: 'ok', found, nextStep: null });
@@ -34,7 +35,7 @@ export function startDeadline(seconds: number): Deadline {
   return { seconds, signal: AbortSignal.timeout(seconds * 1_000) };
 }
 
-/** In the order of the probes. Never rejects. */
+/** Asks all at once, and answers in their order. Never rejects. */
 export function askAll(probes: readonly Probe[], deadline: Deadline): Promise<Check[]> {
   return Promise.all(
     probes.map(async ({ name, ask }) => {
@@ -64,7 +65,7 @@ export const rightsPage = 'docs/how-to/deployment.md';
 
 function explainFailure(error: unknown): Finding {
   if (error instanceof InputError) return explainInput(error, 'Correct it, and run `volley doctor` again.');
-  if (error instanceof Error && 'code' in error && error.code === '42501')
+  if (error instanceof Error && hasCode(error, '42501'))
     return problem(
       `The role of DATABASE_URL lacks a right (${error.message}).`,
       `As the owner of the tables, run the GRANT statements of ${rightsPage}.`,

@@ -4,7 +4,7 @@ import { listRunsReportedUnsent, type RunReportedUnsent } from '../../ledger/ope
 import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
 import { count } from '../../platform/sentence.ts';
 import { loadPollableAccounts } from '../delivery-reports/receiver-accounts.ts';
-import { loadAccounts } from '../load-account.ts';
+import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 import { formatAge, listFirst, ok, type Pool, problem, warning } from './check.ts';
 
@@ -28,7 +28,7 @@ export async function checkUnsentReports(pool: Pool, now: Date): Promise<Finding
 /** Each run is an accident of its own, so there are few. */
 const maxUnsentRuns = 1_000;
 
-export function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
+function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
   if (runs.length === 0)
     return ok('No delivery report of the last 30 days is about a request that was never sent.');
   const recipients = runs.reduce((sum, each) => sum + each.recipients, 0);

@@ -1,7 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { openInspection } from '../../ledger/inspection.ts';
 import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
+import type { EngineContext } from '../context.ts';
+import type { Settings } from '../settings.ts';
 import { checkConnectedAccounts, loadAccounts, type Tools } from './accounts.ts';
 import {
   askAll,
@@ -13,22 +16,21 @@ import {
   startDeadline,
   withinDeadline,
 } from './check.ts';
-import { checkConnection, explainOpening } from './connection.ts';
-import { databaseProbes } from './database.ts';
+import { checkConnection, databaseProbes, explainOpening } from './database.ts';
 import { installationProbes } from './installation.ts';
 import { ledgerProbes } from './ledger.ts';
 import { receiverProbes } from './receiver.ts';
 import { scheduleProbes } from './schedules.ts';
 import { workProbes } from './work.ts';
 
-export type DiagnoseOptions = Omit<Tools, 'deadline'> & {
+type DiagnoseOptions = Omit<Tools, 'deadline'> & {
   /** As `process.version`. */
   readonly nodeVersion: string;
   /** Folder of the campaigns, relative to the working folder. */
   readonly campaigns: string;
 };
 
-/** Seconds, for all checks together. */
+/** Seconds, for all checks of a round together. */
 const maxSeconds = 9;
 
 /**
@@ -66,7 +68,7 @@ async function checkDatabase(tools: DatabaseTools): Promise<readonly Check[]> {
     notChecked(`The database did not answer within ${deadline.seconds} seconds.`),
   );
   if ('state' in lease) {
-    // A server that starts late is given back. The failure is the finding.
+    // A server that starts late is released. The failure is the finding.
     void opening.then(({ release }) => release()).catch(() => undefined);
     return withoutDatabase(lease, tools);
   }
@@ -94,36 +96,72 @@ async function checkOpened(
   // Unknown for a role without the right to read it: then each check finds out for itself.
   const schema = await readSchemaState(pool).catch(() => undefined);
   const isThere = schema === undefined || schema.kind === 'fits' || schema.kind === 'newer';
-  const probes = probesOf(tools);
-  const bind = ({ name, ask }: PoolProbe): Probe => ({ name, ask: () => ask(pool) });
-  const ofDatabase = await askAll(probes.ofDatabase.map(bind), deadline);
-  const ofLedger = isThere
-    ? await askAll(probes.ofLedger.map(bind), deadline)
-    : unasked(probes.ofLedger, 'There is no ledger of this version to ask.');
-  return [first, ...ofDatabase, ...ofLedger];
+  const { ofDatabase, ofLedger, ofWork } = probesOf(tools);
+  const onLedger = [...ofLedger, ...ofWork];
+  return [
+    first,
+    ...(await askPool(ofDatabase, pool, deadline)),
+    ...(isThere
+      ? await askPool(onLedger, pool, deadline)
+      : unasked(onLedger, 'There is no ledger of this version to ask.')),
+  ];
 }
 
-type PoolProbes = { readonly ofDatabase: readonly PoolProbe[]; readonly ofLedger: readonly PoolProbe[] };
-
-function probesOf({ settings, campaigns, now }: DatabaseTools): PoolProbes {
+/** Questions to the database. Those to the ledger, and about the work in it, need a ledger of this version. */
+function probesOf({ settings, campaigns, now }: Pick<DiagnoseOptions, 'settings' | 'campaigns' | 'now'>) {
   return {
     ofDatabase: databaseProbes(settings, now),
-    ofLedger: [
-      ...ledgerProbes(settings),
-      ...workProbes(settings, now),
-      ...scheduleProbes(settings, campaigns, now),
-    ],
+    ofLedger: ledgerProbes(settings),
+    ofWork: [...workProbes(settings, now), ...scheduleProbes(settings, campaigns, now)],
   };
 }
 
+function askPool(probes: readonly PoolProbe[], pool: Pool, deadline: Deadline): Promise<Check[]> {
+  return askAll(
+    probes.map(({ name, ask }): Probe => ({ name, ask: () => ask(pool) })),
+    deadline,
+  );
+}
+
 function withoutDatabase({ state, found, nextStep }: Finding, tools: DatabaseTools): readonly Check[] {
-  const { ofDatabase, ofLedger } = probesOf(tools);
+  const { ofDatabase, ofLedger, ofWork } = probesOf(tools);
   return [
     { name: 'database', state, found, nextStep },
-    ...unasked([...ofDatabase, ...ofLedger], 'The database cannot be used.'),
+    ...unasked([...ofDatabase, ...ofLedger, ...ofWork], 'The database cannot be used.'),
   ];
 }
 
 function unasked(probes: readonly PoolProbe[], why: string): Check[] {
   return probes.map(({ name }) => ({ name, ...notChecked(why) }));
+}
+
+/** When a round of checks began, and what it found. */
+type HealthChecks = { readonly at: Date; readonly checks: readonly Check[] };
+
+/** Milliseconds for which a round is shown: it counts new runs anew, which takes seconds. */
+const shownFor = 60_000;
+
+/**
+ * The checks that ask the ledger only, and nothing of the network, for pages: the last round. When it is a minute old,
+ * the next one begins in the background.
+ *
+ * @param campaigns folder of the campaigns, relative to the working folder
+ */
+export function createHealthChecks(
+  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  settings: Settings,
+  campaigns: string,
+): () => Promise<HealthChecks> {
+  const rounds = new LRUCache<'ledger', HealthChecks>({
+    max: 1,
+    ttl: shownFor,
+    allowStale: true,
+    fetchMethod: async () => {
+      const at = now();
+      const { ofDatabase, ofLedger, ofWork } = probesOf({ settings, campaigns, now });
+      const probes = [...ofWork, ...ofDatabase, ...ofLedger];
+      return { at, checks: await askPool(probes, ledger.monitoring, startDeadline(maxSeconds)) };
+    },
+  });
+  return () => rounds.forceFetch('ledger');
 }

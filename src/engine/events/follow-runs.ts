@@ -23,14 +23,13 @@ import {
   readSliceOutcomes,
   type TouchedSlice,
 } from '../../ledger/events/read-slices.ts';
-import { type RunningTransactions, readRunningTransactions } from '../../ledger/events/recent.ts';
+import { mayBeRead, type RunningTransactions, readRunningTransactions } from '../../ledger/events/recent.ts';
 import { inSnapshot, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { type KnownSlices, sliceKey, takeDoneSlices, takeOutcomes } from './accepted-requests.ts';
 import { createReportCursor } from './report-cursor.ts';
-import { createSeen } from './seen.ts';
 
-export type FollowOptions = {
+type FollowOptions = {
   /** Undefined: every run that is not over, and the newest ones. */
   readonly run: string | undefined;
   /** The first look reads requests claimed and answered since then. */
@@ -97,8 +96,8 @@ type Found = {
 /** Slices in a statement, which may take less than a second. */
 const batchSize = 25;
 
-/** Requests are claimed before they are answered. */
-const claimedBefore = 600_000;
+/** Requests are claimed before they are answered: at most so long before (milliseconds). */
+const longestInFlight = 600_000;
 
 async function readRuns(
   client: Transaction,
@@ -112,7 +111,7 @@ async function readRuns(
   const followed = await listFollowedRuns(client, run);
   const runs = followed.map((each) => each.run);
   const first = oldest === null;
-  const claimedSince = since && new Date(since.getTime() - claimedBefore);
+  const claimedSince = since && new Date(since.getTime() - longestInFlight);
   const touched = first
     ? await listFirstSlices(client, runs, claimedSince)
     : (await listTouchedSlices(client, runs, oldest)).filter(
@@ -178,4 +177,21 @@ function takeRowEvents(
       return isNew ? [{ kind: 'settled', at: at ?? now, ...request }] : [];
     }),
   ];
+}
+
+/** What a follower has shown of rows that it may read again. */
+function createSeen() {
+  const rows = new Map<string, { readonly content: string; readonly transaction: number }>();
+  return {
+    /** Whether the row's content was not shown yet. From then on it was. */
+    isNew(key: string, content: string, transaction: number): boolean {
+      const isNew = rows.get(key)?.content !== content;
+      rows.set(key, { content, transaction });
+      return isNew;
+    },
+    /** Forgets rows of older transactions, which are not read again. */
+    forgetBefore(oldest: string): void {
+      for (const [key, { transaction }] of rows) if (!mayBeRead(transaction, oldest)) rows.delete(key);
+    },
+  };
 }

@@ -9,7 +9,7 @@ import {
 import type { RunningTransactions } from '../../ledger/events/recent.ts';
 import type { Transaction } from '../../ledger/session.ts';
 
-/** In one look. */
+/** One look reads at most so many. */
 const maxReports = 10_000;
 
 /** Delivery reports of the ledger among which a follower looks for the last ones of its runs. */
@@ -36,13 +36,7 @@ export type ReportQuery = { readonly runs: readonly string[] | null; readonly wi
  * Reads delivery reports as they are applied, each once. Their numbers are in order of arrival, but one with a smaller
  * number can become visible later: it waited in the queue, or its commit took longer.
  */
-export type ReportCursor = {
-  readonly read: (client: Transaction, query: ReportQuery, running: RunningTransactions) => Promise<Found>;
-  /** Call it with what was read, once the transaction has ended. */
-  readonly take: (found: Found) => ReportEvent[];
-};
-
-export function createReportCursor(): ReportCursor {
+export function createReportCursor() {
   let marks: ReportMarks | undefined;
   /** Every report before it is known, except missing ones, and those that are read again. */
   let from = 0;
@@ -50,7 +44,7 @@ export function createReportCursor(): ReportCursor {
   const missing = new Map<number, string>();
   const seen = new Map<number, string>();
   return {
-    read: async (client, query, running) => {
+    async read(client: Transaction, query: ReportQuery, running: RunningTransactions): Promise<Found> {
       const now = await readReportMarks(client, from, [...missing.keys()]);
       const before = marks;
       if (!before) {
@@ -70,7 +64,8 @@ export function createReportCursor(): ReportCursor {
       const found = hasRange ? await findMissingReports(client, before.last, now.last) : [];
       return { marks: now, missing: found, reports, running };
     },
-    take: (found) => {
+    /** Call it with what was read, once the transaction has ended. */
+    take(found: Found): ReportEvent[] {
       const isFirst = marks === undefined;
       const fresh = found.reports.filter(({ report, state, outcome }) => {
         const content = `${state}/${outcome}`;

@@ -5,6 +5,7 @@ import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { type AccountFacts, createAccountsFileReader } from './accounts-file.ts';
+import { createRateMeter } from './rate-meter.ts';
 
 /** An account as it is now. */
 export type LiveAccount = {
@@ -25,20 +26,15 @@ export type LiveAccountList = {
   readonly problems: readonly Problem[];
 };
 
-export type LiveAccounts = { readonly read: () => Promise<LiveAccountList> };
+type LiveAccounts = { readonly read: () => Promise<LiveAccountList> };
 
-/** Milliseconds over which a rate is measured. */
-const span = { least: 900, most: 10_000 } as const;
-
-type Sample = { readonly at: number; readonly settled: ReadonlyMap<string, number> };
-
-/** For pages that show accounts as they are. */
+/** Reads what pages show of accounts as they are. */
 export function createLiveAccounts(
   { ledger, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   settings: Settings,
 ): LiveAccounts {
   const readFile = createAccountsFileReader(settings);
-  let samples: Sample[] = [];
+  const { measure } = createRateMeter(monotonic);
   return {
     read: async () => {
       const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
@@ -47,24 +43,14 @@ export function createLiveAccounts(
       const limits = file.limits ? joinLimits(file.limits, await listRateLimits(ledger.monitoring)) : [];
       const known = new Map(limits.map((one) => [one.account, one]));
       const described = new Map(facts.map((one) => [one.account, one]));
-      const at = monotonic();
-      const settled = new Map([...works].map(([account, work]) => [account, work.settled]));
-      samples = [...samples.filter((sample) => at - sample.at <= span.most), { at, settled }];
-      const [first] = samples;
-      const seconds = first && at - first.at >= span.least ? (at - first.at) / 1_000 : undefined;
-      const rateOf = (account: string): number | undefined => {
-        if (seconds === undefined) return undefined;
-        // A run that has ended takes its requests along.
-        const before = first?.settled.get(account) ?? 0;
-        return Math.max(0, (settled.get(account) ?? 0) - before) / seconds;
-      };
       const names = [...new Set([...described.keys(), ...known.keys(), ...works.keys()])];
       const accounts = names.map((account) => ({
         account,
         facts: described.get(account),
         limits: known.get(account),
         work: works.get(account),
-        requestsPerSecond: rateOf(account),
+        // It is 0 when a run ends: the run takes its requests along.
+        requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),
       }));
       return { accounts, problems };
     },

@@ -28,11 +28,11 @@ export type LiveDeliveryReports = {
   readonly arrivals: readonly Arrivals[];
   /** The last arrival of all accounts; null: none. */
   readonly last: Date | null;
-  /** Of all accounts, because calls wait in one queue. */
+  /** The figures of all accounts, because calls wait in one queue. */
   readonly inbox: Omit<InboxFigures, 'failed'>;
-  /** At most one more than `maxUnresolved` each. */
+  /** Each count is at most one more than `maxUnresolved`. */
   readonly unresolved: Readonly<Record<UnresolvedState, number>>;
-  /** As booked. By age, in the order of `missingAges`, and last those of less than an hour. */
+  /** As booked: by age, in the order of `missingAges`, and last those of less than an hour. */
   readonly missing: readonly AccountMissing[];
   /** As booked, of the last 30 days: runs with delivery reports on requests that were never sent. */
   readonly unsent: readonly RunReportedUnsent[];

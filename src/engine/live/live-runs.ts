@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
@@ -12,10 +11,8 @@ import {
   type RejectionGroup,
 } from '../../ledger/counts/groups.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
-import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
-import { readWorkers } from '../../ledger/operations/workers.ts';
 import { listStateChanges, type RunStateChange } from '../../ledger/runs/details.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
@@ -23,22 +20,18 @@ import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices
 import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
-import { waitsOf } from '../runs/waits.ts';
+import { readFleet, waitsOf } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { createAccountsFileReader, type LiveAccountsFile } from './accounts-file.ts';
-import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
+import { createSpeedReader, type Speed } from './rate-meter.ts';
 
 /** A run as it is now: what the ledger says is of one moment, except the costs, which are booked beside it. */
-export type LiveRun = {
+export type LiveRun = Speed & {
   readonly head: ListedRun;
   readonly at: Date;
   readonly progress: DispatchProgress;
   readonly answers: RunAnswers;
   readonly waits: readonly RunWait[];
-  /** Undefined until a second was measured. */
-  readonly rate: Rate | undefined;
-  /** Null if the run waits, or is not running. */
-  readonly secondsLeft: number | null;
   readonly limits: AccountLimits | undefined;
   /** The largest first. */
   readonly failures: readonly FailureGroup[];
@@ -63,23 +56,20 @@ export type LiveRuns = {
   readonly read: (run: string) => Promise<LiveRun | undefined>;
 };
 
-/** Runs whose speed is measured. */
-const maxRuns = 500;
-
 /** Largest groups and payers, and newest entries of the audit trail. */
 const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
 
 /** Ends by itself within a second. */
 const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** For pages that show runs as they are: a look at a run of a million requests takes some milliseconds. */
+/** Reads what pages show of runs as they are: a look at a run of a million requests takes some milliseconds. */
 export function createLiveRuns(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
   settings: Settings,
 ): LiveRuns {
   const { ledger, now, monotonic } = context;
   const readCosts = createBookedCosts(context);
-  const meters = new LRUCache<string, RateMeter>({ max: maxRuns });
+  const speedOf = createSpeedReader(monotonic);
   const readFile = createAccountsFileReader(settings);
   return {
     read: async (run) => {
@@ -88,16 +78,18 @@ export function createLiveRuns(
       const look = (client: Transaction) => readLook(client, run, file, at);
       const found = await inTransaction(ledger.monitoring, look, oneSnapshot);
       if (!found) return undefined;
-      const { workers } = await readWorkers(ledger.monitoring);
-      const { held, ...live } = found;
+      const { fleet, ...live } = found;
       const { progress, limits } = live;
       const costs = await readCosts(run, progress.state, maxListed.payers);
-      const meter = meters.get(run) ?? createRateMeter(monotonic);
-      meters.set(run, meter);
-      const { requests, recipients } = progress.counts;
-      const rate = meter.measure(progress, { requests: requests.total, recipients: recipients.total });
-      const waits = waitsOf({ progress, held, workers, now: at, rate, limits: limits?.inForce });
-      return { ...live, at, costs, waits, rate, secondsLeft: secondsLeftOf(progress, rate) };
+      const speed = speedOf(run, progress);
+      const waits = waitsOf({
+        progress,
+        ...fleet,
+        now: at,
+        rate: speed.rate,
+        limits: limits?.inForce,
+      });
+      return { ...live, ...speed, at, costs, waits };
     },
   };
 }
@@ -106,12 +98,11 @@ async function readLook(client: Transaction, run: string, file: LiveAccountsFile
   const [head] = await listRunsBeginning(client, run, 1);
   const progress = (await readDispatchProgress(client, [run])).get(run);
   if (head?.run !== run || !progress) return undefined;
-  const { heldReason: held } = await readLocation(client);
   const limits = joinLimits(file.limits ?? new Map(), await listRateLimits(client));
   return {
     head,
     progress,
-    held,
+    fleet: await readFleet(client),
     limits: limits.find(({ account }) => account === head.account),
     answers: await readRunAnswers(client, run),
     failures: await listFailureGroups(client, run, { limit: maxListed.groups }),

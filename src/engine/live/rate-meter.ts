@@ -1,40 +1,53 @@
+import { LRUCache } from 'lru-cache';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 
-/** Requests and recipients per second, of the last seconds. */
-export type Rate = { readonly requests: number; readonly recipients: number };
-
-export type RateMeter = {
-  /** Undefined until a second was measured. */
-  readonly measure: (progress: DispatchProgress, total: Rate) => Rate | undefined;
-};
-
-/** Milliseconds. */
+/** Milliseconds over which a rate is measured. */
 const span = { least: 900, most: 10_000 } as const;
 
-/** Measures how fast a run is settled, from one look to the next. */
-export function createRateMeter(monotonic: () => number): RateMeter {
-  let samples: { readonly at: number; readonly settled: number }[] = [];
+const maxMeasured = 5_000;
+
+type Sample = { readonly at: number; readonly total: number };
+
+/** Measures how fast numbers grow, from one look to the next. */
+export function createRateMeter(monotonic: () => number) {
+  const samples = new LRUCache<string, readonly Sample[]>({ max: maxMeasured });
   return {
-    measure: ({ state, settled }, total) => {
+    /** @returns how much a second; undefined until a second was measured */
+    measure(key: string, total: number): number | undefined {
       const at = monotonic();
-      if (state !== 'running') {
-        samples = [];
-        return undefined;
-      }
-      samples = [...samples.filter((sample) => at - sample.at <= span.most), { at, settled }];
-      const [first] = samples;
+      const recent = [...(samples.get(key) ?? []).filter((each) => at - each.at <= span.most), { at, total }];
+      samples.set(key, recent);
+      const [first] = recent;
       if (!first || at - first.at < span.least) return undefined;
-      const rate = Math.max(0, settled - first.settled) / ((at - first.at) / 1000);
-      return { requests: rate, recipients: (rate * total.recipients) / Math.max(1, total.requests) };
+      return Math.max(0, total - first.total) / ((at - first.at) / 1_000);
+    },
+    forget(key: string): void {
+      samples.delete(key);
     },
   };
 }
 
-/** @returns null if the run waits, or is not running */
-export function secondsLeftOf(
-  { state, settled, total }: DispatchProgress,
-  rate: Rate | undefined,
-): number | null {
-  if (state !== 'running' || !rate || rate.requests === 0 || settled >= total) return null;
-  return Math.ceil((total - settled) / rate.requests);
+/** How fast a run is sent, and when it will be. */
+export type Speed = {
+  /** Requests and recipients per second; undefined until a second was measured. */
+  readonly rate: { readonly requests: number; readonly recipients: number } | undefined;
+  /** Null if the run waits, or is not running. */
+  readonly secondsLeft: number | null;
+};
+
+export function createSpeedReader(
+  monotonic: () => number,
+): (run: string, progress: DispatchProgress) => Speed {
+  const { measure, forget } = createRateMeter(monotonic);
+  return (run, { state, settled, total, counts }) => {
+    if (state !== 'running') forget(run);
+    const requests = state === 'running' ? measure(run, settled) : undefined;
+    if (requests === undefined) return { rate: undefined, secondsLeft: null };
+    const recipients = (requests * counts.recipients.total) / Math.max(1, counts.requests.total);
+    const isWaiting = requests === 0 || settled >= total;
+    return {
+      rate: { requests, recipients },
+      secondsLeft: isWaiting ? null : Math.ceil((total - settled) / requests),
+    };
+  };
 }

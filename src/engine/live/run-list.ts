@@ -5,9 +5,7 @@ import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
-import { readLocation } from '../../ledger/location/location.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
-import { readWorkers } from '../../ledger/operations/workers.ts';
 import {
   type ListedRun,
   type ListFigures,
@@ -19,16 +17,14 @@ import {
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import { waitsOf } from '../runs/waits.ts';
-import { createRateMeter, type Rate, type RateMeter, secondsLeftOf } from './rate-meter.ts';
+import { readFleet, waitsOf } from '../runs/waits.ts';
+import { createSpeedReader, type Speed } from './rate-meter.ts';
 
 /** A run in a list. */
-export type RunLine = {
+export type RunLine = Speed & {
   readonly head: ListedRun;
   readonly progress: DispatchProgress;
   readonly waits: readonly RunWait[];
-  readonly rate: Rate | undefined;
-  readonly secondsLeft: number | null;
   readonly figures: ListFigures;
 };
 
@@ -44,7 +40,7 @@ export type LiveRunList = {
   readonly unapplied: UnappliedReports;
 };
 
-export type LiveRunLists = { readonly read: (filter: RunFilter) => Promise<LiveRunList> };
+type LiveRunLists = { readonly read: (filter: RunFilter) => Promise<LiveRunList> };
 
 export const runsPerPage = 50;
 const maxWaiting = 20;
@@ -53,17 +49,12 @@ const maxCounted = 500;
 /** Milliseconds that a list waits for the booking of a run that has just ended. */
 const longestBooking = 2_000;
 
-/** For pages that list runs as they are. */
+/** Reads what pages show that list runs as they are. */
 export function createLiveRunLists(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
 ): LiveRunLists {
   const { ledger, monotonic } = context;
-  const meters = new LRUCache<string, RateMeter>({ max: 500 });
-  const meterOf = (run: string): RateMeter => {
-    const meter = meters.get(run) ?? createRateMeter(monotonic);
-    meters.set(run, meter);
-    return meter;
-  };
+  const speedOf = createSpeedReader(monotonic);
   const sent = new LRUCache<string, true>({ max: 500 });
   return {
     read: async (filter) => {
@@ -78,18 +69,13 @@ export function createLiveRunLists(
         await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
       for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
       const figuresOf = await readListFigures(ledger.monitoring, runs);
-      const { heldReason: held } = await readLocation(ledger.monitoring);
-      const { workers } = await readWorkers(ledger.monitoring);
+      const fleet = await readFleet(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
         const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
         if (!progress || !figures) return [];
-        const { requests, recipients } = progress.counts;
-        const rate = meterOf(head.run).measure(progress, {
-          requests: requests.total,
-          recipients: recipients.total,
-        });
-        const waits = waitsOf({ progress, held, workers, now: context.now(), rate });
-        return [{ head, progress, waits, rate, secondsLeft: secondsLeftOf(progress, rate), figures }];
+        const speed = speedOf(head.run, progress);
+        const waits = waitsOf({ progress, ...fleet, now: context.now(), rate: speed.rate });
+        return [{ head, progress, waits, ...speed, figures }];
       };
       return {
         waiting: waiting
@@ -98,7 +84,7 @@ export function createLiveRunLists(
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
-        held,
+        held: fleet.onHold,
         unapplied: await findUnappliedReports(ledger.monitoring, context.now()),
       };
     },

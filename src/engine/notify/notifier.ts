@@ -7,8 +7,6 @@ import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { beginPlannedRun } from '../runs/begin-run.ts';
 import { trace } from '../trace-points.ts';
-import { createDeferredNotifications, type DeferredNotifications } from './deferred-notifications.ts';
-import { notifyBackoff, notifyWithin } from './notify-backoff.ts';
 import { type NotifyOptions, type NotifyResult, sendNotification } from './send-notification.ts';
 
 /** Milliseconds. */
@@ -187,4 +185,57 @@ async function beginMails(
 ): Promise<void> {
   for (const run of await listUnstartedMailRuns(context.ledger.pool))
     await beginPlannedRun(context, run, accountNamed);
+}
+
+/** First and longest wait (milliseconds). */
+const firstWait = 5_000;
+const maxWait = 10 * 60_000;
+
+/** Milliseconds. */
+const notifyWithin = 24 * 3_600_000;
+
+/**
+ * The wait before a retry. It doubles each time, less a random part of up to half, so that notifications that failed
+ * together are not repeated together.
+ *
+ * @param attempts so far, from 1
+ * @param random from 0 up to, but not including, 1
+ */
+export function notifyBackoff(attempts: number, random: number): number {
+  const cap = Math.min(maxWait, firstWait * 2 ** Math.min(20, attempts - 1));
+  return Math.round(cap * (1 - random / 2));
+}
+
+/** A notification that this process cannot send is left to others for so long (milliseconds). */
+const deferFor = 30_000;
+
+type DeferredNotifications = {
+  readonly ids: () => string[];
+  readonly defer: (notification: string) => void;
+  /** True once for each notification. */
+  readonly shouldWarn: (notification: string) => boolean;
+};
+
+export function createDeferredNotifications(monotonic: () => number): DeferredNotifications {
+  const deferred = new Map<string, { readonly until: number; warned: boolean }>();
+  return {
+    ids() {
+      const now = monotonic();
+      for (const [notification, { until }] of deferred)
+        if (until + notifyWithin < now) deferred.delete(notification);
+      return [...deferred].filter(([, { until }]) => until > now).map(([notification]) => notification);
+    },
+    defer(notification) {
+      deferred.set(notification, {
+        until: monotonic() + deferFor,
+        warned: deferred.get(notification)?.warned ?? false,
+      });
+    },
+    shouldWarn(notification) {
+      const found = deferred.get(notification);
+      if (found?.warned) return false;
+      if (found) found.warned = true;
+      return true;
+    },
+  };
 }

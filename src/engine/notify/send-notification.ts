@@ -1,17 +1,19 @@
 import { join, resolve } from 'node:path';
 import { type FrozenTarget, frozenTarget } from '../../campaign/notify.ts';
-import type { NotificationPayload } from '../../domain/notify.ts';
+import type { MissedTicks, NotificationPayload } from '../../domain/notify.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import type { Account } from '../../gateway/account.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { callWebhook } from '../../gateway/webhook.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
 import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
 import { beginAttempt, markMailed } from '../../ledger/notifications/settle.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { runCommand } from '../../platform/run-command.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
+import { readSummary } from '../runs/find-run.ts';
+import { readWaits } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { trace } from '../trace-points.ts';
-import { describeEvent } from './describe-event.ts';
 import type { FindCommand } from './find-command.ts';
 import { type Mail, planMail } from './plan-mail.ts';
 
@@ -22,8 +24,7 @@ export type NotifyOptions = {
   /** The campaign that this process runs. */
   readonly ownCampaign: string | undefined;
   readonly findCommand: FindCommand;
-  /** @throws InputError for an account that this process lacks */
-  readonly accountNamed: (name: string) => Promise<Account>;
+  readonly accountNamed: AccountNamed;
   readonly writeMail: (payload: NotificationPayload) => Mail;
 };
 
@@ -73,14 +74,12 @@ async function callWebhookTarget(
   const problems: Problem[] = [];
   const webhook = readWebhook(target, () => 'notify', settings.environment, problems);
   if (!webhook) return { kind: 'unavailable', problem: problems.map(({ what }) => what).join(' ') };
-  const body = await beginNotification(context, acquired);
-  if (body === undefined) return { kind: 'superseded' };
-  trace('notification begun', acquired.notification);
-  const end = await callWebhook(webhook, { id: acquired.notification, now: context.now(), body }, cutOff);
-  trace('notification sent', acquired.notification);
-  return end.kind === 'gone'
-    ? { kind: 'unsubscribed', problem: 'answered 410: the receiver wants no more notifications' }
-    : end;
+  return sendOnce(context, acquired, async (body) => {
+    const end = await callWebhook(webhook, { id: acquired.notification, now: context.now(), body }, cutOff);
+    return end.kind === 'gone'
+      ? { kind: 'unsubscribed', problem: 'answered 410: the receiver wants no more notifications' }
+      : end;
+  });
 }
 
 async function runCommandTarget(
@@ -91,16 +90,12 @@ async function runCommandTarget(
 ): Promise<NotifyResult> {
   const found = await options.findCommand(campaignFileOf(acquired, options), command, options);
   if (found.kind === 'unavailable') return found;
-  const body = await beginNotification(context, acquired);
-  if (body === undefined) return { kind: 'superseded' };
-  trace('notification begun', acquired.notification);
-  const environment = environmentOf(acquired, options.settings.environment);
-  const call = { command, folder: found.folder, environment, input: body, timeout: commandTimeout };
-  const end = await runCommand(call, options.cutOff);
-  trace('notification sent', acquired.notification);
-  return end.problem === undefined
-    ? { kind: 'acknowledged', output: end.output }
-    : { kind: 'failed', problem: end.problem, output: end.output };
+  return sendOnce(context, acquired, async (input) => {
+    const environment = environmentOf(acquired, options.settings.environment);
+    const call = { command, folder: found.folder, environment, input, timeout: commandTimeout };
+    const { problem, output } = await runCommand(call, options.cutOff);
+    return problem === undefined ? { kind: 'acknowledged', output } : { kind: 'failed', problem, output };
+  });
 }
 
 /** A schedule is named by its file in the campaigns folder. */
@@ -179,11 +174,46 @@ async function planMailTarget(
   }
 }
 
-/** @returns the body; undefined if another process has acquired it */
-async function beginNotification(
+/** Records the attempt before anything leaves. */
+async function sendOnce(
   context: EngineContext,
   acquired: AcquiredNotification,
-): Promise<string | undefined> {
+  send: (body: string) => Promise<NotifyResult>,
+): Promise<NotifyResult> {
   const body = acquired.body ?? JSON.stringify(await describeEvent(context, acquired));
-  return (await beginAttempt(context.ledger.pool, acquired, body)) ? body : undefined;
+  if (!(await beginAttempt(context.ledger.pool, acquired, body))) return { kind: 'superseded' };
+  trace('notification begun', acquired.notification);
+  const result = await send(body);
+  trace('notification sent', acquired.notification);
+  return result;
+}
+
+/** A run's counts, and what it waits for, are read now. @throws InputError if the run no longer exists */
+async function describeEvent(
+  context: EngineContext,
+  { about, event, reason: noted, createdAt }: AcquiredNotification,
+): Promise<NotificationPayload> {
+  const reason = formatReasonOrNull(noted);
+  const timestamp = createdAt.toISOString();
+  if (about.kind === 'schedule') {
+    return {
+      type: 'schedule.missed',
+      timestamp,
+      data: { ...about.missed, reason: missedReason(about.missed, reason) },
+    };
+  }
+  if (about.kind === 'refusal') {
+    return { type: 'run.refused', timestamp, data: { ...about.refused, schedule: about.schedule } };
+  }
+  if (event === 'missed' || event === 'refused') throw new Error(`run ${about.run} cannot be ${event}`);
+  return inSnapshot(context.ledger.pool, async (client) => {
+    const summary = await readSummary(client, about.run);
+    const waitsFor = (await readWaits(client, [about.run], context.now())).get(about.run) ?? [];
+    return { type: `run.${event}`, timestamp, data: { ...summary, reason, waitsFor } };
+  });
+}
+
+/** A planning failure may quote a contact file, so it stays in the ledger. */
+function missedReason({ state }: MissedTicks, reason: string | null): string | null {
+  return reason ?? (state === 'failed' ? 'it could not be planned; volley schedule list says why' : null);
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Person } from '../../domain/access.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import {
@@ -9,11 +8,13 @@ import {
   listContactFileDigests,
   recordApproval,
 } from '../../ledger/approvals/approvals.ts';
-import { inTransaction } from '../../ledger/session.ts';
+import { type Alongside, inTransaction } from '../../ledger/session.ts';
 import { listTokenMakers } from '../../ledger/tokens/tokens.ts';
-import { audited, type WriteAuditEntry } from '../audit.ts';
+import { digestOfFile } from '../../platform/digest.ts';
+import { hasCode } from '../../platform/file-error.ts';
+import { unknownUser } from '../../platform/system-user.ts';
+import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { findSamePerson, type SamePerson } from '../persons.ts';
 import { requireRun } from '../runs/find-run.ts';
 
 /** @throws InputError when the run does not wait for approval, the actor is a person who planned it, or a file has changed */
@@ -22,11 +23,7 @@ export async function approveRun(context: EngineContext, run: string, reason?: s
   return audited(context, event, (addAuditEntry) => approve(context, run, addAuditEntry));
 }
 
-async function approve(
-  context: EngineContext,
-  run: string,
-  addAuditEntry: WriteAuditEntry,
-): Promise<Approval> {
+async function approve(context: EngineContext, run: string, addAuditEntry: Alongside): Promise<Approval> {
   const { pool } = context.ledger;
   const { actor } = context;
   const approval = await requireApprover(context, run);
@@ -102,7 +99,7 @@ async function findChangedFiles(
   const files = [...campaignFiles, ...(await listContactFileDigests(ledger.pool, run))];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
-    const now = await digestOf(resolve(folder, name));
+    const now = await digestOfFile(resolve(folder, name)).catch(undefinedIfMissing);
     if (now === undefined || now.equals(sha256)) continue;
     const what = `It has changed since run ${run} was planned. Check the file, cancel the run, and plan a new one.`;
     problems.push({ where: name, what });
@@ -110,13 +107,81 @@ async function findChangedFiles(
   return problems;
 }
 
-async function digestOf(path: string): Promise<Buffer | undefined> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-  return hash.digest();
+function undefinedIfMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error;
+}
+
+/** The persons behind a plan. */
+type Planners = {
+  /** A person, or a schedule. */
+  readonly planner: Person;
+  /** They put in the schedule. */
+  readonly schedulers: readonly Person[];
+  /** They made the token with which it was planned. */
+  readonly makers: readonly Person[];
+};
+
+type Approver = {
+  readonly person: Person;
+  /** They made the approver's token. */
+  readonly makers: readonly Person[];
+};
+
+/** Why an approver is no second person, and the first one. */
+type SamePerson = {
+  readonly kind:
+    | 'planned it'
+    | 'put in its schedule'
+    | "made the planner's token"
+    | "planned it and made the approver's token"
+    | "put in its schedule and made the approver's token";
+  readonly person: Person;
+};
+
+/** A person does not approve what they planned, nor do they by a token that they made for another name. */
+export function findSamePerson(
+  { planner, schedulers, makers }: Planners,
+  approver: Approver,
+): SamePerson | undefined {
+  const among = (persons: readonly Person[], others: readonly Person[], kind: SamePerson['kind']) => {
+    const person = persons.find((one) => others.some((other) => isSamePerson(one, other)));
+    return person && { kind, person };
+  };
+  const own = [approver.person];
+  return (
+    among([planner], own, 'planned it') ??
+    among(schedulers, own, 'put in its schedule') ??
+    among(makers, own, "made the planner's token") ??
+    among([planner], approver.makers, "planned it and made the approver's token") ??
+    among(schedulers, approver.makers, "put in its schedule and made the approver's token")
+  );
+}
+
+/**
+ * Whether two names mean one person, whatever their case, spaces and Unicode form. The token owner `ann` is
+ * `ann@desk` of the command line. Machines do not count on the command line, because each container has another name.
+ * A user that cannot be known may be any person.
+ */
+export function isSamePerson(one: Person, other: Person): boolean {
+  if (isUnknown(one) || isUnknown(other)) return true;
+  const [first, second] = [normalizeName(one.name), normalizeName(other.name)];
+  if (first === second || userOf(first) === second || first === userOf(second)) return true;
+  return one.via === 'cli' && other.via === 'cli' && userOf(first) === userOf(second);
+}
+
+function isUnknown({ name, via }: Person): boolean {
+  return via === 'cli' && userOf(name) === unknownUser;
+}
+
+function normalizeName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+function userOf(name: string): string {
+  return name.replace(/(?<=.)@[^@]*$/, '');
 }

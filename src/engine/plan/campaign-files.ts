@@ -1,22 +1,29 @@
 import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { RowFolder } from '../../campaign/files.ts';
+import type { Campaign } from '../../campaign/campaign.ts';
+import { standardInput } from '../../campaign/contacts-definition.ts';
+import { type RowFolder, staticFiles } from '../../campaign/files.ts';
+import type { SendingAccount } from '../../campaign/sending-account.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope } from '../../domain/message.ts';
-import { InputError } from '../../domain/problems.ts';
+import { InputError, type Problem } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
+import { projectFolder } from '../../platform/project.ts';
+import { accountsPath } from '../definition-files.ts';
+import type { Settings } from '../settings.ts';
 import {
   type CampaignFolder,
   type CheckedFile,
   checkFile,
   checkFileAgain,
+  createFileIdentityCheck,
   type FileKind,
   maxBytesOfRequest,
   pathInside,
   requireFoldersWithoutOwnFiles,
   tooLargeText,
 } from './file-check.ts';
-import { createFileIdentityCheck } from './own-files.ts';
 
 /**
  * The files a campaign sends: attachments, fax documents, audio. All lie inside the campaign's folder, links
@@ -154,4 +161,46 @@ function hasFiles(contact: Contact): contact is Extract<Contact, { kind: 'contac
 
 function toGibibytes(bytes: number): number {
   return bytes / 1024 ** 3;
+}
+
+/** Absolute paths of the files that make up a campaign. They are never sent. */
+export function listOwnFiles({ value }: Campaign, path: string, settings: Settings): string[] {
+  const { workingFolder } = settings;
+  const campaignFile = resolve(workingFolder, path);
+  const folder = dirname(campaignFile);
+  const { contacts, chargeCodes } = value;
+  const named = [...contacts.file, ...contacts.suppressions, ...(chargeCodes ? [chargeCodes.file] : [])];
+  const settingFolders = new Set([folder, workingFolder, projectFolder(workingFolder)]);
+  return [
+    campaignFile,
+    resolve(workingFolder, accountsPath(settings)),
+    ...named.filter((name) => name !== standardInput).map((name) => resolve(folder, name)),
+    ...[...settingFolders].map((each) => join(each, '.env')),
+    ...(settings.envFiles ?? []),
+  ];
+}
+
+/**
+ * Checks the files that are the same for all contacts, before any contact is read.
+ *
+ * @throws InputError for those that cannot be sent
+ */
+export async function checkStaticFiles(
+  campaign: Campaign,
+  account: SendingAccount,
+  files: CampaignFiles,
+): Promise<void> {
+  const problems: Problem[] = [];
+  let bytes = 0;
+  for (const { path, kind, where } of staticFiles(campaign, account)) {
+    const found = await files.check(path, kind);
+    if ('problem' in found) {
+      problems.push({ where, what: `The file "${path}" cannot be sent: ${found.problem}.` });
+    } else {
+      bytes += found.bytes;
+      if (bytes > maxBytesOfRequest)
+        problems.push({ where, what: `The file "${path}" cannot be sent: ${tooLargeText}.` });
+    }
+  }
+  if (problems.length > 0) throw new InputError(problems);
 }

@@ -1,4 +1,3 @@
-import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import {
   type ChargeCodeList,
@@ -6,14 +5,13 @@ import {
   createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
 import { cellFault } from '../../contacts/cell-notes.ts';
-import { type ContactFile, closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
+import { type ContactFile, closeContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
-import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
-import { openFile } from './open-file.ts';
+import { openListFile } from './contact-files.ts';
 
 /**
  * Reads the list of valid ChargeCodes, and checks a ChargeCode without placeholders.
@@ -29,16 +27,11 @@ export async function openChargeCodes(
 ): Promise<ChargeCodeList | undefined> {
   const { chargeCodes } = campaign.value;
   if (chargeCodes === undefined) return undefined;
-  const fullPath = resolve(settings.workingFolder, dirname(path), chargeCodes.file);
   // `chargeCodes` may be the file name itself.
   const where = campaign.locate(['chargeCodes', 'file']);
-  const { bytes, shown: name } = await openFile(
-    fullPath,
-    besideCampaign(path, chargeCodes.file),
-    where,
-    'file of ChargeCodes',
-  );
-  const file = await openContactFile(bytes, name);
+  const opening = { path, name: chargeCodes.file, where, kind: 'file of ChargeCodes' };
+  const file = await openListFile(opening, settings);
+  const { name } = file;
   try {
     const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
     return checkedList({ name, codes: await readCodes(file, column) }, interfaceName, campaign);

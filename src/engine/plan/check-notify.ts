@@ -9,9 +9,10 @@ import { createAddressReader } from '../../contacts/address.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readWebhook } from '../../gateway/webhook-settings.ts';
-import { unreadableReason } from '../../platform/file-error.ts';
+import { hasCode, unreadableReason } from '../../platform/file-error.ts';
 import type { Environment } from '../../platform/secrets.ts';
 import { channelsOf, messageFields } from '../../wire/fields.ts';
+import { sendingAccountOf } from '../load-definition.ts';
 
 type Target = NonNullable<Campaign['value']['notify']>[number];
 type Email = NonNullable<Target['email']>;
@@ -52,8 +53,8 @@ async function findProgramProblem(program: string, folder: string): Promise<stri
     await access(resolve(folder, program), constants.X_OK);
     return undefined;
   } catch (error) {
-    const denied = error instanceof Error && 'code' in error && error.code === 'EACCES';
-    return `The program "${program}" cannot be run (${denied ? 'it is not executable' : unreadableReason(error)}).`;
+    const why = hasCode(error, 'EACCES') ? 'it is not executable' : unreadableReason(error);
+    return `The program "${program}" cannot be run (${why}).`;
   }
 }
 
@@ -62,7 +63,7 @@ function findMailProblems(
   account: Account,
   at: (...path: readonly (string | number)[]) => string,
 ): Problem[] {
-  const { interface: interfaceName, format, allow } = account;
+  const { interface: interfaceName, format } = account;
   if (!channelsOf(interfaceName).includes('email')) {
     const what = `Account "${account.name}" cannot send e-mail: ${interfaceName} has no channel "email". Name another one in "account".`;
     return [{ where: at(email.account === undefined ? 'to' : 'account'), what }];
@@ -74,7 +75,7 @@ function findMailProblems(
       ? [{ where: at('to', index), what: `"${written}": ${read.detail}.` }]
       : [];
   });
-  const target = { interface: interfaceName, format, loopback: false, ...(allow && { allow }) };
+  const target = sendingAccountOf(account);
   const known = messageFields(interfaceName, 'email');
   const fields = mailFieldsOf(email).flatMap(([name, value]) => {
     const field = known.find((each) => each.name === name);

@@ -1,11 +1,12 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type LeftOutGroup, leftOutGroups } from '../../domain/rejected-contacts.ts';
+import { count } from '../../platform/sentence.ts';
 import type { Leaves, PlanFile } from './plan-file.ts';
 
 export type ComparedPlan = Pick<PlanFile, 'volley' | 'inputs' | 'result'>;
 
-export type CompareContext = {
+type CompareContext = {
   /** The plan file, as the operator named it. */
   readonly planFile: string;
   readonly account: string;
@@ -58,8 +59,8 @@ function contactFileProblems(planned: ComparedPlan, now: ComparedPlan): Problem[
     const difference = rows - before.rows;
     const change =
       difference === 0
-        ? `it still has ${formatCount(rows, 'row')}, but not the same`
-        : `it has ${formatCount(rows, 'row')}, ${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} than in the plan`;
+        ? `it still has ${count(rows, 'row')}, but not the same`
+        : `it has ${count(rows, 'row')}, ${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} than in the plan`;
     return [{ where: name, what: `The contact file has changed since the plan: ${change}.` }];
   });
 }
@@ -78,7 +79,7 @@ function attachmentProblems(
     return [{ where, what: `The attached file ${change} since the plan.` }];
   });
   const gone = Object.keys(before).filter((digest) => after[digest] === undefined).length;
-  const what = `${formatCount(gone, 'attached file')} of the plan would not be sent.`;
+  const what = `${count(gone, 'attached file')} of the plan would not be sent.`;
   return gone === 0 ? named : [...named, { where: planFile, what }];
 }
 
@@ -93,9 +94,8 @@ function resultProblems(
     .flatMap((group) => {
       const difference = (now.leftOut.counts[group] ?? 0) - (planned.leftOut.counts[group] ?? 0);
       if (difference === 0) return [];
-      const one = Math.abs(difference) === 1;
-      const rows = `${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} ${one ? 'row' : 'rows'}`;
-      return [`${rows} ${leftOutWords[group][one ? 0 : 1]}`];
+      const rows = count(Math.abs(difference), difference > 0 ? 'more row' : 'fewer row');
+      return [`${rows} ${leftOutWords[group][Math.abs(difference) === 1 ? 0 : 1]}`];
     });
   const compare = (name: string, before: unknown, after: unknown): void => {
     if (before !== after) texts.push(`${name}: ${String(after)}; in the plan ${String(before)}.`);
@@ -113,7 +113,7 @@ function resultProblems(
   if (texts.length === 0 && planned.contents !== now.contents)
     texts.push('The values, addresses or order of rows differ from the plan.');
   if (texts.length === 0 && planned.leftOut.sha256 !== now.leftOut.sha256)
-    texts.push('As many rows as in the plan are left out, but other ones.');
+    texts.push('As many rows as in the plan are rejected, but other ones.');
   return texts.map((what) => ({ where, what }));
 }
 
@@ -121,7 +121,7 @@ function isFirst(group: LeftOutGroup, index: number, groups: readonly LeftOutGro
   return groups.indexOf(group) === index;
 }
 
-/** Of one row, and of several. */
+/** What is said of one row, and of several. */
 const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, string]>> = {
   suppressed: ['is suppressed than in the plan.', 'are suppressed than in the plan.'],
   listed: [
@@ -138,7 +138,3 @@ const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, string]>> = 
   ],
   repeated: ['repeats an earlier one than in the plan.', 'repeat an earlier one than in the plan.'],
 };
-
-function formatCount(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
-}

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Composition } from '../../campaign/composition.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
@@ -9,13 +9,13 @@ import {
   type Delimiter,
   openContactFile,
 } from '../../contacts/contact-file.ts';
-import { readBytes } from '../../contacts/file-bytes.ts';
+import { readBytes, readFileBytes } from '../../contacts/file-bytes.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
-import { besideCampaign } from '../definition-files.ts';
+import { besideCampaign, folderOfCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
-import { openFile } from './open-file.ts';
 
 /** Replaces the campaign's contact files. */
 export function withContactFiles(
@@ -24,7 +24,7 @@ export function withContactFiles(
   settings: Settings,
   files: readonly string[],
 ): Campaign {
-  const folder = campaignFolder(path, settings);
+  const folder = folderOfCampaign(path, settings);
   const file = files.map((name) =>
     name === standardInput || isAbsolute(name)
       ? name
@@ -70,7 +70,7 @@ export async function openContactFiles(
         name === standardInput
           ? openStandardInput(settings, where)
           : await openFile(
-              resolve(campaignFolder(path, settings), name),
+              resolve(folderOfCampaign(path, settings), name),
               replacingFiles?.[index] ?? besideCampaign(path, name),
               where,
               'contact file',
@@ -93,7 +93,7 @@ export async function sumContactFileBytes(
   let bytes = 0;
   for (const name of campaign.value.contacts.file) {
     if (name === standardInput) return undefined;
-    const { size } = await stat(resolve(campaignFolder(path, settings), name));
+    const { size } = await stat(resolve(folderOfCampaign(path, settings), name));
     bytes += size;
   }
   return bytes;
@@ -104,11 +104,11 @@ export async function closeContactFiles(files: readonly ContactFile[]): Promise<
 }
 
 /** @throws InputError for every file that lacks a column of the first file that the campaign uses */
-export function requireColumns(files: readonly ContactFile[], { fileColumns }: Composition): void {
+export function requireColumns(files: readonly ContactFile[], { requiredColumns }: Composition): void {
   const [first, ...others] = files;
   const problems = others.flatMap(({ name, header }): Problem[] => {
     const has = new Set(header);
-    const missing = fileColumns.filter((column) => !has.has(column));
+    const missing = requiredColumns.filter((column) => !has.has(column));
     if (missing.length === 0) return [];
     const columns = listNames(missing.map((column) => `"${column}"`));
     const what = `The file lacks ${columns}, which the campaign uses and ${first?.name} has. Its columns: ${listNames(header)}.`;
@@ -134,6 +134,74 @@ function openStandardInput(settings: Settings, where: string): Opened {
   throw new InputError([{ where, what }]);
 }
 
-function campaignFolder(path: string, { workingFolder }: Settings): string {
-  return resolve(workingFolder, dirname(path));
+/**
+ * @param path absolute
+ * @param shown as the user wrote it
+ * @param kind such as "contact file"
+ * @throws InputError when the file does not exist
+ */
+export async function openFile(
+  path: string,
+  shown: string,
+  where: string,
+  kind: string,
+): Promise<{ readonly bytes: AsyncIterable<Buffer>; readonly shown: string }> {
+  try {
+    await stat(path);
+  } catch (error) {
+    const what = `The ${kind} ${shown} cannot be read (${unreadableReason(error, shown)}).`;
+    throw new InputError([{ where, what }], { cause: error });
+  }
+  return { bytes: readFileBytes(path, shown), shown };
+}
+
+/**
+ * Opens a file with rows that a campaign names, such as a list of suppressions.
+ *
+ * @param kind such as "suppression file"
+ * @throws InputError when the file or its header cannot be read
+ */
+export async function openListFile(
+  { path, name, where, kind }: Readonly<Record<'path' | 'name' | 'where' | 'kind', string>>,
+  settings: Settings,
+): Promise<ContactFile> {
+  const file = resolve(folderOfCampaign(path, settings), name);
+  const { bytes, shown } = await openFile(file, besideCampaign(path, name), where, kind);
+  return openContactFile(bytes, shown);
+}
+
+/** Counts the lines of all files before one. Those files must have been read. */
+export function countLinesBefore(files: readonly ContactFile[]): (file: number) => number {
+  const known = [0];
+  return (file) => {
+    for (let index = known.length; index <= file; index++) {
+      known.push((known[index - 1] ?? 0) + (files[index - 1]?.lines() ?? 0));
+    }
+    return known[file] ?? 0;
+  };
+}
+
+/** `file`: its name, and its index. */
+export type ContactPlace = { readonly file: string; readonly index: number; readonly line: number };
+
+/** Finds the file of a line counted over all files. */
+export function createPlaceFinder(
+  files: readonly Pick<ContactFile, 'name'>[],
+  linesBefore: (file: number) => number,
+): (lineOfAll: number) => ContactPlace {
+  return (lineOfAll) => {
+    const index = files.findLastIndex((_, file) => linesBefore(file) < lineOfAll);
+    return { file: files[index]?.name ?? '', index, line: lineOfAll - linesBefore(index) };
+  };
+}
+
+/** `line 12`, or `b.csv:12` when there are several files. */
+export function createFileAndLineFormatter(
+  files: readonly Pick<ContactFile, 'name'>[],
+  placeOf: (lineOfAll: number) => ContactPlace,
+): (lineOfAll: number) => string {
+  return (lineOfAll) => {
+    const { file, line } = placeOf(lineOfAll);
+    return files.length > 1 ? `${file}:${line}` : `line ${line}`;
+  };
 }

@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { copyFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, extname, isAbsolute, join, relative, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findRelatives } from '../../ledger/planning/remove-reached.ts';
 import { findKnownDigests } from '../../ledger/runs/contact-files.ts';
-import { unreadableReason } from '../../platform/file-error.ts';
+import { digestOfFile } from '../../platform/digest.ts';
+import { hasCode, unreadableReason } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { EngineContext } from '../context.ts';
+import { folderOfCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
 /** The campaign has already run every matching file. This is not a failure. */
@@ -21,7 +21,7 @@ export class NothingNewError extends Error {
 /** Returns the SHA-256 digests (hexadecimal) of files that the campaign has already run. */
 export type FindRanBefore = (campaign: string, digests: readonly string[]) => Promise<ReadonlySet<string>>;
 
-export type MatchedFiles = {
+type MatchedFiles = {
   readonly campaign: Campaign;
   /** Absolute paths, for `contacts.moveTo`. */
   readonly matched: readonly string[];
@@ -37,12 +37,12 @@ export type MatchedFiles = {
 export async function matchContactFiles(
   campaign: Campaign,
   path: string,
-  { workingFolder }: Settings,
+  settings: Settings,
   ranBefore: FindRanBefore | undefined,
 ): Promise<MatchedFiles> {
   const { file: names, take } = campaign.value.contacts;
   if (!names.some(isPattern)) return { campaign, matched: [] };
-  const folder = resolve(workingFolder, dirname(path));
+  const folder = folderOfCampaign(path, settings);
   const patterns = names.filter(isPattern);
   const found = await Promise.all(patterns.map((name) => matchPattern(name, folder)));
   const matched = [...new Set(found.flat())];
@@ -96,7 +96,7 @@ async function findNewFiles(
   ranBefore: FindRanBefore | undefined,
 ): Promise<string[]> {
   const digests: string[] = [];
-  for (const file of files) digests.push(await digestOf(file));
+  for (const file of files) digests.push((await digestOfFile(file)).toString('hex'));
   const known = new Set(await ranBefore?.(campaign, digests));
   return files.filter((_, index) => {
     const digest = digests[index] ?? '';
@@ -104,12 +104,6 @@ async function findNewFiles(
     known.add(digest);
     return true;
   });
-}
-
-async function digestOf(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
-  return hash.digest('hex');
 }
 
 export type UnmovedFile = { readonly file: string; readonly reason: string };
@@ -122,12 +116,12 @@ export type UnmovedFile = { readonly file: string; readonly reason: string };
 export async function moveContactFiles(
   { campaign, matched }: MatchedFiles,
   path: string,
-  { workingFolder }: Settings,
+  settings: Settings,
   run: string,
 ): Promise<UnmovedFile[]> {
   const { moveTo } = campaign.value.contacts;
   if (moveTo === undefined) return [];
-  const target = resolve(workingFolder, dirname(path), moveTo);
+  const target = resolve(folderOfCampaign(path, settings), moveTo);
   const unmoved: UnmovedFile[] = [];
   for (const file of matched) {
     try {
@@ -161,7 +155,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
     await copyFile(from, to);
     await rm(from);
   }

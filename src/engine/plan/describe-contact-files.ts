@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { readCampaign } from '../../campaign/campaign.ts';
+import { resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
-import { readText } from '../definition-files.ts';
+import { folderOfCampaign } from '../definition-files.ts';
+import { loadCampaign } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 import { createRanBeforeFinder, matchContactFiles, NothingNewError } from './contact-patterns.ts';
 
@@ -31,13 +31,13 @@ export async function describeContactFiles(
   path: string,
   settings: Settings,
 ): Promise<ContactFileSize[]> {
-  const campaign = readCampaign(await readText(path, settings, 'campaign'), path);
+  const campaign = await loadCampaign(path, settings);
   const ranBefore = createRanBeforeFinder(context, undefined);
   const matched = await matchContactFiles(campaign, path, settings, ranBefore).catch((error: unknown) => {
     if (error instanceof NothingNewError) return undefined;
     throw error;
   });
-  const folder = resolve(settings.workingFolder, dirname(path));
+  const folder = folderOfCampaign(path, settings);
   const names = matched?.campaign.value.contacts.file ?? [];
   return Promise.all(names.map((name) => describeFile(name, resolve(folder, name))));
 }

@@ -9,7 +9,7 @@ import { isGsmText } from './sms-parts.ts';
 import { createSmsReader } from './sms-text.ts';
 
 /**
- * So many rows are noted for each thing, of which the first that is sent is shown. Rows that are left out are few, or follow
+ * So many rows are noted for each thing, of which the first that is sent is shown. Rows that are rejected are few, or follow
  * each other only at the beginning.
  */
 const maxNoted = 100;
@@ -53,17 +53,12 @@ type Row = {
 };
 
 /** Finds why a row is among the first with something, or among those with the most. @param most so many of each */
-function createReasonFinder(
-  { account, campaign, composition, contactFiles }: PreparedCampaign,
-  most: number,
-): (row: Row) => readonly string[] {
+function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row) => readonly string[] {
+  const { account, campaign, composition } = prepared;
   const { channel } = campaign.value;
   const { tariffIndexOf } = createTariffs(channel, account);
   const readSms = channel === 'sms' ? createSmsReader() : undefined;
-  const readValues = createRowValues(
-    contactFiles.map(({ header }) => header),
-    composition.derived,
-  );
+  const readValues = createRowValues(prepared);
   const isEmptyIn = createEmptyValueFinder(composition);
   const counts = new Map<string, number>();
   const extremes = new Map<string, number[]>();

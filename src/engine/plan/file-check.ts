@@ -1,8 +1,8 @@
+import type { BigIntStats } from 'node:fs';
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import type { RowFolder } from '../../campaign/files.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import type { createFileIdentityCheck } from './own-files.ts';
 
 /** `audio`: WAV, 16-bit, 8000 Hz (interface.md, 2.7 and 8). */
 export type FileKind = 'file' | 'audio';
@@ -121,4 +121,20 @@ async function findAudioProblem(data: Buffer): Promise<string | undefined> {
   } catch {
     return `${expectedAudio}; this is none`;
   }
+}
+
+/** Recognises these files under any name, link or spelling. */
+export async function createFileIdentityCheck(
+  files: readonly string[],
+): Promise<(status: BigIntStats) => boolean> {
+  const known = new Set<string>();
+  for (const file of files) {
+    const status = await stat(file, { bigint: true }).catch(() => undefined);
+    if (status) known.add(identity(status));
+  }
+  return (status) => known.has(identity(status));
+}
+
+function identity({ dev, ino }: BigIntStats): string {
+  return `${dev} ${ino}`;
 }

@@ -4,7 +4,7 @@ import { destinationFields, type Envelope } from '../../domain/message.ts';
 import { TextHash } from '../../platform/text-hash.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 
-export type FingerprintSubject = {
+type FingerprintSubject = {
   readonly campaign: string;
   readonly account: string;
   readonly channel: string;
@@ -23,7 +23,7 @@ export type Fingerprint = {
   ) => AsyncGenerator<readonly Contact[], void, undefined>;
   /** Adds the content of attached files to the digest. */
   readonly watchFiles: (readFile: (path: string) => Promise<Buffer>) => (path: string) => Promise<Buffer>;
-  /** Of all contacts so far. */
+  /** The files of all contacts so far. */
   readonly paths: () => ReadonlySet<string>;
   /** 32 bytes over everything added so far. */
   readonly digest: () => Buffer;

@@ -9,11 +9,14 @@ import type { RateLimits } from '../../domain/rates.ts';
 import type { WindowWait } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { readRateLimits } from '../../ledger/limits/rates.ts';
-import type { WindowTotals } from '../../ledger/planning/windows.ts';
-import type { Connection } from '../../ledger/session.ts';
+import type { PlanRules } from '../../ledger/planning/planned-run.ts';
+import { readWindowTotals, type WindowTotals } from '../../ledger/planning/windows.ts';
+import type { Transaction } from '../../ledger/session.ts';
+import { count } from '../../platform/sentence.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /** When a run would end that starts now, with nothing else on its account. */
 export type RunForecast = {
@@ -28,14 +31,14 @@ export type RunForecast = {
   readonly deadline: DeadlineForecast | null;
 };
 
-export type DeadlineForecast = {
+type DeadlineForecast = {
   readonly at: string;
   readonly timeZone: string;
   readonly late: number;
   readonly examples: readonly LateRecipient[];
 };
 
-export type LateRecipient = {
+type LateRecipient = {
   readonly address: string;
   readonly fileAndLine: string;
   /** Empty when the recipient has no window. */
@@ -44,14 +47,31 @@ export type LateRecipient = {
 
 const maxLateExamples = 3;
 
-/** Limits set by an operator override the account's. */
-export async function readLimitsInForce(ledger: Connection | null, account: Account): Promise<RateLimits> {
+/**
+ * Forecasts when what was decided would be sent, in the transaction that decided.
+ *
+ * @param readsLedger whether limits set by an operator override those of the account
+ * @throws InputError when a recipient would miss the deadline and the campaign says `onDeadline: refuse`
+ */
+export async function forecastDecided(
+  client: Transaction,
+  { campaign, account }: Pick<PreparedCampaign, 'campaign' | 'account'>,
+  {
+    rules,
+    fileAndLine,
+  }: { readonly rules: Pick<PlanRules, 'window'>; readonly fileAndLine: (line: number) => string },
+  { now, readsLedger }: { readonly now: Date; readonly readsLedger: boolean },
+): Promise<{ readonly windowTotals: readonly WindowTotals[]; readonly forecast: RunForecast }> {
+  const windowTotals = await readWindowTotals(client, rules.window !== undefined);
   const { requestsPerSecond, recipientsPerSecond } = account;
   const inFile = { requestsPerSecond, recipientsPerSecond };
-  return ledger ? limitsInForce(await readRateLimits(ledger, account.name), inFile) : inFile;
+  const limits = readsLedger ? limitsInForce(await readRateLimits(client, account.name), inFile) : inFile;
+  const forecast = forecastRun(campaign.value, account, { limits, from: now, windowTotals, fileAndLine });
+  requireDeadlineMet(campaign, forecast);
+  return { windowTotals, forecast };
 }
 
-export function forecastRun(
+function forecastRun(
   definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
   account: Pick<Account, 'interface'>,
   {
@@ -123,17 +143,8 @@ function countLate(
   };
 }
 
-/** @throws InputError when a recipient would miss the deadline and the campaign says `onDeadline: refuse` */
-export function requireDeadlineMet(
-  {
-    value: { onDeadline },
-    locate,
-  }: Pick<Campaign, 'locate'> & {
-    readonly value: Pick<Definition, 'onDeadline'>;
-  },
-  { deadline, endsAt }: RunForecast,
-): void {
-  if (onDeadline !== 'refuse' || deadline === null || deadline.late === 0) return;
+function requireDeadlineMet({ value, locate }: Campaign, { deadline, endsAt }: RunForecast): void {
+  if (value.onDeadline !== 'refuse' || deadline === null || deadline.late === 0) return;
   throw new InputError([{ where: locate(['deadline']), what: formatLate(deadline, endsAt) }]);
 }
 
@@ -145,6 +156,5 @@ export function formatLate(
   const deadline = zone === timeZone ? at : localTime(toInstant(at, timeZone), zone);
   const end = endsAt === null ? '' : `, and the last at ${localTime(new Date(endsAt), zone)}`;
   const some = examples.map(({ fileAndLine, address }) => `${fileAndLine} (${address})`).join(', ');
-  const recipients = late === 1 ? '1 recipient' : `${late} recipients`;
-  return `${recipients} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
+  return `${count(late, 'recipient')} would be sent to after ${deadline} ${zone}${end}; among them ${some}.`;
 }

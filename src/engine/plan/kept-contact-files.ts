@@ -1,7 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
+import { z } from 'zod';
+import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
+import { type KeptContactFile, readContactFilePieces } from '../../ledger/runs/contact-files.ts';
+import type { Transaction } from '../../ledger/session.ts';
 
 /**
  * Keeps contact files with their run, so that reports can show every row later. Each piece is compressed separately.
@@ -10,9 +14,9 @@ export type KeptContactFiles = {
   readonly keep: (file: number, bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   /** The pieces completed since the last call. At the end of a file, its last piece is complete. */
   readonly takeCompletePieces: () => Promise<readonly ContactFilePiece[]>;
-  /** Of all files so far. */
+  /** The bytes of all files so far. */
   readonly bytesRead: () => number;
-  /** Of a file that has been read to its end. */
+  /** The SHA-256 of a file that has been read to its end. */
   readonly digestOf: (file: number) => Buffer;
 };
 
@@ -106,4 +110,18 @@ export async function* decompressPieces(
   pieces: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of pieces) yield await decompress(piece);
+}
+
+const readingOptions = z.union([
+  z.object({ sheet: z.string() }),
+  z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
+]);
+
+/** Opens a contact file that is kept with its run, as it was read for the run. */
+export function openKeptContactFile(
+  client: Transaction,
+  file: Omit<KeptContactFile, 'dropped'>,
+): Promise<ContactFile> {
+  const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
+  return openContactFile(decompressPieces(readContactFilePieces(client, file)), file.name, options);
 }

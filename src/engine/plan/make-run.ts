@@ -12,7 +12,7 @@ import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { newRunId } from '../runs/run-id.ts';
+import { newRunId } from '../runs/named-run.ts';
 
 /** Runs in the run's transaction. Its failure prevents the run. */
 export type AlongsideRun = (client: Transaction, run: string) => Promise<unknown>;
@@ -20,7 +20,7 @@ export type AlongsideRun = (client: Transaction, run: string) => Promise<unknown
 /** A run of a campaign, a rerun, or an e-mail about a run. */
 export type RunToMake = Pick<PlannedRun, 'campaign' | 'channel' | 'definition'> & {
   readonly account: Account;
-  /** For a run that may have to wait for approval. */
+  /** Given for a run that may have to wait for approval. */
   readonly approval?: Pick<ApprovalRequest, 'folder' | 'campaignFile' | 'campaignSha256'> & {
     readonly rule: Approval | undefined;
   };
@@ -32,12 +32,12 @@ export type RunToMake = Pick<PlannedRun, 'campaign' | 'channel' | 'definition'> 
 export type Making = { readonly run: string; readonly now: Date; readonly tariffs: Tariffs };
 
 export type StagedRun = Omit<PlannedRun, keyof Made> & {
-  /** Of the audit entry; undefined: the run has none, because no operator asked for it. */
+  /** What the audit entry says; undefined: the run has none, because no operator asked for it. */
   readonly details?: AuditEvent['details'];
   /** Records the targets that are notified about the run. */
   readonly recordTargets?: (session: Transaction) => Promise<unknown>;
   /** By throwing it prevents the run. */
-  readonly check: (decided: Decided, cost: CostEstimate) => void;
+  readonly check: (client: Transaction, decided: Decided, cost: CostEstimate) => Promise<unknown> | undefined;
 };
 
 type Made = Pick<
@@ -87,9 +87,9 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       rates,
       canary: failFast?.first ?? null,
       priority: slices.priority,
-      checkPlan: (decided) => {
+      checkPlan: async (session, decided) => {
         const cost = estimateCost(decided.totals, channel, rates, now);
-        check(decided, cost);
+        await check(session, decided, cost);
         waitsBecause = approvalReason(approval?.rule, decided.recipients, cost);
       },
       enqueue: async (session) => {

@@ -1,6 +1,6 @@
-import { type CostEstimate, type CostTotal, estimateCost } from '../../campaign/cost.ts';
+import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import type { CostlyCharacters } from '../../domain/contact-notes.ts';
-import type { RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rates.ts';
 import type { PartCauses, PartCosts } from '../../domain/sms.ts';
 
 const maxShown = 20;

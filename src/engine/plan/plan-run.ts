@@ -1,19 +1,52 @@
+import { checkBudget } from '../../campaign/budget.ts';
 import { freezeTargets } from '../../campaign/notify.ts';
+import { checkRecipients } from '../../campaign/recipient-guards.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
+import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
+import { insertNotifyList } from '../../ledger/notifications/notify-lists.ts';
+import type { Decided } from '../../ledger/planning/planned-run.ts';
+import { recordFingerprint } from '../../ledger/runs/fingerprints.ts';
 import type { EngineContext } from '../context.ts';
+import { serviceOf } from '../dispatch/begun-runs.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
-import { readLimitsInForce } from './forecast.ts';
-import { makeRun } from './make-run.ts';
-import { type PlanProgress, planSteps, type StepOptions } from './plan-steps.ts';
+import { readUnreadFiles } from './fingerprint.ts';
+import { forecastDecided, type RunForecast } from './forecast.ts';
+import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
+import type { Origins } from './origins.ts';
+import { type FactSources, type PlanFacts, readPlanFacts } from './plan-facts.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { stageCampaign } from './stage-campaign.ts';
+import { findUnfinishedRuns, refuseRepeat } from './repeat-check.ts';
+import { type StagedCampaign, stageCampaign } from './stage-campaign.ts';
+import { refuseSuppressedTest } from './test-recipients.ts';
 
-export type PlanOptions = StepOptions & {
+export type PlanOptions = {
+  /** Allows the run to repeat a recent one. */
+  readonly again?: boolean;
+  readonly alongside?: AlongsideRun;
+  /** Called before the commit with what the run sends; by throwing it prevents the run. */
+  readonly onFacts?: ((facts: PlanFacts) => void) | undefined;
   readonly progress?: PlanProgress;
   /** Called when a rule about contacts refuses the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
+};
+
+export type PlanProgress = {
+  /** Called for each batch. */
+  readonly onRead?: (contacts: number) => void;
+  readonly onExpand?: () => void;
+  /** Called with the origins of fixed contacts, and what they may have reached. */
+  readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
+  /** Called with the duplicates that are rejected. */
+  readonly onRepeated?: (repeated: DuplicateContacts, fileAndLine: (line: number) => string) => void;
+  /** Called with the rows that a limit leaves for a later run. */
+  readonly onBeyondLimit?: (rows: number) => void;
+  /** Called with a warning about earlier runs of the campaign that can still send. */
+  readonly onUnfinished?: (warning: string) => void;
+  /** Called for a campaign with a deadline. */
+  readonly onForecast?: (forecast: RunForecast) => void;
 };
 
 /**
@@ -26,14 +59,14 @@ export type PlanOptions = StepOptions & {
 export async function planRun(
   context: EngineContext,
   prepared: PreparedCampaign,
-  { onRefused, progress = {}, ...options }: PlanOptions = {},
+  options: PlanOptions = {},
 ): Promise<string> {
   await requireSendableLedger(context);
   try {
-    return await planContacts(context, prepared, progress, options);
+    return await makeRun(context, toRun(context, prepared, options));
   } catch (error) {
-    if (error instanceof RefusedRunError)
-      await (onRefused ?? ((refused) => addRefusalNotifications(context, prepared, refused)))(error.refused);
+    const { onRefused = (refused) => addRefusalNotifications(context, prepared, refused) } = options;
+    if (error instanceof RefusedRunError) await onRefused(error.refused);
     throw error;
   }
 }
@@ -44,24 +77,15 @@ export function addRefusalNotifications(
   { campaign, absolutePath: campaignFile }: PreparedCampaign,
   refused: RefusedRun,
 ): Promise<readonly string[]> {
-  return insertRefusedRunNotifications(
-    ledger.pool,
-    freezeTargets(campaign.value),
-    { refused, campaignFile },
-    now(),
-  );
+  const targets = freezeTargets(campaign.value);
+  return insertRefusedRunNotifications(ledger.pool, targets, { refused, campaignFile }, now());
 }
 
-async function planContacts(
-  context: EngineContext,
-  prepared: PreparedCampaign,
-  progress: PlanProgress,
-  { alongside, ...options }: StepOptions,
-): Promise<string> {
+function toRun(context: EngineContext, prepared: PreparedCampaign, options: PlanOptions): RunToMake {
   const { campaign, account, contactFiles, kept, files, test } = prepared;
+  const { progress = {}, alongside } = options;
   const definition = campaign.value;
-  const limits = await readLimitsInForce(context.ledger.pool, account);
-  return makeRun(context, {
+  return {
     campaign: definition.campaign,
     channel: definition.channel,
     definition,
@@ -73,12 +97,12 @@ async function planContacts(
       campaignSha256: prepared.sha256,
     },
     alongside,
-    stage: async (client, { tariffs, ...making }) => {
+    stage: async (client, making) => {
       const staged = await stageCampaign(client, prepared, {
         now: making.now,
         readsLedger: true,
         onRead: progress.onRead,
-        tariffOf: tariffs.tariffIndexOf,
+        tariffOf: making.tariffs.tariffIndexOf,
         // The files are kept to report and send their other rows, which a test does not have.
         takePieces: test ? async () => [] : kept.takeCompletePieces,
       });
@@ -97,10 +121,10 @@ async function planContacts(
           fingerprint.paths().size === 0
             ? { kind: 'none' }
             : { kind: 'read', readFile: fingerprint.watchFiles(files.read) },
-        ...planSteps({ context, prepared, staged, progress, limits, ...making }, options),
+        ...stepsOf({ context, prepared, staged, ...making }, options),
       };
     },
-  });
+  };
 }
 
 /** How a contact file was read. */
@@ -112,4 +136,84 @@ function readingOf(read: ReturnType<ContactFile['format']>) {
     sheet: read.kind === 'workbook' ? read.sheet : null,
     skipLines: read.skipLines,
   };
+}
+
+type Planning = Making & {
+  readonly context: EngineContext;
+  readonly prepared: PreparedCampaign;
+  readonly staged: StagedCampaign;
+};
+
+/** The checks and records of a new run, in its transaction. */
+function stepsOf(
+  { context, prepared, staged, now, run }: Planning,
+  { again = false, onFacts, progress = {} }: PlanOptions,
+): Pick<StagedRun, 'check' | 'details' | 'recordTargets' | 'complete'> {
+  const { campaign, account, test } = prepared;
+  const definition = campaign.value;
+  const { origins, fingerprint, fileAndLine } = staged;
+  let facts: FactSources | undefined;
+  return {
+    check: async (client, decided, cost) => {
+      const { reached, repeated, beyondLimit } = decided;
+      checkDecided(prepared, decided, fileAndLine);
+      checkBudget(campaign, cost);
+      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, reached);
+      progress.onRepeated?.(repeated, fileAndLine);
+      if (beyondLimit !== null) progress.onBeyondLimit?.(beyondLimit.contacts);
+      facts = { prepared, staged, decided, cost, windowTotals: [] };
+      if (definition.deadline === undefined && !onFacts) return;
+      const found = await forecastDecided(client, prepared, staged, { now, readsLedger: true });
+      facts = { ...facts, windowTotals: found.windowTotals };
+      progress.onForecast?.(found.forecast);
+    },
+    details: {
+      campaign: definition.campaign,
+      file: prepared.path,
+      ...(origins.runs.length > 0 && { of: origins.runs }),
+      ...(test && { test: test.rows }),
+    },
+    recordTargets: (session) =>
+      insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath),
+    complete: async (session) => {
+      if (!facts) throw new Error('A run is checked before it is complete.');
+      if (onFacts) onFacts(await readPlanFacts(session, facts));
+      // Its own addresses have no part in what recipients got.
+      if (test) return;
+      // A later run without the limit is a repetition, so its files count too.
+      const beyondLimit = facts.decided.beyondLimit?.files ?? [];
+      await readUnreadFiles(fingerprint, beyondLimit, prepared.files.readUnstored);
+      const relatives = origins.relatives.map((each) => each.run);
+      const { marks } = context.ledger;
+      const made = {
+        run,
+        fingerprint: fingerprint.digest(),
+        now,
+        relatives,
+        marks,
+        service: serviceOf(account),
+      };
+      await recordFingerprint(session, run, made.fingerprint);
+      if (!again) await refuseRepeat(session, campaign, made);
+      const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
+      if (unfinished !== null) progress.onUnfinished?.(unfinished);
+    },
+  };
+}
+
+/**
+ * Checks what would be sent against the rules about contacts, of a plan and of a run.
+ *
+ * @throws RefusedRunError when the contacts break a rule of the campaign
+ * @throws InputError when an address of a test is suppressed
+ */
+export function checkDecided(
+  { campaign, test, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'found'>,
+  { contacts, recipients, beyondLimit, suppressedReasons, reached, repeated }: Decided,
+  fileAndLine: (line: number) => string,
+): void {
+  if (test) refuseSuppressedTest(suppressedReasons.map(formatReason));
+  // The rules are about the files, of which a limit is only the first part.
+  const inFiles = recipients + (beyondLimit?.contacts ?? 0);
+  checkRecipients(campaign, found(), { ...contacts, recipients: inFiles, reached, repeated }, fileAndLine);
 }

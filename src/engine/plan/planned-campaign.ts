@@ -5,10 +5,9 @@ import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
 import type { EngineContext } from '../context.ts';
 import { type ComparedPlan, comparePlans } from './compare-plan.ts';
-import type { PlanFacts } from './plan-facts.ts';
+import { comparedPart, digestOfText, type PlanFacts } from './plan-facts.ts';
 import { maxPlanAge, type PlanFile } from './plan-file.ts';
-import { comparedPart, digestOfText } from './plan-inputs.ts';
-import type { StepOptions } from './plan-steps.ts';
+import type { PlanOptions } from './plan-run.ts';
 import type { PreparationOptions, PreparedCampaign } from './prepare-campaign.ts';
 
 /** What the operator asked of `volley plan`. Paths are relative to the working folder. */
@@ -105,7 +104,7 @@ export function proveAsPlanned(
   }: { readonly plan: PlanFile; readonly place: PlanPlace; readonly inSandbox: boolean },
   volley: string,
   prepared: PreparedCampaign,
-): Required<Pick<StepOptions, 'alongside' | 'onFacts'>> {
+): Required<Pick<PlanOptions, 'alongside' | 'onFacts'>> {
   return {
     alongside: async (client, run) => {
       if (await recordPlanOfRun(client, plan.id, run)) return;

@@ -74,7 +74,7 @@ async function renderMessage(
 
 const placeholder = /\[\[([^[\]]+)\]\]/g;
 
-/** As the service merges the fields of a destination into an SMS (interface.md, 2.5). */
+/** Merges as the service merges the fields of a destination into an SMS (interface.md, 2.5). */
 function mergeFields(text: string, destination: Destination): string {
   const values = new Map<string, string | undefined>(Object.entries(destination));
   return text.replace(placeholder, (written, name: string) => values.get(name) ?? written);

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
+import { type CostEstimate, estimateCost, sumParts } from '../../campaign/cost.ts';
+import type { CostTotal } from '../../domain/rates.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
-import type { BillingTotal } from '../../ledger/planning/planned-run.ts';
 import {
   listPlannedWindows,
   type PlannedWindow,
@@ -24,20 +24,20 @@ export type PlannedRunFacts = {
   readonly cost: CostEstimate;
   /** An exact decimal in the currency of the estimate; null: the campaign has none. */
   readonly budget: string | null;
-  readonly leftOut: readonly RejectionGroup[];
+  readonly rejections: readonly RejectionGroup[];
   readonly windows: readonly PlannedWindow[];
 };
 
-export type PlannedRuns = {
+type PlannedRuns = {
   /** @throws InputError when there is no such run, or it was purged */
   readonly read: (context: EngineContext, run: string) => Promise<PlannedRunFacts>;
 };
 
 const budgeted = z.object({ budget: z.object({ campaign: z.string().optional() }).optional() });
 
-/** Remembers the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
+/** Memoizes the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
 export function createPlannedRuns(): PlannedRuns {
-  const sums = new LRUCache<string, Promise<readonly BillingTotal[]>>({ max: 50 });
+  const sums = new LRUCache<string, Promise<readonly CostTotal[]>>({ max: 50 });
   return {
     read: async (context, run) => {
       const { pool } = context.ledger;
@@ -49,7 +49,7 @@ export function createPlannedRuns(): PlannedRuns {
         throw error;
       });
       const { budget } = budgeted.catch({}).parse(definition);
-      const [{ rates, contactsRead, requests }, windows, leftOut] = [
+      const [{ rates, contactsRead, requests }, windows, rejections] = [
         await readPlannedHead(pool, run),
         await listPlannedWindows(pool, run),
         await listRejections(pool, run),
@@ -59,10 +59,10 @@ export function createPlannedRuns(): PlannedRuns {
         recipients: totals.reduce((sum, { recipients }) => sum + recipients, 0),
         requests,
         approval: await findApproval(pool, run),
-        smsParts: channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
+        smsParts: sumParts(totals, channel),
         cost: estimateCost(totals, channel, rates, context.now()),
         budget: budget?.campaign ?? null,
-        leftOut,
+        rejections,
         windows,
       };
     },

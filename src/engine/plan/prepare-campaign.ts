@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { checkBudget } from '../../campaign/budget.ts';
 import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
 import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
-import { rowFolders, staticFiles } from '../../campaign/files.ts';
-import type { SendingAccount } from '../../campaign/sending-account.ts';
+import { rowFolders } from '../../campaign/files.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
@@ -13,14 +12,13 @@ import { type RowWatch, readContacts } from '../../contacts/read-contacts.ts';
 import { routeNumberProblems } from '../../contacts/route-numbers.ts';
 import { createContactTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
-import { InputError, type Problem } from '../../domain/problems.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { didYouMeanCountry } from '../../platform/countries.ts';
-import { isLoopbackHost } from '../../wire/loopback.ts';
-import { readText, requireSameProject } from '../definition-files.ts';
-import { loadAccount } from '../load-account.ts';
+import { folderOfCampaign, readText, requireSameProject } from '../definition-files.ts';
+import { loadAccount, sendingAccountOf } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
-import { type CampaignFiles, openCampaignFiles } from './campaign-files.ts';
+import { type CampaignFiles, checkStaticFiles, listOwnFiles, openCampaignFiles } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
 import { checkNotify } from './check-notify.ts';
 import {
@@ -31,12 +29,10 @@ import {
   withContactFiles,
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
-import { maxBytesOfRequest, tooLargeText } from './file-check.ts';
 import { createKeptContactFiles, type KeptContactFiles, type KeptParts } from './kept-contact-files.ts';
-import { listOwnFiles } from './own-files.ts';
+import { createValueKeeper, type KeptRows } from './row-values.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
-import { createValueKeeper, type KeptRows } from './value-keeper.ts';
 
 export type PreparedCampaign = {
   readonly campaign: Campaign;
@@ -58,15 +54,15 @@ export type PreparedCampaign = {
   /** Absolute paths. */
   readonly matched: readonly string[];
   readonly contactBytes: number | undefined;
-  /** Of the contact files, as far as the contacts are read. */
+  /** What is kept of the contact files, as far as the contacts are read. */
   readonly kept: KeptContactFiles;
   /** Mapped and checked, in batches. Can be read once. */
   readonly contacts: AsyncIterable<readonly Contact[]>;
-  /** Of the contacts read so far. */
+  /** What was found in the contacts read so far. */
   readonly found: () => ContactFindings;
   /** The campaign's own lists. */
   readonly suppressionLists: SuppressionLists;
-  /** For callers that stop before the last contact. */
+  /** Closes the files of a caller that stops before the last contact. */
   readonly close: () => Promise<void>;
 };
 
@@ -112,15 +108,11 @@ export async function prepareCampaign(
     : await matchContactFiles(written, path, settings, ranBefore);
   const definition = whole.value;
   const account = await loadAccount(definition.account, settings, whole.locate(['account']));
-  const target = toTarget(account);
-  checkCampaign(whole, target);
+  const sendingAccount = sendingAccountOf(account);
+  checkCampaign(whole, sendingAccount);
   const accountNamed = (name: string, where: string) => loadAccount(name, settings, where);
-  await checkNotify(
-    whole,
-    settings.environment,
-    resolve(settings.workingFolder, dirname(path)),
-    accountNamed,
-  );
+  const folder = folderOfCampaign(path, settings);
+  await checkNotify(whole, settings.environment, folder, accountNamed);
 
   const readAddress = addressReaderOf(whole);
   const { campaign, ...chosen } = chooseRecipients(whole, { testTo, limit }, readAddress);
@@ -133,17 +125,26 @@ export async function prepareCampaign(
   const kept = createKeptContactFiles(keeps);
   const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles });
   try {
-    const composition = compose(
-      withShownFiles(campaign, contactFiles),
-      target,
-      contactFiles[0]?.header ?? [],
-    );
+    const shown = withShownFiles(campaign, contactFiles);
+    const composition = compose(shown, sendingAccount, contactFiles[0]?.header ?? []);
     requireColumns(contactFiles, composition);
-    const sha256 = createHash('sha256').update(source).digest();
+    const opened = { campaign, account, composition, contactFiles, ...chosen, path };
     const keepsValues = createValueKeeper(composition, keepsRows);
-    const read = { composition, contactFiles, kept, matched, sha256 };
-    const opened = { campaign, account, ...read, origin, ...chosen, path };
-    return await prepareContacts(opened, target, { readAddress, keepsValues }, settings);
+    const read = await openContacts(opened, { readAddress, keepsValues }, settings);
+    return {
+      ...opened,
+      ...read,
+      origin,
+      kept,
+      matched,
+      workingFolder: resolve(settings.workingFolder),
+      absolutePath: resolve(settings.workingFolder, path),
+      sha256: createHash('sha256').update(source).digest(),
+      contactBytes: await sumContactFileBytes(campaign, path, settings),
+      close: async () => {
+        await Promise.all([read.suppressionLists.close(), closeContactFiles(contactFiles)]);
+      },
+    };
   } catch (error) {
     await closeContactFiles(contactFiles);
     throw error;
@@ -167,32 +168,20 @@ function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Camp
   return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
 }
 
-async function prepareContacts(
-  opened: Omit<
-    PreparedCampaign,
-    | 'workingFolder'
-    | 'absolutePath'
-    | 'contactBytes'
-    | 'files'
-    | 'contacts'
-    | 'found'
-    | 'suppressionLists'
-    | 'close'
-  >,
-  target: SendingAccount,
+async function openContacts(
+  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles' | 'test' | 'path'>,
   { readAddress, keepsValues }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'>,
   settings: Settings,
-): Promise<PreparedCampaign> {
-  const { campaign, composition, contactFiles, test, path } = opened;
-  const files = await openCampaignFiles(resolve(settings.workingFolder, dirname(path)), {
+): Promise<Pick<PreparedCampaign, 'files' | 'contacts' | 'found' | 'suppressionLists'>> {
+  const { campaign, account, composition, contactFiles, test, path } = opened;
+  const files = await openCampaignFiles(folderOfCampaign(path, settings), {
     ownFiles: listOwnFiles(campaign, path, settings),
-    rowFolders: rowFolders(campaign, target),
-    attachments: campaign.value.attachments ?? opened.account.attachments ?? [defaultAttachments],
+    rowFolders: rowFolders(campaign, composition.account),
+    attachments: campaign.value.attachments ?? account.attachments ?? [defaultAttachments],
   });
-  await checkStaticFiles(campaign, target, files);
-  const chargeCodes = await openChargeCodes(campaign, target.interface, path, settings);
-  const suppressionLists = await openSuppressionLists(campaign, opened.account, path, settings);
-  const contactBytes = await sumContactFileBytes(campaign, path, settings);
+  await checkStaticFiles(campaign, composition.account, files);
+  const chargeCodes = await openChargeCodes(campaign, account.interface, path, settings);
+  const suppressionLists = await openSuppressionLists(campaign, account, path, settings);
   const fileName = (file: number): string => contactFiles[file]?.name ?? '';
   const placeOf = (file: number, line: number, column: string): string => {
     const { header = [], place, format } = contactFiles[file] ?? {};
@@ -205,10 +194,6 @@ async function prepareContacts(
   const rows = files.checkContacts(readContacts(contactFiles, composition, readAddress, watch));
   const contacts = test ? toTestContacts(rows, test) : rows;
   return {
-    ...opened,
-    workingFolder: resolve(settings.workingFolder),
-    absolutePath: resolve(settings.workingFolder, path),
-    contactBytes,
     files,
     contacts: tally.count(
       chargeCodes
@@ -217,39 +202,5 @@ async function prepareContacts(
     ),
     found: tally.findings,
     suppressionLists,
-    close: async () => {
-      await Promise.all([suppressionLists.close(), closeContactFiles(contactFiles)]);
-    },
   };
-}
-
-/** What an account can send. */
-export function toTarget({ interface: interfaceName, format, baseUrl, allow }: Account): SendingAccount {
-  return {
-    interface: interfaceName,
-    format,
-    loopback: isLoopbackHost(new URL(baseUrl).hostname),
-    ...(allow && { allow }),
-  };
-}
-
-/** Before any contact, because they are the same for all. */
-async function checkStaticFiles(
-  campaign: Campaign,
-  target: SendingAccount,
-  files: CampaignFiles,
-): Promise<void> {
-  const problems: Problem[] = [];
-  let bytes = 0;
-  for (const { path, kind, where } of staticFiles(campaign, target)) {
-    const found = await files.check(path, kind);
-    if ('problem' in found) {
-      problems.push({ where, what: `The file "${path}" cannot be sent: ${found.problem}.` });
-    } else {
-      bytes += found.bytes;
-      if (bytes > maxBytesOfRequest)
-        problems.push({ where, what: `The file "${path}" cannot be sent: ${tooLargeText}.` });
-    }
-  }
-  if (problems.length > 0) throw new InputError(problems);
 }

@@ -1,30 +1,29 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { campaignWarnings } from '../../campaign/campaign.ts';
-import { type CostTotal, estimateCost } from '../../campaign/cost.ts';
+import { estimateCost, sumParts } from '../../campaign/cost.ts';
 import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import type { CostTotal } from '../../domain/rates.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { listRejected, listSentFiles, streamSentRows } from '../../ledger/planning/read-decided.ts';
-import { readWindowTotals } from '../../ledger/planning/windows.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { createNoteReader } from './contact-note-reader.ts';
+import { createNoteReader } from './contact-notes.ts';
 import { readUnreadFiles } from './fingerprint.ts';
-import { forecastRun, readLimitsInForce, requireDeadlineMet } from './forecast.ts';
+import { forecastDecided } from './forecast.ts';
 import type { Origins } from './origins.ts';
 import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
-import { checkDecided } from './plan-steps.ts';
+import { checkDecided } from './plan-run.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
 import { type DecidedCampaign, readPreviewedContacts } from './previewed-contacts.ts';
 import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
-import { collectFields } from './sent-fields.ts';
 import { stageCampaign } from './stage-campaign.ts';
 
 /** All are counted, only the first shown. */
@@ -34,10 +33,10 @@ const maxRejected = 20;
 export type PreviewContext = Pick<EngineContext, 'now'> &
   (Pick<EngineContext, 'ledger'> | { readonly scratch: Ledger['pool'] });
 
-export type PreviewOptions = {
+type PreviewOptions = {
   /** Called with what a run would send. */
   readonly onFacts?: (facts: PlanFacts) => void;
-  /** Of a page. */
+  /** The rows that a page shows. */
   readonly rows?: RowChoice | undefined;
 };
 
@@ -60,18 +59,13 @@ export async function previewCampaign(
   const [ledger, pool] =
     'ledger' in context ? [context.ledger, context.ledger.pool] : [null, context.scratch];
   const tariffs = createTariffs(channel, account);
-  const fields = collectFields();
-  const noteReader = createNoteReader(prepared, now, options.rows);
   return inOwnSession(pool, async (session) => {
     const staged = await stageCampaign(session, prepared, {
       now,
       readsLedger: ledger !== null,
       tariffOf: tariffs.tariffIndexOf,
       takePieces: async () => [],
-      readNote: (contact, parts) => {
-        if (contact.kind === 'contact') fields.add(contact.envelope, contact.destination);
-        return noteReader(contact, parts);
-      },
+      readNote: createNoteReader(prepared, now, options.rows),
     });
     const rules = {
       ...staged.rules,
@@ -81,7 +75,7 @@ export async function previewCampaign(
       rates: tariffs.rates(),
     };
     const read = (client: Transaction): Promise<Preview> =>
-      readPreview(client, { prepared, ledger, now, staged, rules, fields: fields.found(), ...options });
+      readPreview(client, { prepared, ledger, now, staged, rules, ...options });
     return inTransactionOf(session, read, 'BEGIN READ ONLY');
   });
 }
@@ -90,17 +84,15 @@ type Previewing = DecidedCampaign & PreviewOptions & { readonly ledger: Ledger |
 
 async function readPreview(client: Transaction, previewing: Previewing): Promise<Preview> {
   const { prepared, ledger, now, staged, rules, onFacts } = previewing;
-  const { campaign, account, composition, contactFiles, found } = prepared;
+  const { campaign, composition, contactFiles, found } = prepared;
   const { fileAndLine } = staged;
   const definition = campaign.value;
   const decided = await decideContacts(client, rules, ledger);
   checkDecided(prepared, decided, fileAndLine);
   const cost = estimateCost(decided.totals, rules.channel, rules.rates, now);
   checkBudget(campaign, cost);
-  const windowTotals = await readWindowTotals(client, rules.window !== undefined);
-  const limits = await readLimitsInForce(ledger && client, account);
-  const forecast = forecastRun(definition, account, { limits, from: now, windowTotals, fileAndLine });
-  requireDeadlineMet(campaign, forecast);
+  const readsLedger = ledger !== null;
+  const { windowTotals, forecast } = await forecastDecided(client, prepared, staged, { now, readsLedger });
   if (onFacts) {
     await readUnreadFiles(staged.fingerprint, await listSentFiles(client), prepared.files.read);
     onFacts(await readPlanFacts(client, { prepared, staged, decided, cost, windowTotals }));
@@ -122,7 +114,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     requests,
     envelopes,
     merge: composition.merge,
-    smsParts: rules.channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null,
+    smsParts: sumParts(totals, rules.channel),
     cost,
     forecast,
     ...(await readPreviewedContacts(client, previewing, windowTotals)),

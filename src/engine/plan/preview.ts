@@ -3,16 +3,12 @@ import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
-import type { Channel, Destination, Envelope } from '../../domain/message.ts';
+import type { Channel, Destination, DestinationField, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ContactCounts } from '../../domain/runs.ts';
 import type { PartCauses } from '../../domain/sms.ts';
-import type { BidiControls } from './bidi-controls.ts';
 import type { RunForecast } from './forecast.ts';
 import type { Origins } from './origins.ts';
-import type { PastSendTimes } from './past-send-times.ts';
-import type { RemovedMarks } from './removed-marks.ts';
-import type { SentFields } from './sent-fields.ts';
 import type { TestRecipients } from './test-recipients.ts';
 
 /** Nothing is sent or written. */
@@ -74,4 +70,31 @@ export type PreviewedMessage = Envelope & {
   readonly destination: Destination;
   /** The SMS text as the recipient reads it; null in other channels. */
   readonly text: string | null;
+};
+
+export type SentFields = {
+  /** `Recipient` first. A field that is empty for a recipient is not sent. */
+  readonly recipient: readonly DestinationField[];
+  readonly request: readonly string[];
+};
+
+export type PastSendTimes = {
+  readonly recipients: number;
+  /** Some of them, with their SendTime; '' when their row has none. */
+  readonly examples: readonly { readonly fileAndLine: string; readonly sendTime: string }[];
+};
+
+/** What was removed around phone numbers: `tel:`, and invisible characters by name. */
+type RemovedMarks = {
+  readonly recipients: number;
+  readonly marks: readonly { readonly mark: string; readonly recipients: number }[];
+  readonly examples: readonly string[];
+};
+
+/** Recipients whose message contains bidi control characters. */
+type BidiControls = {
+  readonly recipients: number;
+  /** Unicode names. */
+  readonly characters: readonly string[];
+  readonly examples: readonly string[];
 };

@@ -1,20 +1,21 @@
+import { type Destination, destinationFields } from '../../domain/message.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import {
-  type FieldNames,
   findSentFields,
   listFirstSent,
+  type SentContact,
   streamNotes,
 } from '../../ledger/planning/read-decided.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import type { Transaction } from '../../ledger/session.ts';
-import { countBidiControls } from './bidi-controls.ts';
-import { createMessageReader } from './message-reader.ts';
+import { messageFields } from '../../wire/fields.ts';
+import { windowPlanner } from '../dispatch/windows.ts';
+import type { ContactPlace } from './contact-files.ts';
+import { countNotes } from './contact-notes.ts';
 import { countPartCauses } from './part-causes.ts';
-import { countPastSendTimes } from './past-send-times.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import type { Preview } from './preview.ts';
-import { countRemovedMarks } from './removed-marks.ts';
-import { orderFields } from './sent-fields.ts';
+import type { Preview, PreviewedMessage, SentFields } from './preview.ts';
+import { createSmsReader } from './sms-text.ts';
 import type { StagedCampaign } from './stage-campaign.ts';
 
 const maxMessages = 3;
@@ -24,45 +25,83 @@ export type DecidedCampaign = {
   readonly now: Date;
   readonly staged: StagedCampaign;
   readonly rules: PlanRules;
-  /** Fields that contacts have, also contacts that are left out. */
-  readonly fields: FieldNames;
 };
 
 /** Reads what a plan shows of the contacts that are sent. */
 export async function readPreviewedContacts(
   client: Transaction,
-  { prepared, now, staged, rules, fields }: DecidedCampaign,
+  { prepared, now, staged, rules }: DecidedCampaign,
   windowTotals: readonly WindowTotals[],
 ): Promise<
   Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'partCauses' | 'messages'>
 > {
-  const [removedMarks, bidiControls] = [countRemovedMarks(), countBidiControls()];
-  const [pastSendTimes, partCauses] = [countPastSendTimes(), countPartCauses()];
+  const notes = countNotes(staged.fileAndLine);
+  const partCauses = countPartCauses();
   for await (const batch of streamNotes(client)) {
-    for (const { line, tariffIndex, note } of batch) {
-      const where = (): string => staged.fileAndLine(line);
-      if (note.removed) removedMarks.add(note.removed, where);
-      if (note.bidiControls) bidiControls.add(note.bidiControls, where);
-      if (note.pastSendTime !== undefined) pastSendTimes.add(note.pastSendTime, where);
-      if (note.costly) partCauses.add(note.costly, tariffIndex ?? 0);
+    for (const noted of batch) {
+      notes.add(noted);
+      if (noted.note.costly) partCauses.add(noted.note.costly, noted.tariffIndex ?? 0);
     }
   }
   const readMessage = createMessageReader(prepared, now);
-  const sent = await findSentFields(client, fields);
-  const ofWindows = windowTotals.flatMap(({ zones }) =>
-    Object.keys((zones.length > 0 && rules.window?.(zones).handover?.fields) || {}),
-  );
   return {
-    sentFields: orderFields(prepared.composition.account, rules.channel, {
-      ...sent,
-      request: [...sent.request, ...ofWindows],
-    }),
-    pastSendTimes: pastSendTimes.found(),
-    bidiControls: bidiControls.found(),
-    removedMarks: removedMarks.found(),
+    sentFields: await listSentFields(client, prepared, listWindowFields(rules, windowTotals)),
+    ...notes.found(),
     partCauses: rules.channel === 'sms' ? partCauses.found(rules.rates, now) : null,
     messages: (await listFirstSent(client, maxMessages)).map((contact) =>
       readMessage(contact, staged.placeOf(contact.line)),
     ),
+  };
+}
+
+/** Reads a contact's message with the fields that a window adds. */
+export function createMessageReader(
+  { campaign, account }: Pick<PreparedCampaign, 'campaign' | 'account'>,
+  now: Date,
+): (contact: SentContact, place: ContactPlace) => PreviewedMessage {
+  const { channel, window } = campaign.value;
+  const planWindow = windowPlanner(window, account.interface, now);
+  const readSms = channel === 'sms' ? createSmsReader() : undefined;
+  return ({ address, envelope, zones, ...contact }, { file, line }) => {
+    const destination: Destination = { Recipient: address, ...contact.destination };
+    const handover = zones === null ? undefined : planWindow?.(zones.split(','))?.handover;
+    return {
+      ...envelope,
+      file,
+      line,
+      destination,
+      fields: { ...envelope.fields, ...handover?.fields },
+      text: readSms?.(envelope, destination).text ?? null,
+    };
+  };
+}
+
+function listWindowFields({ window }: PlanRules, totals: readonly WindowTotals[]): string[] {
+  const windowed = totals.filter(({ zones }) => zones.length > 0);
+  return windowed.flatMap(({ zones }) => Object.keys(window?.(zones).handover?.fields ?? {}));
+}
+
+/** @param ofWindows fields that sending windows add to requests */
+async function listSentFields(
+  client: Transaction,
+  { campaign, composition }: Pick<PreparedCampaign, 'campaign' | 'composition'>,
+  ofWindows: readonly string[],
+): Promise<SentFields> {
+  const { account, fields, audio, keypads, files, bindings } = composition;
+  const others = [...(keypads.length > 0 ? ['Keypads'] : []), ...(files.length > 0 ? ['Files'] : [])];
+  const sent = await findSentFields(client, {
+    recipient: bindings.map(({ field }) => field),
+    request: [...[...fields, ...audio].map(({ definition }) => definition.name), ...others],
+  });
+  const request = [...sent.request, ...ofWindows];
+  return {
+    recipient: destinationFields.filter((field) => field === 'Recipient' || sent.recipient.includes(field)),
+    request: [
+      'MessageID',
+      ...messageFields(account.interface, campaign.value.channel).flatMap(({ name, wireName }) =>
+        request.includes(name) ? [wireName] : [],
+      ),
+      ...['Keypads', 'Files'].filter((field) => request.includes(field)),
+    ],
   };
 }

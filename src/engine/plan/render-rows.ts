@@ -1,7 +1,10 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
+import type { Composition } from '../../campaign/composition.ts';
+import { asPlaceholder, type Template } from '../../campaign/placeholders.ts';
 import type { CampaignFile } from '../../domain/message.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type {
+  FilledPlaceholder,
   RenderedFile,
   RenderedMessage,
   RenderedRow,
@@ -9,9 +12,8 @@ import type {
 } from '../../domain/rendered-message.ts';
 import { chooseDifferingRows } from './differing-rows.ts';
 import { countPages, readSeconds } from './file-length.ts';
-import { listFilledPlaceholders } from './filled-placeholders.ts';
-import { createMessageReader } from './message-reader.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
+import { createMessageReader } from './previewed-contacts.ts';
 import { type ChosenRow, chooseWantedRows, type RowChoice, type WantedRow } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { createRewriter } from './sms-rewriting.ts';
@@ -32,12 +34,9 @@ export async function renderRows(
   chosen: readonly ChosenRow[],
   now: Date,
 ): Promise<RenderedRow[]> {
-  const { campaign, composition, contactFiles, files } = prepared;
+  const { campaign, composition, files } = prepared;
   const readMessage = createMessageReader(prepared, now);
-  const readValues = createRowValues(
-    contactFiles.map(({ header }) => header),
-    composition.derived,
-  );
+  const readValues = createRowValues(prepared);
   const readFile = createFileReader(files.read);
   const rows: RenderedRow[] = [];
   for (const found of chosen) {
@@ -104,4 +103,66 @@ export function renderSms(text: string, converts: boolean): RenderedSms {
     charactersPerPart: parts.length === 1 ? alone : ofSeveral,
     causes: encoding === 'UCS-2' ? createRewriter()(sent, encoding).causes : [],
   };
+}
+
+/** Every placeholder of a message with the value that one contact gives it, each once in each place. */
+function listFilledPlaceholders(
+  composition: Composition,
+  valueIn: (column: string) => string,
+): FilledPlaceholder[] {
+  const { merge, serviceText } = composition;
+  const slots = merge.kind === 'service' ? merge.slots : [];
+  // Volley renders the text of a contact with an empty value (`campaign/envelope.ts`).
+  const isMerged =
+    slots.length > 0 && slots.every(({ column, fallback }) => (valueIn(column) || fallback) !== '');
+  const filled = new Map<string, FilledPlaceholder>();
+  for (const [place, template] of templatesOf(composition)) {
+    for (const segment of template) {
+      if (segment.kind === 'text') continue;
+      const own = { place, mergedFrom: null };
+      const found: FilledPlaceholder =
+        segment.kind === 'service'
+          ? { ...own, placeholder: segment.text, value: null, source: 'service' }
+          : fillColumn(segment, valueIn, place);
+      const slot = isMerged && place === serviceText?.definition.name && segment.kind === 'column';
+      const field = slot
+        ? slots.find(({ column, fallback }) => column === segment.column && fallback === segment.fallback)
+            ?.field
+        : undefined;
+      filled.set(
+        `${place}\0${found.placeholder}`,
+        field === undefined ? found : { ...found, mergedFrom: field },
+      );
+    }
+  }
+  return [...filled.values()];
+}
+
+function fillColumn(
+  { column, fallback }: { readonly column: string; readonly fallback: string },
+  valueIn: (column: string) => string,
+  place: string,
+): FilledPlaceholder {
+  const value = valueIn(column);
+  const name = asPlaceholder(column);
+  return {
+    place,
+    placeholder: fallback === '' ? name : name.replace(/\]\]$/, () => `|${fallback}]]`),
+    value: value || fallback,
+    source: value === '' && fallback !== '' ? 'fallback' : 'column',
+    mergedFrom: null,
+  };
+}
+
+function templatesOf(composition: Composition): (readonly [string, Template])[] {
+  const { fields, audio, keypads, files, serviceText } = composition;
+  return [
+    ...fields.map(({ definition, template }) => {
+      const isServices = definition === serviceText?.definition;
+      return [definition.name, isServices ? serviceText.template : template] as const;
+    }),
+    ...audio.map(({ definition, template }) => [definition.name, template] as const),
+    ...keypads.map(({ tone, routeNumber }) => [`Keypad ${tone}`, routeNumber] as const),
+    ...files.map(({ path, name = [] }, index) => [`File ${index + 1}`, [...path, ...name]] as const),
+  ];
 }

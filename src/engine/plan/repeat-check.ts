@@ -13,7 +13,7 @@ import { findLostRuns, serviceOf } from '../dispatch/begun-runs.ts';
 import type { CampaignFiles } from './campaign-files.ts';
 import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';
 
-export type NewRun = {
+type NewRun = {
   /** Null in a preview. */
   readonly run: string | null;
   readonly fingerprint: Buffer;
@@ -26,7 +26,7 @@ export type NewRun = {
 };
 
 /**
- * In the transaction that creates the run.
+ * Compares the run with earlier ones, in the transaction that creates it.
  *
  * @throws InputError naming the earlier run
  */

@@ -37,9 +37,9 @@ export type Rerun = {
   /** The run whose recipients get their messages again. */
   readonly of: string;
   readonly states: readonly RerunState[];
-  /** Of the run; today's rates and the budget apply. */
+  /** The account of the run; today's rates and the budget apply. */
   readonly account: Account;
-  /** For the audit trail. */
+  /** The audit trail has it. */
   readonly reason?: string;
   readonly alongside?: AlongsideRun;
 };
@@ -98,7 +98,7 @@ async function expandRerun(
         window: windowPlanner(windowOf(definition), account.interface, now),
         details: { campaign, of: sourceRun, only: states, ...(reason && { reason }) },
         recordTargets: (session) => copyNotifyList(session, sourceRun, run),
-        check: ({ recipients }, cost) => checkCost(source, states, recipients, cost),
+        check: async (_, { recipients }, cost) => checkCost(source, states, recipients, cost),
       };
     },
   });

@@ -1,7 +1,7 @@
 import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { RejectedLine, SentContact } from '../../ledger/planning/read-decided.ts';
-import type { ContactPlace } from './line-numbers.ts';
+import type { ContactPlace } from './contact-files.ts';
 
 /** A row by its number, or by its file and line. */
 export type WantedRow =
@@ -26,7 +26,7 @@ export type RowChoice = {
   readonly noteRow: (contact: Contact) => ContactNote['row'];
   /** Called for each noted row that is sent. */
   readonly add: (contact: SentContact, place: ContactPlace) => void;
-  /** Called for each noted row that is left out. */
+  /** Called for each noted row that is rejected. */
   readonly reject: (rejected: RejectedLine, place: ContactPlace) => void;
   /** In the order of the files. */
   readonly chosen: () => readonly ChosenRow[];

@@ -17,7 +17,7 @@ import type { SmsText } from './sms-text.ts';
 /**
  * @param valueIn the contact's values; undefined if all those of the text consist of GSM-7 characters of one septet
  */
-export type ReadCauses = (
+type ReadCauses = (
   valueIn: ((column: string) => string) | undefined,
   sms: SmsText,
   converts: boolean,
@@ -133,7 +133,7 @@ function findSource(
   return sources.find((source) => valueIn(source).includes(cause.character)) ?? null;
 }
 
-/** Each once, sorted. */
+/** Lists each cause once for each column, sorted. */
 function placeCauses(
   pieces: readonly Piece[],
   findSource: (column: string, cause: SmsCause) => string | null,

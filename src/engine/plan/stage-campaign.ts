@@ -1,23 +1,23 @@
+import type { Definition } from '../../campaign/definition.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
-import type { PlanRules } from '../../ledger/planning/planned-run.ts';
+import type { FrequencyCap, PlanRules } from '../../ledger/planning/planned-run.ts';
 import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
 import { type ContactSource, stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import type { Session } from '../../ledger/session.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
-import { createFingerprint, type Fingerprint } from './fingerprint.ts';
-import { toFrequencyCap } from './frequency-cap.ts';
 import {
   type ContactPlace,
   countLinesBefore,
   createFileAndLineFormatter,
   createPlaceFinder,
-} from './line-numbers.ts';
+} from './contact-files.ts';
+import { createPastSendTimeReader } from './contact-notes.ts';
+import { createFingerprint, type Fingerprint } from './fingerprint.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
-import { createPastSendTimeReader } from './past-send-times.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { createSmsCounter } from './sms-text.ts';
 
-export type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'readNote'> & {
+type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'readNote'> & {
   readonly now: Date;
   /** Without a ledger, the origins of fixed contacts are not known. */
   readonly readsLedger: boolean;
@@ -30,9 +30,9 @@ export type StagedCampaign = {
   readonly rules: Omit<PlanRules, 'account' | 'suppressionAccount' | 'channel' | 'rates'>;
   readonly origins: Origins;
   readonly fingerprint: Fingerprint;
-  /** Valid rows that the service would send at once, also those that are left out later. */
+  /** Valid rows that the service would send at once, also those that are rejected later. */
   readonly pastSendTimes: number;
-  /** Of a line that is counted over all files. */
+  /** Finds a line that is counted over all files. */
   readonly placeOf: (line: number) => ContactPlace;
   readonly fileAndLine: (line: number) => string;
 };
@@ -92,5 +92,15 @@ export async function stageCampaign(
     pastSendTimes,
     placeOf,
     fileAndLine: createFileAndLineFormatter(contactFiles, placeOf),
+  };
+}
+
+function toFrequencyCap({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
+  if (contacts.notWithin === undefined) return undefined;
+  const { milliseconds, by } = contacts.notWithin;
+  return {
+    since: new Date(now.getTime() - milliseconds),
+    campaign: by === 'campaign' ? campaign : null,
+    milliseconds,
   };
 }

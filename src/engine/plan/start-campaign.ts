@@ -10,7 +10,7 @@ import { type PlanOptions, planRun } from './plan-run.ts';
 import { type PreparationOptions, type PreparedCampaign, prepareCampaign } from './prepare-campaign.ts';
 
 /** A campaign to start, and what its operator chose for this run. */
-export type CampaignToStart = Pick<PreparationOptions, 'contactFiles' | 'origin' | 'limit' | 'testTo'> & {
+type CampaignToStart = Pick<PreparationOptions, 'contactFiles' | 'origin' | 'limit' | 'testTo'> & {
   /** Relative to the working folder. */
   readonly path: string;
   readonly settings: Settings;

@@ -1,16 +1,12 @@
-import { dirname, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import { createAddressReader } from '../../contacts/address.ts';
-import { openContactFile } from '../../contacts/contact-file.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
-import { besideCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { comparedAddressReader } from '../suppressions/import-suppressions.ts';
-import { closeContactFiles } from './contact-files.ts';
-import { openFile } from './open-file.ts';
+import { closeContactFiles, openListFile } from './contact-files.ts';
 
 export type SuppressionLists = {
   /** Can be read once. */
@@ -32,18 +28,11 @@ export async function openSuppressionLists(
   path: string,
   settings: Settings,
 ): Promise<SuppressionLists> {
-  const folder = resolve(settings.workingFolder, dirname(path));
   const readAddress = createAddressReader(channel, contacts.country, 'allow');
   const files = await Promise.all(
-    contacts.suppressions.map(async (name, index) => {
+    contacts.suppressions.map((name, index) => {
       const where = locate(['contacts', 'suppressions', index]);
-      const { bytes, shown } = await openFile(
-        resolve(folder, name),
-        besideCampaign(path, name),
-        where,
-        'suppression file',
-      );
-      return openContactFile(bytes, shown);
+      return openListFile({ path, name, where, kind: 'suppression file' }, settings);
     }),
   );
   let lines = 0;

@@ -6,7 +6,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 
 /** A test sends rows of the contact files to addresses of the operator. */
 export type TestRecipients = {
-  /** As the service gets them. Row by row, in turn. */
+  /** As the service gets them. The rows go to them in turn. */
   readonly addresses: readonly string[];
   /** How many rows are sent; one for each address by default. */
   readonly rows: number;

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { ContactSample } from '../../campaign/first-campaign.ts';
 import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
+import { openFile } from '../plan/contact-files.ts';
 import { isPattern } from '../plan/contact-patterns.ts';
-import { openFile } from '../plan/open-file.ts';
 
 const maxRows = 100;
 

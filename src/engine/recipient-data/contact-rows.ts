@@ -1,22 +1,11 @@
-import { z } from 'zod';
-import {
-  type ContactFile,
-  closeContactFile,
-  delimiters,
-  encodings,
-  openContactFile,
-  type Row,
-} from '../../contacts/contact-file.ts';
+import { type ContactFile, closeContactFile, type Row } from '../../contacts/contact-file.ts';
+import { isGzip, prepend, unpack } from '../../contacts/file-bytes.ts';
 import { listLinesOfAddress } from '../../ledger/recipients/traces.ts';
-import {
-  listAllContactFiles,
-  readContactFilePieces,
-  type SearchedContactFile,
-} from '../../ledger/runs/contact-files.ts';
+import { listAllContactFiles, type SearchedContactFile } from '../../ledger/runs/contact-files.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { countryOf } from '../../platform/countries.ts';
 import type { EngineContext } from '../context.ts';
-import { decompressPieces } from '../plan/kept-contact-files.ts';
+import { openKeptContactFile } from '../plan/kept-contact-files.ts';
 import { createSuppressedAddressReader } from '../suppressions/import-suppressions.ts';
 
 /** A row of a kept contact file. */
@@ -27,14 +16,9 @@ export type FoundRow = {
   readonly lastLine: number;
   /** By column; undefined: the row could not be read. */
   readonly values: Readonly<Record<string, string>> | undefined;
-  /** Of a row that could not be read. */
+  /** The text of a row that could not be read. */
   readonly text: string;
 };
-
-const readingOptions = z.union([
-  z.object({ sheet: z.string() }),
-  z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
-]);
 
 export type SearchedRows = { readonly file: SearchedContactFile; readonly rows: readonly FoundRow[] };
 
@@ -64,9 +48,7 @@ async function findRows(
   isKnown: (line: number) => boolean,
 ): Promise<FoundRow[]> {
   return inSnapshot(ledger.pool, async (client) => {
-    const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-    const bytes = decompressPieces(readContactFilePieces(client, file));
-    const contacts = await openContactFile(bytes, file.name, options);
+    const contacts = await openKeptContactFile(client, file);
     try {
       const holds = createRowTest(address, file, contacts.header);
       return await collectRows(contacts, (row) => isKnown(row.line) || holds(row));
@@ -147,5 +129,61 @@ function createRowTest(
     if (row.kind === 'broken') return holds(row.text, '');
     const ownCountry = row.values[column] ?? '';
     return row.values.some((value) => holds(value, ownCountry));
+  };
+}
+
+/** Lines of a file, from 1; both ends belong to the range. */
+export type LineRange = { readonly line: number; readonly lastLine: number };
+
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/**
+ * Empties lines of a CSV file. All line ends stay, so every other row keeps its line number. A file that was packed
+ * with gzip comes out unpacked.
+ *
+ * @param encoding as it was read; in UTF-16 a character has two bytes
+ */
+export async function* blankLines(
+  bytes: AsyncGenerator<Buffer, void, undefined>,
+  name: string,
+  encoding: string,
+  ranges: readonly LineRange[],
+): AsyncGenerator<Buffer, void, undefined> {
+  const first = await bytes.next();
+  const whole = prepend(first, bytes);
+  const width = encoding.startsWith('utf-16') ? 2 : 1;
+  const low = encoding === 'utf-16be' ? 1 : 0;
+  const blanker = createBlanker(ranges, width, low);
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of isGzip(first.value || undefined) ? unpack(whole, name) : whole) {
+    const all = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    const end = all.length - (all.length % width);
+    rest = all.subarray(end);
+    yield blanker(all.subarray(0, end));
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** Counts lines as `TextLines` does: LF, CRLF and CR end one. */
+function createBlanker(ranges: readonly LineRange[], width: number, low: number): (bytes: Buffer) => Buffer {
+  let line = 1;
+  let afterReturn = false;
+  let at = 0;
+  return (bytes) => {
+    const kept = Buffer.alloc(bytes.length);
+    let length = 0;
+    for (let index = 0; index < bytes.length; index += width) {
+      const isOther = width === 2 && bytes[index + 1 - low] !== 0;
+      const code = isOther ? -1 : bytes[index + low];
+      if (afterReturn && code !== lineFeed) line++;
+      const isLineEnd = code === lineFeed || code === carriageReturn;
+      while ((ranges[at]?.lastLine ?? Number.POSITIVE_INFINITY) < line) at++;
+      const isBlanked = (ranges[at]?.line ?? Number.POSITIVE_INFINITY) <= line;
+      if (isLineEnd || !isBlanked) length += bytes.copy(kept, length, index, index + width);
+      if (code === lineFeed) line++;
+      afterReturn = code === carriageReturn;
+    }
+    return kept.subarray(0, length);
   };
 }

@@ -19,8 +19,7 @@ import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { compressPieces, decompressPieces } from '../plan/kept-contact-files.ts';
 import { channelsOf } from '../suppressions/own-suppressions.ts';
-import { blankLines } from './blank-lines.ts';
-import { type SearchedRows, searchContactFiles } from './contact-rows.ts';
+import { blankLines, type SearchedRows, searchContactFiles } from './contact-rows.ts';
 
 /** Why a run still has the person. `in_use`: another process makes a run from it. */
 export type LeftAlone = {
@@ -53,7 +52,7 @@ type Plan = {
  */
 export async function previewErasure(context: EngineContext, address: string): Promise<Erasure> {
   const plan = await planErasure(context, address);
-  const leftAlone = plan.traces.flatMap(holdOf);
+  const leftAlone = plan.traces.flatMap(whyLeftAlone);
   const kept = leftAlone.map(({ run }) => run);
   const reports = await countReportsWithAddress(context.ledger.pool, plan.words, kept);
   return sum(plan, leftAlone, reports);
@@ -80,9 +79,9 @@ export async function erasePerson(context: EngineContext, address: string, reaso
   const leftAlone: LeftAlone[] = [];
   let reports = 0;
   for (const trace of plan.traces) {
-    const held = holdOf(trace)[0];
-    const erased = held ? undefined : await eraseFromRun(context, trace, plan);
-    if (erased === undefined) leftAlone.push(held ?? { run: trace.run, why: 'in_use' });
+    const reason = whyLeftAlone(trace)[0];
+    const erased = reason ? undefined : await eraseFromRun(context, trace, plan);
+    if (erased === undefined) leftAlone.push(reason ?? { run: trace.run, why: 'in_use' });
     else reports += erased;
   }
   const kept = leftAlone.map(({ run }) => run);
@@ -140,7 +139,7 @@ function wordsWith(addresses: readonly string[]): string {
     : `(^|[^0-9])0{0,2}(${escaped})($|[^0-9])`;
 }
 
-function holdOf({ run, ended, unsettled }: AddressTrace): LeftAlone[] {
+function whyLeftAlone({ run, ended, unsettled }: AddressTrace): LeftAlone[] {
   if (!ended) return [{ run, why: 'not_over' }];
   return unsettled ? [{ run, why: 'unsettled' }] : [];
 }
@@ -178,9 +177,9 @@ async function rewriteFile(client: Transaction, { file, rows }: SearchedRows): P
 }
 
 function sum({ traces, files }: Plan, leftAlone: readonly LeftAlone[], reports: number): Erasure {
-  const held = new Set(leftAlone.map(({ run }) => run));
-  const erased = traces.filter(({ run }) => !held.has(run));
-  const rewritten = files.filter(({ file }) => !held.has(file.keptBy));
+  const left = new Set(leftAlone.map(({ run }) => run));
+  const erased = traces.filter(({ run }) => !left.has(run));
+  const rewritten = files.filter(({ file }) => !left.has(file.keptBy));
   return {
     runs: erased.map(({ run }) => run),
     recipients: erased.reduce((all, { requests }) => all + requests.length, 0),

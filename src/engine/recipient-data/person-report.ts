@@ -1,6 +1,5 @@
 import { mergeText } from '../../campaign/merge.ts';
 import { deliveryReportStates } from '../../domain/delivery-reports.ts';
-import type { CampaignFile, Keypad, MessageFields } from '../../domain/message.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import { type ListedDeliveryReport, listDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import { findRecipientHistories, type RecipientHistory } from '../../ledger/recipients/history.ts';
@@ -9,26 +8,13 @@ import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import { readAudit } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { listSuppressionsOfAddress } from '../suppressions/own-suppressions.ts';
-import { searchContactFiles } from './contact-rows.ts';
+import { type FoundRow, searchContactFiles } from './contact-rows.ts';
 
 /** A row of a kept contact file that has the address, or that a message to it was made from. */
-export type PersonRow = {
-  readonly run: string;
-  readonly file: string;
-  readonly line: number;
-  /** By column; undefined: the row could not be read. */
-  readonly values: Readonly<Record<string, string>> | undefined;
-  readonly text: string;
-};
+type PersonRow = Omit<FoundRow, 'lastLine'> & { readonly run: string; readonly file: string };
 
 /** A message as its recipient reads it, before the service fills placeholders of its own. */
-export type PersonMessage = {
-  readonly fields: MessageFields;
-  readonly destination: MessageFields;
-  readonly keypads: readonly Keypad[];
-  readonly files: readonly CampaignFile[];
-  readonly audio: MessageFields;
-};
+type PersonMessage = Omit<StoredMessage, 'run' | 'request'>;
 
 /** Everything that the ledger has of an address. */
 export type PersonReport = {
@@ -39,7 +25,7 @@ export type PersonReport = {
   /** Delivery reports and replies that belong to no known message. */
   readonly unmatchedReports: readonly ListedDeliveryReport[];
   readonly suppressions: readonly PagedSuppression[];
-  /** Of the runs that sent to it. The audit trail itself contains no address. */
+  /** The entries of the runs that sent to it. The audit trail itself contains no address. */
   readonly audit: readonly AuditEntry[];
 };
 

@@ -1,19 +1,8 @@
 import { z } from 'zod';
 import { createRowFilter } from '../../campaign/row-filter.ts';
-import {
-  type ContactFile,
-  closeContactFile,
-  delimiters,
-  encodings,
-  type FileFormat,
-  openContactFile,
-} from '../../contacts/contact-file.ts';
+import { type ContactFile, closeContactFile, type FileFormat } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
-import {
-  type KeptContactFile,
-  listContactFiles,
-  readContactFilePieces,
-} from '../../ledger/runs/contact-files.ts';
+import { type KeptContactFile, listContactFiles } from '../../ledger/runs/contact-files.ts';
 import {
   type ContactResult,
   findLimitLine,
@@ -21,10 +10,10 @@ import {
 } from '../../ledger/runs/contact-results.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
-import { decompressPieces } from '../plan/kept-contact-files.ts';
+import { openKeptContactFile } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
-export type ContactReport = {
+type ContactReport = {
   /** In order of first occurrence. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
@@ -34,7 +23,7 @@ export type ContactReport = {
 };
 
 /** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
-export type ReportedRow = {
+type ReportedRow = {
   readonly file: string;
   readonly line: number;
   /** By the report's columns; empty when the row could not be read. */
@@ -44,11 +33,6 @@ export type ReportedRow = {
   readonly result: ContactResult | undefined;
   readonly isBeyondLimit: boolean;
 };
-
-const readingOptions = z.union([
-  z.object({ sheet: z.string() }),
-  z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
-]);
 
 /**
  * Joins the kept contact files with the ledger's records, in constant memory.
@@ -78,9 +62,7 @@ export async function reportContacts<Result>(
     try {
       for (const file of kept) {
         if (file.dropped) throw new InputError([{ where: `run ${run}`, what: droppedText(file.name) }]);
-        const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-        const bytes = decompressPieces(readContactFilePieces(client, file));
-        opened.push({ kept: file, contacts: await openContactFile(bytes, file.name, options) });
+        opened.push({ kept: file, contacts: await openKeptContactFile(client, file) });
       }
       const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
       const limit = createLimitCheck(await findLimitLine(client, run), definition);

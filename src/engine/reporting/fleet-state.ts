@@ -6,7 +6,7 @@ import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import type { EngineContext } from '../context.ts';
 
 export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
-  /** Of all schedules; undefined when none is due again. */
+  /** The next one of all schedules; undefined when none is due again. */
   readonly nextTick: Date | undefined;
 };
 

@@ -14,8 +14,8 @@ export type RecipientReport = {
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
 };
 
-export type RecipientSearch = {
-  /** For numbers without a country code; excludes job numbers. */
+type RecipientSearch = {
+  /** The country of numbers without a country code; job numbers are not searched then. */
   readonly country?: string | undefined;
   /** Only runs of these accounts; null: all. */
   readonly accounts?: readonly string[] | null;
@@ -93,7 +93,7 @@ function readAddress(text: string, country: string | undefined, countryHint: str
 }
 
 /**
- * As `searchRecipient`, for `volley report recipient`.
+ * Searches as `searchRecipient` does, for `volley report recipient`.
  *
  * @throws InputError also when no run sent to it
  */

@@ -4,15 +4,13 @@ import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { RunPhase, RunSummary } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import { type ClockStep, findClockStep } from '../../ledger/limits/clock.ts';
-import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
-import { readWorkers } from '../../ledger/operations/workers.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun, readSummary } from '../runs/find-run.ts';
-import { waitsOf } from '../runs/waits.ts';
+import { readFleet, waitsOf } from '../runs/waits.ts';
 
 export type RunStatus = RunSummary & {
   readonly reason: string | null;
@@ -39,10 +37,9 @@ export async function requireStatus(
   return inSnapshot(ledger.pool, async (client) => {
     const summary = await readSummary(client, run);
     const progress = (await readDispatchProgress(client, [run])).get(run) ?? noSuchRun(run);
-    const { heldReason } = await readLocation(client);
-    const { workers } = await readWorkers(client);
+    const fleet = await readFleet(client);
     const { state, stateReason, phase, preemptedBy, refusal } = progress;
-    const waitsFor = waitsOf({ progress, held: heldReason, workers, now: now() });
+    const waitsFor = waitsOf({ progress, ...fleet, now: now() });
     const unapplied = await findUnappliedReports(client, now());
     return {
       ...summary,
@@ -53,7 +50,7 @@ export async function requireStatus(
       preemptedBy,
       refusal,
       clockStep: (await findClockStep(client, run)) ?? null,
-      held: formatReasonOrNull(heldReason),
+      held: formatReasonOrNull(fleet.onHold),
       unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
       notifications: await listRunNotifications(client, run),
     };

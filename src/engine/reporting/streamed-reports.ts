@@ -17,7 +17,7 @@ import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun } from '../runs/find-run.ts';
 
-export type CampaignReport = {
+type CampaignReport = {
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
   /** Call it before the first run or after the last. */
   readonly sums: () => Promise<readonly RunFigures[]>;
@@ -39,14 +39,14 @@ export async function reportCampaigns<Result>(
   });
 }
 
-export type FailureReport = {
+type FailureReport = {
   readonly run: string;
   readonly campaign: string;
   readonly kind: RunKind;
   readonly rows: AsyncIterable<readonly FailedRequest[]>;
 };
 
-/** In constant memory. @throws InputError when there is no such run */
+/** Reads in constant memory. @throws InputError when there is no such run */
 export async function reportFailures(context: EngineContext, run: string): Promise<FailureReport> {
   const { campaign, kind } = await requireRun(context, run);
   return { run, campaign, kind, rows: streamFailedRequests(context.ledger.pool, run) };

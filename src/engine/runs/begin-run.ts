@@ -8,7 +8,7 @@ import type { Transaction } from '../../ledger/session.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry, audited } from '../audit.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { noSuchRun, requireRun } from './find-run.ts';
@@ -43,7 +43,7 @@ export async function beginSending(
 export async function beginPlannedRun(
   context: EngineContext,
   runId: string,
-  accountNamed: (name: string) => Promise<Account>,
+  accountNamed: AccountNamed,
   alongside?: BeginOptions['alongside'],
 ): Promise<boolean> {
   const run = await requireRun(context, runId);
@@ -93,24 +93,6 @@ export function requireApproved(
 }
 
 /**
- * Leaves a run as it is that other processes have sent or stopped.
- *
- * @throws InputError when the account, or the key of hashed suppressions, is missing here
- */
-async function startByWorkers(
-  context: EngineContext,
-  runId: string,
-  accountNamed: (name: string) => Promise<Account>,
-): Promise<void> {
-  const run = await requireRun(context, runId);
-  await auditRefusedStart(context, run, async () => {
-    const account = await accountNamed(run.account);
-    const alongside = auditStart(context, runId);
-    requireApproved(runId, await beginSending(context, run, account, { includePaused: false, alongside }));
-  });
-}
-
-/**
  * A repeated request starts a run whose process ended between plan and start. A run that waits for approval stays.
  *
  * @returns whether it waits for approval
@@ -118,14 +100,30 @@ async function startByWorkers(
 export async function startUnlessWaiting(
   context: EngineContext,
   runId: string,
-  accountNamed: (name: string) => Promise<Account>,
+  accountNamed: AccountNamed,
 ): Promise<boolean> {
-  const { state } = await requireRun(context, runId);
+  const run = await requireRun(context, runId);
   const approval = await findApproval(context.ledger.pool, runId);
-  if (state !== 'planned') return false;
+  if (run.state !== 'planned') return false;
   if (approval && approval.approvedAt === null) return true;
-  await startByWorkers(context, runId, accountNamed);
+  await auditRefusedStart(context, run, () =>
+    beginByWorkers(context, run, accountNamed, { includePaused: false }),
+  );
   return false;
+}
+
+/** @returns the run's former state */
+async function beginByWorkers(
+  context: EngineContext,
+  run: Run,
+  accountNamed: AccountNamed,
+  { includePaused, reason }: { readonly includePaused: boolean; readonly reason?: string | undefined },
+): Promise<RunState> {
+  const account = await accountNamed(run.account);
+  const alongside = auditStart(context, run.run, reason);
+  const before = await beginSending(context, run, account, { includePaused, alongside });
+  requireApproved(run.run, before);
+  return before;
 }
 
 /**
@@ -136,15 +134,12 @@ export async function startUnlessWaiting(
 export async function resumeByWorkers(
   context: EngineContext,
   runId: string,
-  accountNamed: (name: string) => Promise<Account>,
+  accountNamed: AccountNamed,
   reason?: string,
 ): Promise<RunState> {
   const run = await requireRun(context, runId);
   return auditRefusedStart(context, run, async () => {
-    const account = await accountNamed(run.account);
-    const alongside = auditStart(context, runId, reason);
-    const before = await beginSending(context, run, account, { includePaused: true, alongside });
-    requireApproved(runId, before);
+    const before = await beginByWorkers(context, run, accountNamed, { includePaused: true, reason });
     if (!hasEnded(before)) return before;
     throw new InputError([{ where: `run ${runId}`, what: nothingLeftText(before) }]);
   });

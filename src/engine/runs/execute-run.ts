@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { heldLedgerAdvice } from '../../domain/hold-reasons.ts';
 import { formatReason, isInterruption } from '../../domain/reasons.ts';
 import { hasEnded, type RunSummary } from '../../domain/runs.ts';
-import type { Account } from '../../gateway/account.ts';
 import type { BeginOptions } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { auditEntry, recordRefusal } from '../audit.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
 import { drainDeadlines } from '../dispatch/drain.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { createOutageRetry, type OutageEvents } from '../dispatch/outage-retry.ts';
@@ -55,7 +54,6 @@ export type ExecuteOptions = Pick<BeginOptions, 'includePaused'> & {
  * Sends a planned, paused or interrupted run to its end, together with other workers. Requests that an ended process
  * was sending become `in_doubt`.
  *
- * @param accountNamed throws InputError for an unknown account
  * @param stop pauses the run and drains
  * @param includePaused false for a new run: if it is paused, an operator did it
  * @throws InputError when the run is missing or waits for approval, or its account or the key of hashed suppressions
@@ -71,7 +69,7 @@ export async function executeRun(
     includePaused = true,
     reason: given,
   }: ExecuteOptions & {
-    readonly accountNamed: (name: string) => Promise<Account>;
+    readonly accountNamed: AccountNamed;
     readonly stop: AbortSignal;
     readonly progress: RunProgress;
   },
@@ -116,13 +114,13 @@ export async function executeRun(
       const end = await retry(() => findEnd(context, runId, stop));
       // An operator has resumed the run, or an older ledger was restored.
       if (!end) {
-        const { held } = await retry(() => checkLedgerLocation(context));
-        if (held === null) {
+        const { onHold } = await retry(() => checkLedgerLocation(context));
+        if (onHold === null) {
           await sleep(recheckDelay, undefined, { signal: stop }).catch(() => undefined);
           continue;
         }
         const summary = await retry(() => requireSummary(context, runId));
-        return { kind: 'paused', reason: `${held} ${heldLedgerAdvice}`, summary };
+        return { kind: 'paused', reason: `${onHold} ${heldLedgerAdvice}`, summary };
       }
       trace('run finished', runId);
       return end;

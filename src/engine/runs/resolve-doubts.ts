@@ -1,7 +1,6 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Resolution } from '../../domain/runs.ts';
-import type { Account } from '../../gateway/account.ts';
 import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
 import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
@@ -10,13 +9,6 @@ import { listDoubtsOfGroup } from '../../ledger/runs/failed-recipients.ts';
 import { type Connection, inTransaction } from '../../ledger/session.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import {
-  type LookUpEnd,
-  type LookUpOptions,
-  type LookUpService,
-  lookUpRequests,
-  requireLookUp,
-} from '../dispatch/look-up-doubts.ts';
 import { requireRun, requireUnpurgedRun } from './find-run.ts';
 
 /**
@@ -30,7 +22,7 @@ export type NamedRequests = {
   readonly group?: string | undefined;
 };
 
-export type OperatorDecision = {
+type OperatorDecision = {
   readonly resolution: Resolution;
   readonly by: string;
   readonly reason: string;
@@ -150,20 +142,4 @@ async function requireDoubts(client: Connection, run: string, named: readonly st
   }
   if (problems.length > 0) throw new InputError(problems);
   return [...requests];
-}
-
-/**
- * Records which requests the service has.
- *
- * @throws InputError as `listNamedDoubts`, and without a status look-up
- */
-export async function lookUpDoubts(
-  context: EngineContext,
-  { account, ...service }: LookUpService & { readonly account: Account },
-  requests: NamedRequests,
-  options: LookUpOptions,
-): Promise<LookUpEnd> {
-  requireLookUp(account);
-  const doubts = { run: requests.run, pages: await listNamedDoubts(context, requests) };
-  return lookUpRequests(context, service, doubts, options);
 }

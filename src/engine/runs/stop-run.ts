@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
-import type { RunState } from '../../domain/runs.ts';
+import { hasEnded, type RunState } from '../../domain/runs.ts';
+import { findApproval } from '../../ledger/approvals/approvals.ts';
 import { cancelRun, pauseRun, type StopResult } from '../../ledger/runs/stop.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { maxDrain } from '../dispatch/drain.ts';
-import { noSuchRun } from './find-run.ts';
+import { nothingLeftText, requireApproved } from './begin-run.ts';
+import { noSuchRun, requireRun } from './find-run.ts';
 
 /** @throws InputError unless the run is planned or running */
 export async function pause(context: EngineContext, run: string, reason: string): Promise<void> {
@@ -41,7 +43,7 @@ function requireChanged(run: string, stopped: StopResult | undefined): void {
   throw new InputError([{ where: `run ${run}`, what: nothingToStopText(stopped.state) }]);
 }
 
-export function nothingToStopText(state: RunState): string {
+function nothingToStopText(state: RunState): string {
   return `The run is ${state} already; there is nothing to stop.`;
 }
 
@@ -57,4 +59,34 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
     if (!watch || watch.held === 0) return;
     await sleep(100);
   }
+}
+
+/**
+ * Says at once what cannot be done in this state, to a page that asks before it acts. The use cases check again.
+ *
+ * @throws InputError
+ */
+export async function requirePossible(
+  context: EngineContext,
+  run: string,
+  action: 'pause' | 'resume' | 'cancel',
+): Promise<void> {
+  const { state } = await requireRun(context, run);
+  const refuse = (what: string): never => {
+    throw new InputError([{ where: `run ${run}`, what }]);
+  };
+  if (!isPossible(action, state)) refuse(action === 'resume' ? resumeText(state) : nothingToStopText(state));
+  if (action !== 'resume') return;
+  const approval = await findApproval(context.ledger.pool, run);
+  if (approval && approval.approvedAt === null) requireApproved(run, 'unapproved');
+}
+
+function isPossible(action: 'pause' | 'resume' | 'cancel', state: RunState): boolean {
+  if (hasEnded(state)) return false;
+  if (action === 'pause') return state !== 'paused';
+  return action === 'cancel' || state !== 'running';
+}
+
+export function resumeText(state: RunState): string {
+  return state === 'running' ? 'The run is running already.' : nothingLeftText(state);
 }

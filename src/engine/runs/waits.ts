@@ -9,11 +9,11 @@ import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices
 export type WaitFacts = {
   readonly progress: DispatchProgress;
   /** Why the ledger is on hold. */
-  readonly held: HoldReason | null;
+  readonly onHold: HoldReason | null;
   /** Workers that run, of any run. */
   readonly workers: number;
   readonly now: Date;
-  /** Of the account, in force; undefined: not known here. */
+  /** The limits of the account in force; undefined: not known here. */
   readonly limits?: RateLimits | undefined;
   /** Requests and recipients per second now; undefined: not measured. */
   readonly rate?: { readonly requests: number; readonly recipients: number } | undefined;
@@ -21,12 +21,12 @@ export type WaitFacts = {
 
 /** The most important first. */
 export function waitsOf(facts: WaitFacts): RunWait[] {
-  const { progress, held } = facts;
+  const { progress, onHold } = facts;
   const { state, stateReason, counts } = progress;
   const inDoubt = counts.requests.in_doubt;
   const waits: RunWait[] = [];
-  if (held && (state === 'planned' || state === 'running'))
-    waits.push({ kind: 'ledger on hold', reason: held });
+  if (onHold && (state === 'planned' || state === 'running'))
+    waits.push({ kind: 'ledger on hold', reason: onHold });
   if (state === 'planned') {
     const needsApproval =
       stateReason !== null && typeof stateReason === 'object' && stateReason.kind === 'waits_for_approval';
@@ -39,10 +39,10 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
 }
 
 function runningWaits(facts: WaitFacts): RunWait[] {
-  const { progress, held, workers, limits, rate } = facts;
+  const { progress, onHold, workers, limits, rate } = facts;
   const cause = causeOf(progress);
-  if (workers === 0 || (!held && !cause && isLeftIdle(facts))) return [{ kind: 'worker' }];
-  if (held) return [];
+  if (workers === 0 || (!onHold && !cause && isLeftIdle(facts))) return [{ kind: 'worker' }];
+  if (onHold) return [];
   if (cause) return [cause];
   return limits && rate && isAtLimit(limits, rate) ? [{ kind: 'rate', limits }] : [];
 }
@@ -81,7 +81,13 @@ export async function readWaits(
   now: Date,
 ): Promise<ReadonlyMap<string, readonly RunWait[]>> {
   const progresses = await readDispatchProgress(client, runs);
-  const { heldReason: held } = await readLocation(client);
+  const fleet = await readFleet(client);
+  return new Map([...progresses].map(([run, progress]) => [run, waitsOf({ progress, ...fleet, now })]));
+}
+
+/** Reads what all runs need. */
+export async function readFleet(client: Connection): Promise<Pick<WaitFacts, 'onHold' | 'workers'>> {
+  const { heldReason: onHold } = await readLocation(client);
   const { workers } = await readWorkers(client);
-  return new Map([...progresses].map(([run, progress]) => [run, waitsOf({ progress, held, workers, now })]));
+  return { onHold, workers };
 }

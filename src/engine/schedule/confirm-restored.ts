@@ -28,7 +28,7 @@ type Restoration = {
 /** `requests`: how many became in doubt. */
 type DoubtedRun = { readonly run: string; readonly requests: number };
 
-export type Restored = {
+type Restored = {
   readonly doubted: readonly DoubtedRun[];
   /**
    * What this machine sent and the ledger lacks: runs of the ledger's former identity, and runs of any other ledger

@@ -1,13 +1,19 @@
 import { join } from 'node:path';
-import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
-import { nextTick, type Schedule } from '../../campaign/schedule.ts';
+import { type Campaign, checkCampaign } from '../../campaign/campaign.ts';
+import { nextTick, type Schedule, storedSchedule } from '../../campaign/schedule.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
+import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
-import { type ListedTick, listLatestTicks, listSchedules } from '../../ledger/schedules/schedules.ts';
+import {
+  type ListedSchedule,
+  type ListedTick,
+  listLatestTicks,
+  listSchedules,
+  listTicks,
+} from '../../ledger/schedules/schedules.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
-import { loadAccount } from '../load-account.ts';
-import { toTarget } from '../plan/prepare-campaign.ts';
+import { loadAccount, loadCampaign, sendingAccountOf } from '../load-definition.ts';
 import { listCampaigns } from './schedule-folder.ts';
 import type { ScheduleSource } from './start-ticks.ts';
 
@@ -16,7 +22,7 @@ type CampaignFile = {
   readonly file: string;
   /** Undefined: the file has a problem that leaves open what it is. */
   readonly campaign: Campaign['value'] | undefined;
-  /** Of the file itself and of its account. Its contact files and attachments are not read. */
+  /** What is wrong in the file itself and its account. Its contact files and attachments are not read. */
   readonly problems: readonly Problem[];
 };
 
@@ -29,11 +35,11 @@ export type DescribedCampaign = CampaignFile & {
 export type CampaignSchedule = {
   readonly times: Schedule;
   readonly next: readonly Date[];
-  /** When a process last kept it; undefined: never. */
-  readonly keptAt: Date | undefined;
+  /** When a process last recorded its ticks; undefined: never. */
+  readonly recordedAt: Date | undefined;
 };
 
-export type ShownCampaigns = {
+type ShownCampaigns = {
   /** Whose campaigns are shown; null: all, also files that cannot be read. */
   readonly accounts: readonly string[] | null;
   /** How many of the latest ticks of each. */
@@ -52,7 +58,7 @@ export async function describeCampaigns(
   const files: CampaignFile[] = [];
   for (const name of names) files.push(await readCampaignFile(name, source, known));
   const visible = files.filter((file) => isVisible(file, shown.accounts));
-  return describeSchedules(context, visible, shown);
+  return withSchedules(context, visible, shown);
 }
 
 /** @returns undefined for a file that is not there, or of another account */
@@ -65,7 +71,7 @@ export async function describeCampaign(
   if (!(await listCampaigns(source.folder, source.settings)).includes(file)) return undefined;
   const read = await readCampaignFile(file, source, new Map());
   if (!isVisible(read, shown.accounts)) return undefined;
-  const [described] = await describeSchedules(context, [read], shown);
+  const [described] = await withSchedules(context, [read], shown);
   return described;
 }
 
@@ -108,11 +114,11 @@ async function readCampaignFile(
   let campaign: Campaign | undefined;
   try {
     const path = join(folder, file);
-    campaign = readCampaign(await readText(path, settings, 'campaign'), path);
+    campaign = await loadCampaign(path, settings);
     const { account: name } = campaign.value;
     const account = known.get(name) ?? (await loadAccount(name, settings, campaign.locate(['account'])));
     known.set(name, account);
-    checkCampaign(campaign, toTarget(account));
+    checkCampaign(campaign, sendingAccountOf(account));
     return { file, campaign: campaign.value, problems: [] };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -120,7 +126,7 @@ async function readCampaignFile(
   }
 }
 
-async function describeSchedules(
+async function withSchedules(
   { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
   files: readonly CampaignFile[],
   { accounts, ...counts }: ShownCampaigns,
@@ -130,15 +136,15 @@ async function describeSchedules(
     listSchedules(ledger.pool),
     listLatestTicks(ledger.pool, names, counts.ticks, accounts),
   ]);
-  const kept = new Map(schedules.map((each) => [each.schedule, each]));
+  const recorded = new Map(schedules.map((each) => [each.schedule, each]));
   const ticks = Map.groupBy(latest, ({ schedule }) => schedule);
   return files.map((file) => {
     const times = file.campaign?.schedule;
-    const record = kept.get(file.file);
+    const record = recorded.get(file.file);
     const schedule = times && {
       times,
       next: nextTicks(times, now(), counts.next),
-      keptAt: record?.active ? record.recordedUntil : undefined,
+      recordedAt: record?.active ? record.recordedUntil : undefined,
     };
     return { ...file, schedule, ticks: ticks.get(file.file) ?? [] };
   });
@@ -150,4 +156,26 @@ export function nextTicks(times: Schedule, now: Date, count: number): Date[] {
   for (let tick = nextTick(times, now); tick && ticks.length < count; tick = nextTick(times, tick))
     ticks.push(tick);
   return ticks;
+}
+
+/** `next`: null when the campaign never runs again or its file is missing. */
+type UpcomingSchedule = Omit<ListedSchedule, 'times' | 'recordedUntil'> & {
+  readonly times: Schedule;
+  readonly next: Date | null;
+};
+
+type FormattedTick = Omit<ListedTick, 'reason'> & { readonly reason: string | null };
+
+export async function describeSchedules(
+  { ledger, now }: EngineContext,
+  limit: number,
+): Promise<{ readonly schedules: readonly UpcomingSchedule[]; readonly ticks: readonly FormattedTick[] }> {
+  const time = now();
+  const schedules = (await listSchedules(ledger.pool)).map(({ times, recordedUntil: _, ...schedule }) => {
+    const written = storedSchedule.parse(times);
+    const next = schedule.active ? (nextTick(written, time) ?? null) : null;
+    return { ...schedule, times: written, next };
+  });
+  const ticks = await listTicks(ledger.pool, limit);
+  return { schedules, ticks: ticks.map((tick) => ({ ...tick, reason: formatReasonOrNull(tick.reason) })) };
 }

@@ -3,7 +3,6 @@ import { storedSchedule } from '../../campaign/schedule.ts';
 import type { Actor } from '../../domain/access.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import type { TickReason } from '../../domain/reasons.ts';
-import type { Account } from '../../gateway/account.ts';
 import {
   type DueTick,
   endTick,
@@ -13,7 +12,7 @@ import {
   tryScheduleLock,
 } from '../../ledger/schedules/ticks.ts';
 import { inSession } from '../../ledger/session.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
 import { NothingNewError, type UnmovedFile } from '../plan/contact-patterns.ts';
 import { startCampaign } from '../plan/start-campaign.ts';
 import { auditStart, beginPlannedRun } from '../runs/begin-run.ts';
@@ -30,8 +29,7 @@ export type ScheduleSource = {
   /** Relative to the working folder. */
   readonly folder: string;
   readonly settings: Settings;
-  /** @throws InputError for an account that this process does not have */
-  readonly accountNamed: (name: string) => Promise<Account>;
+  readonly accountNamed: AccountNamed;
 };
 
 /**

@@ -32,8 +32,8 @@ export async function watchSchedules(
   while (!stop.aborted) {
     try {
       // The former ledger may already have sent what is due here.
-      const { held } = await checkLedgerLocation(context);
-      if (held !== null) throw new Error(`the ledger is held: ${held}`);
+      const { onHold } = await checkLedgerLocation(context);
+      if (onHold !== null) throw new Error(`the ledger is on hold: ${onHold}`);
       const read = await readScheduleFolder(folder);
       await recordSchedules(context, read);
       const problems = JSON.stringify(read.unreadable);

@@ -9,7 +9,7 @@ import { importSuppressions, type ListedAddress } from '../../ledger/suppression
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-export type SuppressionImport = {
+type SuppressionImport = {
   /** Rows of the file, including unreadable ones. */
   readonly read: number;
   /** New suppressions, one per address and channel. */

@@ -3,7 +3,7 @@ import { type Channel, channels } from '../../domain/message.ts';
 import { listSuppressions } from '../../ledger/suppressions/list.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
 import type { EngineContext } from '../context.ts';
-import { loadAccounts } from '../load-account.ts';
+import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 
 /** The accounts that a caller may see, and those whose suppressions they obey. */

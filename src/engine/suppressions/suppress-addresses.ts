@@ -11,7 +11,7 @@ import { didYouMean } from '../../platform/suggestions.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath } from '../definition-files.ts';
-import { loadAccounts } from '../load-account.ts';
+import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 
 /** All or none. @returns the number of new ones; others keep their reason */

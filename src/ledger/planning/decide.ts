@@ -1,9 +1,10 @@
+import type { CostTotal } from '../../domain/rates.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { countContacts, listRepeated, listSuppressedReasons } from './count-contacts.ts';
 import { cutAtLimit } from './cut-at-limit.ts';
-import { type BillingTotal, type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
+import { type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
 import { handleDuplicates } from './remove-duplicates.ts';
 import { findAncestors, findRelatives, removeReached, toComparedRuns } from './remove-reached.ts';
 import { removeListed, removeSuppressed } from './remove-suppressed.ts';
@@ -42,7 +43,7 @@ export async function decideContacts(
     beyondLimit,
     reached,
     repeated: await listRepeated(client, rules.identity),
-    suppressedBecause:
+    suppressedReasons:
       counts.contacts.suppressed === 0 ? [] : await listSuppressedReasons(client, rules.channel),
   };
 }
@@ -115,8 +116,8 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
   await client.query('ANALYZE sized_envelopes');
 }
 
-async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
-  const { rows } = await client.query<BillingTotal>(`
+async function sumBilling(client: Transaction): Promise<CostTotal[]> {
+  const { rows } = await client.query<CostTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", 0 AS "tariffIndex",
            sum(z.recipients)::integer AS recipients, sum(z.parts)::float8 AS parts, NULL AS example
     FROM sized_envelopes z
@@ -127,8 +128,8 @@ async function sumBilling(client: Transaction): Promise<BillingTotal[]> {
   return rows;
 }
 
-async function sumBillingByTariff(client: Transaction): Promise<BillingTotal[]> {
-  const { rows } = await client.query<BillingTotal>(`
+async function sumBillingByTariff(client: Transaction): Promise<CostTotal[]> {
+  const { rows } = await client.query<CostTotal>(`
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff AS "tariffIndex",
            count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example
     FROM staged_contacts s

@@ -17,7 +17,7 @@ import type { PlannedRun } from './planned-run.ts';
 import { insertKeys } from './remove-duplicates.ts';
 import { lockLineage } from './remove-reached.ts';
 import { dropStagingTables } from './staging-tables.ts';
-import { insertWindows, readWindowTotals } from './windows.ts';
+import { insertWindows } from './windows.ts';
 
 /**
  * Turns the staged contacts of this session into a planned run: decides them, and writes what is sent. It is one
@@ -36,9 +36,8 @@ export async function expandRun(
 async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | null): Promise<void> {
   if (run.sourceRun !== null || run.origins.length > 0) await lockLineage(client, run.campaign);
   const decided = await decideContacts(client, run, { hashKey });
-  run.checkPlan(decided);
+  await run.checkPlan(client, decided);
   const windowed = run.window !== undefined;
-  run.checkForecast?.(await readWindowTotals(client, windowed));
   await insertRun(client, run, decided);
   if (windowed) await insertWindows(client, run.run);
   await insertOrigins(client, run);

@@ -1,13 +1,13 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rates.ts';
 import type { DuplicateContacts, ReachedContacts, SuppressedReason } from '../../domain/rejected-contacts.ts';
 import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
 import type { BeyondLimit } from './cut-at-limit.ts';
-import type { PlanWindow, WindowTotals } from './windows.ts';
+import type { PlanWindow } from './windows.ts';
 
 /** Excludes addresses of messages since then; `campaign` null: of any campaign. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
@@ -51,23 +51,21 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   readonly files: FileSource;
   /** Requests to send and settle before any other; null: none. */
   readonly canary: number | null;
-  /** Checks the deadline; by throwing it prevents the run. */
-  readonly checkForecast?: ((portions: readonly WindowTotals[]) => void) | undefined;
   readonly priority: Priority;
   /** Queues the first slices, in the same transaction. */
   readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit; by throwing it prevents the run. */
   readonly complete?: ((client: Transaction) => Promise<unknown>) | undefined;
   /** By throwing it prevents the run. */
-  readonly checkPlan: (decided: Decided) => void;
+  readonly checkPlan: (client: Transaction, decided: Decided) => Promise<unknown> | undefined;
   readonly createdAt: Date;
 };
 
 /** What would be sent, and what would not. */
 export type Decided = PlannedCounts & {
-  readonly totals: readonly BillingTotal[];
+  readonly totals: readonly CostTotal[];
   /** The reasons of the first suppressed contacts. */
-  readonly suppressedBecause: readonly SuppressedReason[];
+  readonly suppressedReasons: readonly SuppressedReason[];
   /** What would be sent without the limit; null: there is none. */
   readonly beyondLimit: BeyondLimit | null;
   /** By the earlier run that reached them, or may. */
@@ -82,18 +80,6 @@ export type PlannedCounts = {
   readonly requests: number;
   /** One that is sent in several windows counts several times. */
   readonly envelopes: number;
-};
-
-/** Recipients with the same payer and tariff. `parts`: SMS parts, null in other channels. */
-export type BillingTotal = {
-  readonly subAccount: string | null;
-  readonly chargeCode: string | null;
-  /** Index of the tariff in the run's rates. */
-  readonly tariffIndex: number;
-  readonly recipients: number;
-  readonly parts: number | null;
-  /** The alphabetically first address; null: the run has one tariff. */
-  readonly example: string | null;
 };
 
 export function hasTariffs({ rates }: Pick<PlanRules, 'rates'>): boolean {

@@ -1,13 +1,12 @@
-import type { RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rates.ts';
 import type { Connection } from '../session.ts';
-import type { BillingTotal } from './planned-run.ts';
 
 /**
  * Sums what a run was planned to send, by payer and tariff, as `checkPlan` got it. Reads every recipient: a second for
  * a million. What a purge has erased is not counted.
  */
-export async function sumPlannedRun(client: Connection, run: string): Promise<BillingTotal[]> {
-  const { rows } = await client.query<BillingTotal>(
+export async function sumPlannedRun(client: Connection, run: string): Promise<CostTotal[]> {
+  const { rows } = await client.query<CostTotal>(
     `
     SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff AS "tariffIndex",
            sum(s.recipients)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example

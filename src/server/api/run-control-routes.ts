@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
-import { startOnce } from '../../engine/access/once-per-key.ts';
+import { startOnce } from '../../engine/access/start-by-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeSchedules } from '../../engine/schedule/describe-schedules.ts';
+import { describeSchedules } from '../../engine/schedule/describe-campaigns.ts';
 import { listCampaigns } from '../../engine/schedule/schedule-folder.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';

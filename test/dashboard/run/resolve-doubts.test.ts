@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/resolve-doubts.ts';
 import { InputError } from '../../../src/domain/problems.ts';
-import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
+import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';

@@ -118,7 +118,7 @@ test('one of a thing is one, not many, and nothing is said to be nothing', () =>
     cost: { kind: 'unknown', why: 'no rates' },
     budget: null,
     approval: undefined,
-    leftOut: [],
+    rejections: [],
     windows: [],
   } as const;
   const { head } = inState('planned');

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openRenewedToken, renewedTokenLifetime } from '../../../src/engine/access/renewed-token.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { expect, test } from 'vitest';
+import { openRenewedToken, renewedTokenLifetime } from '../../../src/engine/access/tokens.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const request = (name: string) => ({ name, owner: 'ann', scope: 'admin', accounts: null }) as const;
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import {
   completeRun,
   dumpOf,
@@ -22,11 +16,7 @@ import {
   withKey,
 } from '../../support/purges.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

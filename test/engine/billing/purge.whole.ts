@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
@@ -12,7 +12,7 @@ import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
 import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import {
   completeRun,
   dumpOf,
@@ -25,11 +25,7 @@ import {
 import { createAllRequestRows, createRequestRows } from '../../support/request-rows.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 beforeEach(async () => {
   await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(`

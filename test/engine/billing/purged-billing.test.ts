@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeBilling } from '../../../src/cli/commands/billing-report.ts';
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { billingDimensions } from '../../../src/ledger/billing/report.ts';
@@ -8,16 +8,12 @@ import { allBilling } from '../../support/billing.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { dumpOf, findTexts, withKey } from '../../support/purges.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const limit = { before: new Date('2031-01-01T00:00:00Z'), alsoInDoubt: true };
 const asOf = new Date('2031-01-02T00:00:00Z');

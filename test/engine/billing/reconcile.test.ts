@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -15,15 +15,11 @@ import {
   november,
   reconcile,
 } from '../../support/invoices.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { inOrder } from '../../support/sheets.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 beforeEach(() => emptyLedger(opened.ledger.pool));
 
 function at<Item>(items: readonly Item[], index: number): Item {

@@ -3,7 +3,7 @@ import { bookBilling, closeMonth } from '../../../src/engine/billing/billing.ts'
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { applyRetention, previewRetention } from '../../../src/engine/billing/retention.ts';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
-import { checkCounts } from '../../../src/engine/doctor/counts.ts';
+import { checkCounts } from '../../../src/engine/doctor/work.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createBookedCosts } from '../../../src/engine/billing/run-costs.ts';
 import { createWorld, performStep, type World } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 /** Four requests of one slice, at 0.10 each. */
 async function planFour(): Promise<World> {

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type AccountBreaker, createAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
 import { anAccount } from '../../support/account.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
 const refusal = { reason: 'HTTP 503', requestedWait: undefined, probeId: undefined };
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 beforeEach(async () => {
   await opened.ledger.pool.query('DELETE FROM account_breakers');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonToStop } from '../../../src/engine/dispatch/fail-fast.ts';
+import { reasonToStop } from '../../../src/engine/dispatch/slice-dispatcher.ts';
 
 const plenty = 1_000;
 

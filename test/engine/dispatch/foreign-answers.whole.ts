@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
 import { accountAt, execute } from '../../support/execute.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, type SendReply, sendPeer } from '../../support/send-peer.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 function planRun(requests: number, dispatch: object = {}, canary: number | null = null): Promise<string> {
   const definition = { dispatch: { concurrency: 16, retries: 1, ...dispatch } };

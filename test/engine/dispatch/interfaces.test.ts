@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Channel, Format, InterfaceName } from '../../../src/domain/message.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
@@ -6,23 +6,13 @@ import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { credentialsFor } from '../../support/messages.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
 /** Runs through interfaces other than REST 2.02 in JSON. */
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 function accountFor(name: InterfaceName, format: Format, baseUrl: string): Account {
   return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
 import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
@@ -9,17 +9,14 @@ import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts'
 import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { sendPeer } from '../../support/send-peer.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
 
 /** A fault of Volley must never look as if nothing was sent. */
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 /** A slice of three requests. */
 async function openSlice() {
@@ -54,6 +51,7 @@ async function openSlice() {
     retries: 0,
     bisect: false,
     isLeaseValid: () => true,
+    giveUpIfRefused: async () => false,
     ensureLease: async () => true,
     isWindowOpen: () => true,
     stop: never,
@@ -118,5 +116,5 @@ test('after a claim that could not be marked, no accepted request counts as reco
   await checkpoint.whenRecorded();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(recorded).toEqual([]);
-  await expect(checkpoint.returnClaim({ after: slice.last, to: 0 })).rejects.toThrow('no space');
+  await expect(checkpoint.releaseClaim({ after: slice.last, to: 0 })).rejects.toThrow('no space');
 });

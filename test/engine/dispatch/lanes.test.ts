@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
-import { createLanes } from '../../../src/engine/dispatch/lanes.ts';
+import { createLanes } from '../../../src/engine/dispatch/work-slice.ts';
 
 type Work = (item: number) => Promise<void>;
 

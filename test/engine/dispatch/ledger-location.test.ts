@@ -3,22 +3,21 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMemoryClaimMarks } from '../../../src/domain/claim-marks.ts';
 import { checkLedgerLocation, requireSendableLedger } from '../../../src/engine/dispatch/ledger-location.ts';
 import { confirmRestored } from '../../../src/engine/schedule/confirm-restored.ts';
 import { readLocation } from '../../../src/ledger/location/location.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let home: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   home = await mkdtemp(join(tmpdir(), 'volley-test-'));
 });
-afterAll(() => opened.close());
 beforeEach(async () => {
   await opened.ledger.pool.query(
     'UPDATE ledger_location SET location = NULL, held_at = NULL, held_reason = NULL, incomplete = false',

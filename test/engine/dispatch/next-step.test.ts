@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/engine/dispatch/attempt.ts';
+import type { Outcome } from '../../../src/engine/dispatch/next-step.ts';
 import {
   nextStep,
   type Step,

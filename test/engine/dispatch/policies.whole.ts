@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import type { RunSummary } from '../../../src/domain/runs.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
@@ -9,15 +9,12 @@ import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { cancel, pause, waitUntilIdle } from '../../../src/engine/runs/stop-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import { anAccount } from '../../support/account.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, sendPeer } from '../../support/send-peer.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const never = new AbortController().signal;
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };

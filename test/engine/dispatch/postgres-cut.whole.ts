@@ -1,24 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
 import { leaseSeconds } from '../../../src/ledger/slices/queue.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { executeIn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type Cut, type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts';
 import { sendPeer } from '../../support/send-peer.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let proxy: PostgresProxy;
 /** Connects through the proxy. */
 let engine: Ledger;
 beforeAll(async () => {
-  opened = await openTestLedger();
   proxy = await startPostgresProxy(opened.url);
   engine = await openLedger({ connectionString: proxy.url }, 'test database');
 });
 afterAll(async () => {
   await engine.close();
   await proxy[Symbol.asyncDispose]();
-  await opened.close();
 });
 
 const advance: Omit<Cut, 'executed'> = { statement: /^\s*WITH step AS MATERIALIZED/, after: 2 };

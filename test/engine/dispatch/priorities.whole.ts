@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Priority } from '../../../src/domain/runs.ts';
 import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import type { DispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { anAccount } from '../../support/account.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
 import { planSlicedRun } from '../../support/slices.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const never = new AbortController().signal;
 

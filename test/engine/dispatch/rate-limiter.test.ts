@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
 import {
   createRateLimiter,
@@ -7,13 +7,9 @@ import {
   type Timer,
 } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 let name = '';
 let accounts = 0;

@@ -1,14 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
 import { accountAt, execute } from '../../support/execute.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 /** As another session sees it. */
 async function ledgerRecordOf(messageId: string): Promise<unknown> {

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createRunFiles, toOutgoingRequest } from '../../../src/engine/dispatch/run-files.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import type { ClaimedRequest } from '../../support/requests.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planContacts(opened.ledger, aRun(), [
     aContact(2, { envelope: aStatement('a.pdf') }),
     aContact(3, { envelope: aStatement('b.pdf') }),
   ]);
 });
-afterAll(() => opened.close());
 
 function aStatement(path: string) {
   return anEnvelope(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
 import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
@@ -8,22 +8,12 @@ import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { accountAt, execute } from '../../support/execute.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const claimed = {
   request: 1,
@@ -55,6 +45,7 @@ async function send(
     retries: 0,
     bisect: false,
     isLeaseValid: () => false,
+    giveUpIfRefused: async () => false,
     ensureLease: async () => true,
     isWindowOpen: () => true,
     stop: never,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { isOpen, type WindowRule } from '../../../src/campaign/window.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import { windowPlanner } from '../../../src/engine/dispatch/windows.ts';
@@ -12,22 +12,12 @@ import { anAccount } from '../../support/account.ts';
 import { startClock, type TestClock } from '../../support/clock.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { readJournal } from '../../support/journal.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM volley_queue.job');
   await emptyLedger(opened.ledger.pool);

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkCounts } from '../../../src/engine/doctor/counts.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { expect, test } from 'vitest';
+import { checkCounts } from '../../../src/engine/doctor/work.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 test('doctor counts the newest runs anew, and names a count that is wrong', async () => {
   const { pool } = opened.ledger;

@@ -1,16 +1,13 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFollower } from '../../../src/engine/events/follow-runs.ts';
 import type { RunEvent } from '../../../src/ledger/events/event.ts';
 import { compactOutcomes } from '../../../src/ledger/requests/compact.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 /** A run of 100 requests in one slice, and a follower that has looked once. */
 async function followNewRun() {

@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { listFailedRecipients } from '../../../src/ledger/runs/failed-recipients.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { openTestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { planReportableRun, reportedAt } from '../../support/reportable-run.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let run: string;
 let live: LiveRuns;
 let time = 0;
 const settings = { environment: {}, workingFolder: '/' };
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planReportableRun(opened.context);
   const context = { ...opened.context, monotonic: () => time };
   live = createLiveRuns(context, settings);
 });
-afterAll(() => opened.close());
 
 const readRun = async () => (await live.read(run)) ?? expect.fail('there is no run');
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLiveRunLists } from '../../../src/engine/live/run-list.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { reportedAt } from '../../support/reportable-run.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0', from: null, until: null }]] };
 const payers = [{ SubAccount: 'North' }];

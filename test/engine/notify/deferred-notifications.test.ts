@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeferredNotifications } from '../../../src/engine/notify/deferred-notifications.ts';
+import { createDeferredNotifications } from '../../../src/engine/notify/notifier.ts';
 
 test('a deferred notification is due again after half a minute and causes one warning', () => {
   let now = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { notifyBackoff } from '../../../src/engine/notify/notify-backoff.ts';
+import { notifyBackoff } from '../../../src/engine/notify/notifier.ts';
 
 test('the backoff doubles from five seconds to ten minutes', () => {
   expect([1, 2, 3, 7, 8, 9, 1_000].map((attempts) => notifyBackoff(attempts, 0) / 1_000)).toEqual([

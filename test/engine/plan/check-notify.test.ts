@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { webhookSecret } from '../../support/webhook-peer.ts';
-import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';
+import {
+  accountsYaml,
+  makeWorkspace,
+  settingsIn,
+  smsCampaignYaml,
+  type Workspace,
+} from '../../support/workspace.ts';
 
 let workspace: Workspace;
 beforeAll(async () => {
@@ -17,14 +23,11 @@ afterAll(() => workspace[Symbol.asyncDispose]());
 async function check(target: string): Promise<void> {
   await workspace.write('campaign.yaml', `${smsCampaignYaml}notify:\n  - ${target}\n`);
   const environment = {
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-    VOLLEY_SANDBOX_TOKEN: 'x',
     NOTIFY_KEY: webhookSecret,
     NOTIFY_WEAK: 'whsec_c2hvcnQ=',
     NOTIFY_ELSEWHERE: 'http://other.example/hidden-path',
   };
-  const prepared = await prepareCampaign('campaign.yaml', { workingFolder: workspace.folder, environment });
+  const prepared = await prepareCampaign('campaign.yaml', settingsIn(workspace, environment));
   await prepared.close();
 }
 

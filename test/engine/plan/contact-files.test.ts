@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { Delimiter } from '../../../src/contacts/contact-file.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
@@ -11,16 +11,12 @@ import type { StandardInput } from '../../../src/engine/settings.ts';
 import { bytesOf } from '../../support/bytes.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { encode, type Written } from '../../support/encode.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, makeWorkspace, settingsIn, type Workspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let workspace: Workspace;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
 });
@@ -53,15 +49,8 @@ ${keys}
 message: { Message: "Hi [[name]]" }
 `,
   );
-  const environment = {
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-    VOLLEY_SANDBOX_TOKEN: 'x',
-  };
-  const settings = { workingFolder: workspace.folder, environment };
-  return prepareCampaign('night/campaign.yaml', standardInput ? { ...settings, standardInput } : settings, {
-    contactFiles: contacts,
-  });
+  const settings = { ...settingsIn(workspace), standardInput };
+  return prepareCampaign('night/campaign.yaml', settings, { contactFiles: contacts });
 }
 
 const problems = (given: Given) => problemsRejected(() => prepare(given));

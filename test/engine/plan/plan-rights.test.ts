@@ -7,7 +7,7 @@ import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { createBareDatabase, createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openLedgerIn, type TestLedger } from '../../support/ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, makeWorkspace, settingsIn, type Workspace } from '../../support/workspace.ts';
 
 let database: TestDatabase;
 let opened: TestLedger;
@@ -48,15 +48,7 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-const prepare = (): Promise<PreparedCampaign> =>
-  prepareCampaign('campaign.yaml', {
-    workingFolder: workspace.folder,
-    environment: {
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-      VOLLEY_SANDBOX_TOKEN: 'x',
-    },
-  });
+const prepare = (): Promise<PreparedCampaign> => prepareCampaign('campaign.yaml', settingsIn(workspace));
 
 async function previewAsReader() {
   const url = new URL(database.url);

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
@@ -12,31 +12,20 @@ import { contactSheet, type ReportedState, reportedStates } from '../../../src/r
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, makeWorkspace, settingsIn, type Workspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let workspace: Workspace;
 let settings: Settings;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
-  settings = {
-    workingFolder: workspace.folder,
-    environment: {
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-      VOLLEY_SANDBOX_TOKEN: 'x',
-    },
-  };
+  settings = settingsIn(workspace);
   await emptyLedger(opened.ledger.pool);
   return () => workspace[Symbol.asyncDispose]();
 });

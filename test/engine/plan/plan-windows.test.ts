@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
@@ -12,24 +12,18 @@ import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { plainScreen } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { settingsIn } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const opened = useTestLedger();
+const workspace = useWorkspace();
 let context: EngineContext;
 /** Friday evening in Auckland, afternoon in Perth. */
 const now = new Date('2026-11-20T08:00:00Z');
-beforeAll(async () => {
-  opened = await openTestLedger();
+beforeAll(() => {
   context = { ...opened.context, now: () => now };
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
@@ -57,13 +51,7 @@ ${more}
 }
 
 async function prepare() {
-  const environment = {
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_TOKEN: 'x',
-    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-  };
-  const settings = { workingFolder: workspace.folder, environment };
-  return prepareCampaign('campaign.yaml', settings, { keeps: 'files' });
+  return prepareCampaign('campaign.yaml', settingsIn(workspace), { keeps: 'files' });
 }
 
 const preview = async (): Promise<Preview> => previewCampaign(await prepare(), context);

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPlannedRuns } from '../../../src/engine/plan/planned-run.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 test('a plan is added up however long it takes, which for a million recipients is more than a second', async () => {
   const { ledger, context } = opened;

@@ -166,13 +166,6 @@ describe('prepareCampaign reports before reading on', () => {
     expect(await problems()).toEqual([`night/campaign.yaml:10: ${what}`]);
   });
 
-  test('a missing contact file is reported at its location in the campaign', async () => {
-    await change('lists/contacts.csv', 'lists/none.csv');
-    expect(await problems()).toEqual([
-      'night/campaign.yaml:5:9: The contact file night/lists/none.csv cannot be read (it does not exist).',
-    ]);
-  });
-
   test('a contact file that is a folder is reported', async () => {
     await change('lists/contacts.csv', 'lists');
     expect(await problems()).toEqual(['night/lists: This is a folder; expected a CSV file.']);
@@ -204,23 +197,6 @@ describe('prepareCampaign reports before reading on', () => {
     await change('account: main', 'account: mian');
     expect(await problems()).toEqual([
       'night/campaign.yaml:2:10: accounts.yaml has no account "mian". Did you mean "main"? Its accounts: main.',
-    ]);
-  });
-
-  test('an interface that lacks the channel is reported', async () => {
-    const soap = 'interface: soap-tts\n    sender: ann\n    token: ${TOKEN}';
-    await workspace.write('accounts.yaml', accounts.replace('interface: rest-2.02', soap));
-    expect(await problems()).toEqual([
-      'night/campaign.yaml:3:10: Interface soap-tts of account "main" has no channel "sms"; expected tts.',
-    ]);
-  });
-
-  test("text that the account's format cannot carry is reported", async () => {
-    await change('"Hi [[name]]"', '"Hi \\a [[name]]"');
-    await prepare();
-    await workspace.write('accounts.yaml', accounts.replace('rest-2.02', 'rest-2.02\n    format: xml'));
-    expect(await problems()).toEqual([
-      'night/campaign.yaml:9:12: "message.Message": contains U+0007, which XML cannot carry.',
     ]);
   });
 

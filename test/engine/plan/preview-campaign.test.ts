@@ -6,23 +6,15 @@ import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan
 import type { Preview } from '../../../src/engine/plan/preview.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import type { Settings } from '../../../src/engine/settings.ts';
-import { anEnvelope, openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { anEnvelope } from '../../support/ledger.ts';
 import { liveHeap } from '../../support/live-heap.ts';
+import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, settingsIn } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const opened = useTestLedger();
+const workspace = useWorkspace();
 
 type Parts = {
   readonly message: string;
@@ -33,8 +25,6 @@ type Parts = {
   /** Further keys of the campaign. */
   readonly more?: string;
 };
-
-/** Of the last prepared campaign. */
 
 async function prepare(
   rows: readonly string[],
@@ -51,18 +41,7 @@ message: ${message}
 dispatch: { chunkSize: ${chunkSize} }
 ${more}`,
   );
-  return prepareCampaign('campaign.yaml', settings(), { keeps: 'files' });
-}
-
-function settings(): Settings {
-  return {
-    workingFolder: workspace.folder,
-    environment: {
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-      VOLLEY_SANDBOX_TOKEN: 'x',
-    },
-  };
+  return prepareCampaign('campaign.yaml', settingsIn(workspace), { keeps: 'files' });
 }
 
 const preview = async (rows: readonly string[], parts: Parts): Promise<Preview> =>
@@ -243,7 +222,7 @@ message: { Message: Hello }
   const previewOf = async (campaign: string): Promise<Preview> => {
     await workspace.write('contacts.csv', 'Mobile,first_name,code\n0412000001,Ann,A\n0412000002,Bob,B\n');
     await workspace.write('campaign.yaml', campaign);
-    return previewCampaign(await prepareCampaign('campaign.yaml', settings()), opened.context);
+    return previewCampaign(await prepareCampaign('campaign.yaml', settingsIn(workspace)), opened.context);
   };
 
   test('a guessed mapping is shown as guessed', async () => {
@@ -272,7 +251,7 @@ message: { Message: Hello }
       .concat('window: { timeZone: UTC, from: "09:00", to: "09:10", hold: service }\n');
     const noon = { ...opened.context, now: () => new Date('2026-11-20T12:00:00Z') };
     await workspace.write('campaign.yaml', more);
-    const held = await previewCampaign(await prepareCampaign('campaign.yaml', settings()), noon);
+    const held = await previewCampaign(await prepareCampaign('campaign.yaml', settingsIn(workspace)), noon);
     expect(held.sentFields).toEqual({
       recipient: ['Recipient', 'First Name'],
       request: ['MessageID', 'SendTime', 'TimeZone', 'SubAccount', 'Message'],

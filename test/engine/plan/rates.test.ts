@@ -1,52 +1,37 @@
 import { Big } from 'big.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineContext } from '../../../src/engine/context.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
+import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../../src/engine/plan/preview.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
-import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { recordOutcomeChanges } from '../../../src/ledger/billing/changes.ts';
 import type { BillingTotal } from '../../../src/ledger/billing/report.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { execute } from '../../support/execute.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, settingsIn } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const opened = useTestLedger();
+const workspace = useWorkspace({});
 let service: SendPeer;
 let reply: SendReply;
 let settings: Settings;
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
   service = await sendPeer(() => reply);
-  settings = {
-    workingFolder: workspace.folder,
-    environment: {
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: service.url,
-      VOLLEY_SANDBOX_TOKEN: 'x',
-    },
-  };
+  settings = settingsIn(workspace, { VOLLEY_SANDBOX_URL: service.url });
 });
 beforeEach(() => {
   reply = { kind: 'accepted' };
 });
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  await workspace[Symbol.asyncDispose]();
-  await opened.close();
-});
-
-const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
-const never = new AbortController().signal;
+afterAll(() => service[Symbol.asyncDispose]());
 
 async function writeRates(...rates: readonly string[]): Promise<void> {
   const lines = rates.map((rate) => `      - { ${rate}, currency: NZD }\n`).join('');
@@ -85,11 +70,7 @@ async function plan(context: EngineContext): Promise<string> {
 }
 
 async function send(context: EngineContext, run: string): Promise<BillingTotal> {
-  await executeRun(context, run, {
-    accountNamed: (name) => loadAccount(name, settings),
-    stop: never,
-    progress: noProgress,
-  });
+  await execute(context, run, await loadAccount('sandbox', settings));
   const { total } = await billingOf(opened.ledger.pool, [run]);
   return total ?? expect.fail('nothing was sent');
 }

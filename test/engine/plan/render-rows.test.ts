@@ -4,13 +4,12 @@ import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { createRowChoice, renderRows, renderSms } from '../../../src/engine/plan/render-rows.ts';
 import type { WantedRow } from '../../../src/engine/plan/row-choice.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let workspace: Workspace;
 beforeAll(async () => {
-  opened = await openTestLedger();
   const rates = ['AU', 'NZ', 'GB'].map((destination) => {
     return `{ channel: sms, unit: part, destination: ${destination}, price: "0.10", currency: AUD }`;
   });
@@ -19,7 +18,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await opened.close();
   await workspace[Symbol.asyncDispose]();
 });
 

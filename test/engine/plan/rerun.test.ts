@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { listDestinations } from '../../../src/domain/destinations.ts';
 import type { Rate } from '../../../src/domain/rates.ts';
 import type { RequestState, RerunState } from '../../../src/domain/runs.ts';
@@ -9,22 +9,12 @@ import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 type Settled = Extract<RequestState, 'accepted' | 'rejected' | 'failed' | 'in_doubt'>;

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { blankLines, type LineRange } from '../../../src/engine/recipient-data/blank-lines.ts';
+import { blankLines, type LineRange } from '../../../src/engine/recipient-data/contact-rows.ts';
 
 async function blank(
   bytes: Buffer,

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { dumpOf, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planOldRun(opened);
 });
-afterAll(() => opened.close());
 
 const carl = '+61412345673';
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;

@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
 import { reportCampaigns } from '../../../src/engine/reporting/streamed-reports.ts';
 import {
@@ -17,14 +17,11 @@ import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const all: CampaignQuery = { campaigns: [], from: null, until: null, timeZone: 'UTC' };
 

@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { reportFailures } from '../../../src/engine/reporting/streamed-reports.ts';
 import { streamFailedRequests } from '../../../src/ledger/requests/stream-failed.ts';
 import { failureSheet } from '../../../src/report/lists/failures.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { written } from '../../support/sheets.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 const now = new Date('2026-11-21T10:00:00Z');

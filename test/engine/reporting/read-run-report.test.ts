@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunDetails } from '../../../src/report/run-details.ts';
 import { billingOf } from '../../support/billing.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { detailsOf, planReportableRun } from '../../support/reportable-run.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let run: string;
 let details: RunDetails;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planReportableRun(opened.context);
   details = await detailsOf(opened.context, run, 'Pacific/Auckland');
 });
-afterAll(() => opened.close());
 
 describe('readRunReport', () => {
   test('the timeline has planning, start, pause with reason, resumption and end, in this order', () => {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 beforeAll(async () => {
-  opened = await openTestLedger();
   const address = 'Ann.B@example.org';
   const others = ['nn.b@example.org', 'ann.b@example.org.nz', 'annxb@example.org'];
   const contacts = [address, ...others].map((each, index) => aContact(index + 2, { address: each }));
   for (const account of ['sandbox', 'sandbox', 'other'])
     await planContacts(opened.ledger, aRun({ account, channel: 'email' }), contacts);
 });
-afterAll(() => opened.close());
 
 const accountsOf = async (text: string, search: Partial<Parameters<typeof searchRecipient>[2]> = {}) => {
   const { histories, hasMore } = await searchRecipient(opened.context, text, { limit: 10, ...search });

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunSummary } from '../../../src/domain/runs.ts';
-import { executeRun, type RunEnd } from '../../../src/engine/runs/execute-run.ts';
+import { afterEach, expect, test } from 'vitest';
 import { requireRun, requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
 import { hashSuppressions } from '../../../src/ledger/purge/hash-suppressions.ts';
@@ -10,42 +8,27 @@ import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { answerSuccess, httpPeer, type Peer } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
+import { execute as executeWith } from '../../support/execute.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readJournal } from '../../support/journal.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { hashKey, longAgo, withKey } from '../../support/purges.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM suppressions; DELETE FROM hashed_suppressions');
 });
-
-const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
-const never = new AbortController().signal;
 
 function planRun(requests: number, changes: Partial<PlannedRun> = {}): Promise<string> {
   const contacts = Array.from({ length: requests }, (_, index) => aContact(index + 2));
   return planContacts(opened.ledger, aRun({ chunkSize: 1, ...changes }), contacts);
 }
 
-async function execute(
-  run: string,
-  url: string,
-  stop = never,
-): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const end = await executeRun(opened.context, run, {
-    accountNamed: async () => anAccount({ baseUrl: url }),
-    stop,
-    progress: noProgress,
-  });
-  return { end, summary: await requireSummary(opened.context, run) };
-}
+const execute = (run: string, url: string, stop?: AbortSignal) =>
+  executeWith(opened.context, run, anAccount({ baseUrl: url }), stop);
 
 async function attemptsOf(run: string) {
   const { rows } = await opened.ledger.pool.query<{
@@ -78,25 +61,6 @@ test('every planned request is sent once and accepted, and the run is completed'
   expect(end.kind).toBe('finished');
   expect(summary).toMatchObject({ state: 'completed', requests: { total: 50, accepted: 50 } });
   expect([...calls.values()]).toEqual(Array.from({ length: 50 }, () => 1));
-});
-
-test('state and attempt of a request are committed before its first byte arrives', async () => {
-  let run = '';
-  const seen: unknown[] = [];
-  await using service = await httpPeer(async (messageId, response) => {
-    const { rows } = await opened.ledger.pool.query(
-      `SELECT q.state, a.attempt, a.finished_at FROM request_states q JOIN all_attempts a USING (run_id, request)
-       WHERE q.run_id = $1 AND q.message_id = $2`,
-      [run, messageId],
-    );
-    seen.push(...rows);
-    answerSuccess(messageId, response);
-  });
-  run = await planRun(10);
-  await execute(run, service.url);
-  expect(seen).toEqual(
-    Array.from({ length: 10 }, () => ({ state: 'sending', attempt: 1, finished_at: null })),
-  );
 });
 
 test("the campaign's concurrency limits the requests in flight", async () => {
@@ -367,11 +331,7 @@ test('a run does not start without the key of hashed suppressions, and with it e
   await hashSuppressions(opened.ledger.pool, hashKey, new Date());
   expect(await problemsRejected(() => execute(run, service.url))).toHaveLength(1);
   expect((await requireRun(opened.context, run)).state).toBe('planned');
-  await executeRun(withKey(opened), run, {
-    accountNamed: async () => anAccount({ baseUrl: service.url }),
-    stop: never,
-    progress: noProgress,
-  });
+  await executeWith(withKey(opened), run, anAccount({ baseUrl: service.url }));
   expect(calls.size).toBe(1);
   expect(await requireSummary(opened.context, run)).toMatchObject({
     requests: { accepted: 1, cancelled: 1 },

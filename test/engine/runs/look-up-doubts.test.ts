@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
-import { lookUpDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
+import { lookUpDoubts } from '../../../src/engine/runs/ask-about-doubts.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const rate = { admitLookUp: async (stop: AbortSignal) => !stop.aborted };
 

@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
-import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/look-up-jobs.ts';
+import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = useTestLedger();
 
 const accounts = (options: string): string => `
 accounts:

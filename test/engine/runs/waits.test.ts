@@ -21,7 +21,7 @@ const progress: WaitFacts['progress'] = {
 };
 const sending: WaitFacts = {
   progress,
-  held: null,
+  onHold: null,
   workers: 1,
   now,
   rate: { requests: 48, recipients: 96 },
@@ -63,8 +63,8 @@ test('a run waits for a worker if none runs, or if none takes it for ten seconds
   expect(kindsOf(running({ held: 0, idleSince: null }))).toEqual([]);
   expect(kindsOf(running({ held: 0, idleSince, phase: 'settling doubts' }))).toEqual([]);
   const reason = { kind: 'lacks_attempt' } as const;
-  expect(kindsOf({ held: reason, workers: 0 })).toEqual(['ledger on hold', 'worker']);
-  expect(kindsOf({ held: reason })).toEqual(['ledger on hold']);
+  expect(kindsOf({ onHold: reason, workers: 0 })).toEqual(['ledger on hold', 'worker']);
+  expect(kindsOf({ onHold: reason })).toEqual(['ledger on hold']);
 });
 
 test('a run that is not running waits for approval, a start or a resumption, and for a ledger on hold', () => {

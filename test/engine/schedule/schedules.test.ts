@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
@@ -21,38 +21,30 @@ import { listRuns } from '../../../src/ledger/runs/find.ts';
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { useTestLedger } from '../../support/opened.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import {
   accountsYaml,
   contactsCsv,
   makeWorkspace,
   noRepeatCampaignYaml,
+  settingsIn,
   smsCampaignYaml,
   type Workspace,
 } from '../../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = useTestLedger();
 let workspace: Workspace;
 let source: ScheduleSource;
 let now: Date;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   workspace = await makeWorkspace({
     'accounts.yaml': accountsYaml,
     'campaigns/contacts.csv': contactsCsv(2),
   });
-  const environment = {
-    VOLLEY_ACCOUNTS: 'accounts.yaml',
-    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-    VOLLEY_SANDBOX_TOKEN: 'x',
-  };
   source = {
     folder: 'campaigns',
-    settings: { workingFolder: workspace.folder, environment },
+    settings: settingsIn(workspace),
     accountNamed: async () => anAccount({ name: 'sandbox' }),
   };
   await emptyLedger(opened.ledger.pool);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
-import type { PlanWindow, WindowTotals } from '../../../src/ledger/planning/windows.ts';
+import {
+  type PlanWindow,
+  readWindowTotals,
+  type WindowTotals,
+} from '../../../src/ledger/planning/windows.ts';
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
@@ -94,8 +98,8 @@ describe('a run with windows', () => {
   test('planning returns the totals and the last recipients of each window', async () => {
     let portions: readonly WindowTotals[] = [];
     await planIn('BABB', {
-      checkForecast: (found) => {
-        portions = found;
+      checkPlan: async (client) => {
+        portions = await readWindowTotals(client, true);
       },
     });
     const last = (line: number) => ({ address: `+6140000000${line}`, line });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
+import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { type ApiScene, openApiScene } from '../../support/api-scene.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
-import { loadAccount } from '../../../src/engine/load-account.ts';
+import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { beginPlannedRuns } from '../../../src/engine/schedule/start-ticks.ts';
 import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/start-keys.ts';
 import { inSession } from '../../../src/ledger/session.ts';

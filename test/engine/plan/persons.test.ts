@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Person } from '../../src/domain/access.ts';
-import { findSamePerson, isSamePerson } from '../../src/engine/persons.ts';
+import type { Person } from '../../../src/domain/access.ts';
+import { findSamePerson, isSamePerson } from '../../../src/engine/plan/approve-run.ts';
 
 const cli = (name: string): Person => ({ name, via: 'cli' });
 const api = (name: string): Person => ({ name, via: 'api' });

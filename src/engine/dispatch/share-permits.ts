@@ -13,7 +13,7 @@ type Waiter = {
  * @param obtain is stopped when no waiter is left
  * @param returnUnused receives the permits of waiters that stopped
  */
-export function shareAdmissions(obtain: Admit, returnUnused: (left: number) => Promise<void>): Admit {
+export function sharePermits(obtain: Admit, returnUnused: (left: number) => Promise<void>): Admit {
   const waiters = new Set<Waiter>();
   let abandoned = new AbortController();
   let round: Promise<void> | undefined;

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reservations } from './address-check.ts';
+import type { Sender } from './attempt-once.ts';
+import type { Wakeup } from './wakeup.ts';
+
+/** How many requests a slice may claim now. */
+export type Admission = {
+  /** What the address check has reserved; those that are not claimed must be released. */
+  readonly reserved: number;
+  /** What the rate allows. */
+  readonly admitted: number;
+  /** The right to probe, of which there is one request. */
+  readonly probe: string | undefined;
+};
+
+/**
+ * Waits until the address check, the breaker and the rate of the account let requests through, in this order: a permit of
+ * the rate is asked for last, because it is lost if it is not used.
+ *
+ * @param wanted at most so many
+ * @param room is signalled when the address check can reserve more
+ * @returns undefined if the slice stops or its window has closed
+ */
+export async function admitRequests(
+  wanted: number,
+  sender: Sender,
+  { reservations, room }: { readonly reservations: Reservations; readonly room: Wakeup },
+): Promise<Admission | undefined> {
+  const reserved = await reserve(wanted, reservations, room, sender.stop);
+  if (reserved === 0) return undefined;
+  const entry = await waitForBreaker(sender);
+  if (!entry) return undefined;
+  const { probe } = entry;
+  const admitted = await waitForRate(sender, probe === undefined ? reserved : 1, probe);
+  return admitted === 0 ? undefined : { reserved, admitted, probe };
+}
+
+/** @returns 0 if the slice stops */
+async function reserve(
+  wanted: number,
+  { reserve: tryToReserve }: Reservations,
+  room: Wakeup,
+  stop: AbortSignal,
+): Promise<number> {
+  while (!stop.aborted) {
+    const reserved = tryToReserve(wanted);
+    if (reserved > 0) return reserved;
+    await room.wait(1_000, stop);
+  }
+  return 0;
+}
+
+async function waitForBreaker({
+  context,
+  breaker,
+  stop,
+  outageRetry,
+  isWindowOpen,
+  giveUpIfRefused,
+}: Sender): Promise<Pick<Admission, 'probe'> | undefined> {
+  if (!breaker) return { probe: undefined };
+  while (!stop.aborted) {
+    const probe = context.randomUuid();
+    const entry = await outageRetry.retry(() => breaker.enter(probe));
+    if (typeof entry === 'string') return { probe: entry === 'probe' ? probe : undefined };
+    const signal = AbortSignal.any([stop, breaker.changeSignal()]);
+    if (!isWindowOpen() || (await outageRetry.retry(giveUpIfRefused))) return undefined;
+    await sleep(entry, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}
+
+/** @returns 0 if the slice stops or its window has closed */
+async function waitForRate(
+  { limiter, breaker, stop, outageRetry, isWindowOpen }: Sender,
+  wanted: number,
+  probe: string | undefined,
+): Promise<number> {
+  const admitted = await outageRetry.retry(() => limiter.admit(wanted, stop), stop);
+  const mayProbe = async () =>
+    probe === undefined || !breaker || (await outageRetry.retry(() => breaker.extendProbe(probe)));
+  if (admitted > 0 && isWindowOpen() && (await mayProbe())) return admitted;
+  await outageRetry.retry(() => limiter.spend({ admitted, claimed: 0, recipients: 0 }));
+  if (probe !== undefined) await outageRetry.retry(async () => breaker?.releaseProbe(probe));
+  return 0;
+}
