@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import usual from '../../vitest.config.ts';
@@ -39,6 +40,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/**/*.whole.ts'],
+      // They wait for processes, leases and browsers more than those of `npm test`.
+      maxWorkers: Math.max(4, availableParallelism()),
       testTimeout: 600_000,
       sequence: { sequencer: LongestFirst },
     },
