@@ -20,7 +20,7 @@ export type Terminal = AsyncDisposable & {
 
 /** These run until they are stopped, so the reader types what follows into another terminal. */
 const service = /^((?:\w+=\S+ )*)((?:npx --no-install )?volley (?:serve|sandbox|worker|dashboard)\b)/;
-const ready = /Sandbox listens on|worker started|Delivery reports of account|Ctrl-C ends it/;
+const ready = /Sandbox listens on|worker started|Dashboard: |Ctrl-C ends it/;
 const millisecondsMax = 60_000;
 
 /** One bash for all commands, so that folders and variables stay. */

@@ -1,8 +1,9 @@
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Peer } from '../gateway/test-peers.ts';
 import {
   cloneDatabase,
   createBareDatabase,
@@ -15,6 +16,7 @@ import { freePort } from '../support/free-port.ts';
 import { runStatement } from '../support/statement.ts';
 import { furnish, makeProject, runVolley, type Scene, type Setting, settings } from './scenes.ts';
 import { openTerminal } from './terminal.ts';
+import { programOf, runTypedCommands } from './typed-commands.ts';
 import { exitCodeOf, fileOf, isTyped, notTyped, readCrontab, type Step, stepsOf } from './walkthrough.ts';
 
 /** Beside the folder of the project: the home of the reader, and the programs that the reader has. */
@@ -29,16 +31,18 @@ const tokens = {
 let sandbox: Sandbox;
 let failingSandbox: Sandbox;
 let slowSandbox: Sandbox;
+let typed: Peer;
 /** With a completed run of `campaigns/first.yaml`. */
 let used: TestDatabase;
 
 beforeAll(async () => {
   chmodSync(root, 0o711);
-  [sandbox, failingSandbox, slowSandbox, used] = await Promise.all([
+  [sandbox, failingSandbox, slowSandbox, used, typed] = await Promise.all([
     startSandbox({}),
     startSandbox({ failRate: 1 }),
     startSandbox({ latency: 1_000 }),
     createTestDatabase(),
+    runTypedCommands(),
   ]);
   mkdirSync(template);
   makeProject(template);
@@ -50,6 +54,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  typed.stop();
   await Promise.all([sandbox.close(), failingSandbox.close(), slowSandbox.close(), used.drop()]);
   rmSync(root, { recursive: true, force: true });
 });
@@ -86,7 +91,7 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
   chmodSync(place, 0o711);
   const folder = join(place, 'project');
   furnish(folder, start, template);
-  const ports = await makePrograms(place);
+  const ports = await makePrograms(place, start);
   const database = await makeDatabase(start);
   const service = usesOwnSandbox(path) ? `http://127.0.0.1:${ports.get('8025')}` : sandbox.url;
   const env = {
@@ -158,30 +163,31 @@ function writeEnvFile(folder: string, settings: Readonly<Record<string, string>>
   writeFileSync(join(folder, '.env'), lines.join(''), { mode: 0o600 });
 }
 
-/** Programs of the reader: this checkout's `volley`, whose services listen on ports of this page's own. */
-async function makePrograms(place: string): Promise<Map<string, string>> {
+/**
+ * Programs of the reader: this checkout's `volley`, whose services listen on ports of this page's own. Its services are
+ * processes, and so are all commands of a page on which the reader makes the project.
+ */
+async function makePrograms(place: string, start: Setting['start']): Promise<Map<string, string>> {
   const names = ['8025', '8026', '8027', '9026'];
   const ports = new Map<string, string>();
   for (const name of names) ports.set(name, String(await freePort()));
-  const script = (run: string): string => `#!/bin/sh
+  const real = `'${process.execPath}' '${join(projectFolder, 'src/cli/volley.js')}'`;
+  const command = start === 'clone' || start === 'nothing' ? real : programOf(typed);
+  const volley = `#!/bin/sh
 case " $* " in
   *" --port "*) ;;
   *" sandbox "*) set -- "$@" --port ${ports.get('8025')} ;;
   *" serve "*) set -- "$@" --port ${ports.get('8026')} --api-port ${ports.get('8027')} ;;
 esac
-exec ${run} "$@"
+case " $* " in
+  *" sandbox "*|*" serve "*|*" worker "*|*" dashboard "*) exec ${real} "$@" ;;
+esac
+exec ${command} "$@"
 `;
-  const programs = {
-    volley: `'${process.execPath}' '${join(projectFolder, 'src/cli/volley.js')}'`,
-    npx: `env PATH="\${PATH#*:}" npx`,
-    // The reader has no browser.
-    'xdg-open': 'true',
-  };
   mkdirSync(join(place, 'bin'));
-  for (const [name, run] of Object.entries(programs)) {
-    appendFileSync(join(place, 'bin', name), script(run));
-    chmodSync(join(place, 'bin', name), 0o755);
-  }
+  // The reader has no browser.
+  for (const [name, text] of Object.entries({ volley, 'xdg-open': '#!/bin/sh\n' }))
+    writeFileSync(join(place, 'bin', name), text, { mode: 0o755 });
   return ports;
 }
 
