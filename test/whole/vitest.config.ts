@@ -5,20 +5,18 @@ import usual from '../../vitest.config.ts';
 
 /** Longest first, so that none of these is left over at the end; measured on two cores. */
 const longest = [
-  'docs/walkthrough',
   'cli/killed-dispatch',
+  'docs/walkthrough',
   'dashboard/billing/billing-pages',
-  'dashboard/every-page',
-  'regular-expressions',
-  'whole/install',
   'dashboard/base/live',
-  'dashboard/run/run-page',
   'dashboard/run/outages',
   'engine/dispatch/postgres-cut',
+  'whole/install',
+  'dashboard/every-page',
+  'dashboard/run/run-page',
+  'regular-expressions',
   'cli/demo',
   'cli/repeated-runs',
-  'dashboard/billing/large-invoices',
-  'dashboard/delivery-reports/delivery-reports',
 ];
 
 /** The others are sorted as Vitest does, which knows their times after a first run. */
@@ -43,6 +41,7 @@ export default mergeConfig(
       // They wait for processes, leases and browsers more than those of `npm test`.
       maxWorkers: Math.max(4, availableParallelism()),
       testTimeout: 600_000,
+      hookTimeout: 600_000,
       sequence: { sequencer: LongestFirst },
     },
   }),
