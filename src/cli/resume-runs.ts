@@ -5,7 +5,7 @@ import { nothingLeftText } from '../engine/runs/begin-run.ts';
 import { type KnownEnd, refuseFinishedRun } from '../engine/runs/execute-run.ts';
 import { requireRun } from '../engine/runs/find-run.ts';
 import { requireReachable } from '../engine/runs/require-reachable.ts';
-import { listInterruptedRuns, type Run } from '../ledger/runs/find.ts';
+import { listUnfinishedRuns, type Run } from '../ledger/runs/find.ts';
 import { chooseRun } from './choose-run.ts';
 import { dispatchAndPrint, exitCodeOf, printEnd } from './dispatch-and-print.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -59,7 +59,8 @@ const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 
 /** Resumes every interrupted run. An error of one run does not stop the others. */
 export async function resumeAll(shell: Shell, context: EngineContext, how: How): Promise<void> {
-  const runs = await listInterruptedRuns(context.ledger.pool);
+  const unfinished = await listUnfinishedRuns(context.ledger.pool);
+  const runs = unfinished.filter(({ waitsForPerson }) => !waitsForPerson);
   if (runs.length === 0) shell.note('There is no interrupted run.');
   let worst: ExitCode = 0;
   for (const run of runs) {

@@ -7,9 +7,15 @@ import type { DatabaseConnection } from '../platform/database.ts';
 import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
 import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
-import { everyConnection, openPools } from './pools.ts';
+import {
+  applySettings,
+  everyConnection,
+  everySession,
+  openPools,
+  readOnly,
+  type SessionSettings,
+} from './pools.ts';
 import { prepareSchema, type SchemaAccess, type SchemaChange } from './schema.ts';
-import { applySettings, everySession, readOnly, type SessionSettings } from './session-settings.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
@@ -152,7 +158,7 @@ function openQueueOnce(pool: pg.Pool): LazyQueue {
 export type DatabaseStatus = {
   readonly version: string;
   readonly schema: SchemaState;
-  /** Why nothing is sent from the ledger; null: it is not held. */
+  /** Why nothing is sent from the ledger; null: it is not on hold. */
   readonly held: HoldReason | null;
 };
 
@@ -168,7 +174,7 @@ export async function inspectDatabase(
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
     const schema = await readSchemaState(pool);
     const known = schema.kind === 'fits' || schema.kind === 'newer';
-    const held = known ? (await readLocation(pool)).heldReason : null;
+    const held = known ? (await readLocation(pool)).holdReason : null;
     return { version: rows[0]?.server_version ?? 'unknown', schema, held };
   } catch (error) {
     throw isConnectionFailure(error) ? unreachable(error, description) : error;

@@ -1,3 +1,8 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+
 const special = /[\\\n\r\t\0]/;
 const everySpecial = new RegExp(special, 'g');
 const escapes: Readonly<Record<string, string>> = {
@@ -45,4 +50,20 @@ export class CopyLines {
     this.#whole.push(piece);
     this.bytes += piece.length;
   }
+}
+
+/**
+ * Copies lines in COPY's text format. Few are buffered: they cost memory, and Postgres is faster than the reader.
+ *
+ * @param table with its columns
+ */
+export async function copyIn(
+  client: pg.ClientBase,
+  table: string,
+  lines: Iterable<Buffer> | AsyncIterable<string>,
+): Promise<void> {
+  await pipeline(
+    Readable.from(lines, { highWaterMark: 2 }),
+    client.query(copyFrom(`COPY ${table} FROM STDIN`)),
+  );
 }

@@ -1,16 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/**
+/*
  * A MessageID has 36 lower-case hex digits (interface.md, 2.1: alphanumeric, at most 40): 8 of the run number, 8 of
  * the request, 20 of a check: 80 bits of SHA-256 over the run's key and both numbers. Only the key can produce it.
- * SQL function `message_id` computes the same.
+ * The SQL function `message_id` does.
  */
-export function createMessageId(runNumber: number, messageKey: Buffer, request: number): string {
-  const numbers = Buffer.alloc(8);
-  numbers.writeInt32BE(runNumber);
-  numbers.writeInt32BE(request, 4);
-  return Buffer.concat([numbers, checkOf(numbers, messageKey)]).toString('hex');
-}
 
 /** Computes the check. Fixed lengths and a truncated digest rule out length extension. */
 function checkOf(numbers: Buffer, messageKey: Buffer): Buffer {

@@ -49,7 +49,7 @@ export const notifiedReason = decoder(orNull(either(isRunReason, isTickReason)))
 export const reachedReason = decoder(isReasonOf(reachedKinds));
 export const repeatedReason = decoder(isReasonOf(repeatedKinds));
 export const suppressedReason = decoder(isReasonOf(suppressedKinds));
-export const leftOutReason = decoder(isRejectionDetail);
+export const rejectionDetail = decoder(isRejectionDetail);
 
 /** @throws Error for an unknown reason, from another version or a manual change */
 function decoder<Value>(isValue: Guard<Value>): (stored: unknown) => Value {

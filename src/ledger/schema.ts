@@ -99,7 +99,7 @@ export type SchemaFinding = {
   readonly nextStep?: string;
 };
 
-/** The one text of commands, `/readyz` and `volley doctor`. */
+/** Says for commands, `/readyz` and `volley doctor` how the schema fits. */
 export function describeSchema(state: SchemaState): SchemaFinding {
   switch (state.kind) {
     case 'empty':

@@ -1,4 +1,4 @@
-import type { RunFigures } from '../ledger/billing/campaign-runs.ts';
+import type { RunFigures } from '../ledger/billing/run-costs.ts';
 import type { Chart } from './html/chart.ts';
 import { createFunnelChart } from './html/charts.ts';
 

@@ -1,4 +1,4 @@
-import type { CampaignQuery, CampaignRun, RunFigures } from '../ledger/billing/campaign-runs.ts';
+import type { CampaignQuery, CampaignRun, RunFigures } from '../ledger/billing/run-costs.ts';
 import { formatPeriod } from './billing-words.ts';
 import type { Column, Columns } from './column.ts';
 import type { Sheet } from './formats/sheet.ts';

@@ -5,8 +5,13 @@ import { formatReason, formatReasonOrNull } from '../domain/reasons.ts';
 import type { RejectedContactRecord } from '../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../domain/runs.ts';
 import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../ledger/billing/report.ts';
-import type { Cancellation, DeliveryResult, FailureGroup, RejectionGroup } from '../ledger/counts/groups.ts';
-import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
+import type {
+  DeliveryResult,
+  FailureGroup,
+  RejectionGroup,
+  SuppressedRecipients,
+} from '../ledger/counts/groups.ts';
+import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { Sending } from '../ledger/runs/describe-sending.ts';
 import type { Conflicts, ResolutionGroup, RunStateChange } from '../ledger/runs/details.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
@@ -31,7 +36,7 @@ export type RunDetails = {
   })[];
   /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
-  readonly cancellations: readonly WithReasonText<Cancellation>[];
+  readonly cancellations: readonly WithReasonText<SuppressedRecipients>[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContact[];
   readonly money: RunMoney | null;
@@ -57,7 +62,7 @@ type RecordedRun = Omit<
   readonly stateReason: RunReason | null;
   readonly failures: readonly FailureGroup[];
   readonly deliveryResults: readonly DeliveryResult[];
-  readonly cancellations: readonly Cancellation[];
+  readonly cancellations: readonly SuppressedRecipients[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
   readonly states: readonly RunStateChange[];
   readonly billingBy: (

@@ -1,4 +1,5 @@
-import type { AnswerTimes, SendsInTime, SlowAttempt } from '../ledger/runs/describe-sending.ts';
+import type { Latency } from '../ledger/counts/answers.ts';
+import type { SendsInTime, SlowAttempt } from '../ledger/runs/describe-sending.ts';
 import { type Column, integerColumn, stateColumn, textColumn } from './column.ts';
 import { attemptEndColumns } from './lists/run-results.ts';
 import { messageIdColumn } from './lists/usual.ts';
@@ -47,7 +48,7 @@ export function sendingTables({ sending, timeZone }: RunDetails): ReportTable[] 
       sends,
     ),
     createReportTable('Attempts', 'How attempts ended', attemptEndColumns, ends),
-    createReportTable<AnswerTimes>(
+    createReportTable<Latency>(
       'Answer times',
       'Answer times in milliseconds',
       [

@@ -1,7 +1,7 @@
 import { rejectionReasons } from '../domain/contacts.ts';
 import { recipientStates, requestStates } from '../domain/runs.ts';
-import type { Cancellation } from '../ledger/counts/groups.ts';
-import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/conflicting.ts';
+import type { SuppressedRecipients } from '../ledger/counts/groups.ts';
+import type { ConflictingDeliveryReport } from '../ledger/delivery-reports/list.ts';
 import type { ResolutionGroup } from '../ledger/runs/details.ts';
 import { integerColumn, stateColumn, textColumn, wordsColumn } from './column.ts';
 import { failureGroupColumns, notAcceptedTitle } from './lists/failures.ts';
@@ -84,7 +84,7 @@ function resultTables(details: RunDetails): ReportTable[] {
       ],
       resolutions,
     ),
-    createReportTable<WithReasonText<Cancellation>>(
+    createReportTable<WithReasonText<SuppressedRecipients>>(
       'Cancelled recipients',
       'Recipients cancelled since the run was planned',
       [wordsColumn('reason', 'Reason'), integerColumn('recipients', 'Recipients')],

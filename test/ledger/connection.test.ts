@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputError } from '../../src/domain/problems.ts';
 import { connectLedger, openLedger } from '../../src/ledger/connection.ts';
+import { applySettings } from '../../src/ledger/pools.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
-import { applySettings } from '../../src/ledger/session-settings.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

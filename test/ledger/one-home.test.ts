@@ -87,7 +87,6 @@ const countable = [
 const otherCounts = {
   'billing/list-requests.ts': 'the recipients of each request that it lists',
   'delivery-reports/missing.ts': 'the reported recipients of each request that it lists',
-  'delivery-reports/polls.ts': 'the reported recipients of a request',
   'purge/erase-run.ts': 'how many requests it erases at once',
   'requests/add-rows.ts': 'the requests of a slice',
   'requests/claim-rows.ts': 'the suppressed recipients of a request',

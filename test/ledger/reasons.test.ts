@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { leftOutReason, requestReason, runReason } from '../../src/ledger/reasons.ts';
+import { rejectionDetail, requestReason, runReason } from '../../src/ledger/reasons.ts';
 
 test.each([
   [requestReason, null],
   [requestReason, 'No credit'],
   [requestReason, { kind: 'resent', state: 'failed', words: { kind: 'withheld', because: 'files_unread' } }],
   [runReason, { kind: 'waits_for_approval', why: { kind: 'many_recipients', recipients: 7, limit: 5 } }],
-  [leftOutReason, { kind: 'same_contact', key: ['id'], file: null, line: 2, differs: false }],
+  [rejectionDetail, { kind: 'same_contact', key: ['id'], file: null, line: 2, differs: false }],
 ])('a known reason is returned as it is stored', (decode, stored) => {
   expect(decode(stored)).toEqual(stored);
 });
@@ -19,7 +19,7 @@ test.each([
   ['with a word outside its closed list', requestReason, { kind: 'withheld', because: 'eclipse' }],
   ['with a nested reason of an unknown kind', runReason, { kind: 'ledger_held', hold: { kind: 'eclipse' } }],
   ['that has no kind', requestReason, ['job']],
-  ['that is null where one is required', leftOutReason, null],
+  ['that is null where one is required', rejectionDetail, null],
 ])('a reason %s is rejected, and the error shows it', (_, decode, stored) => {
   expect(() => decode(stored)).toThrow(
     `The ledger contains a reason that this version of Volley does not know: ${JSON.stringify(stored)}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CampaignRun, RunFigures } from '../../src/ledger/billing/campaign-runs.ts';
+import type { CampaignRun, RunFigures } from '../../src/ledger/billing/run-costs.ts';
 import { campaignSheet } from '../../src/report/campaign-sheet.ts';
 import type { ReportFormat } from '../../src/report/formats/sheet.ts';
 import { inOrder, written } from '../support/sheets.ts';

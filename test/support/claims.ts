@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { addUnrecordedRows } from '../../src/ledger/requests/add-rows.ts';
-import { compactOutcomes } from '../../src/ledger/requests/compact.ts';
+import { compactOutcomes } from '../../src/ledger/requests/advance.ts';
 import * as orphans from '../../src/ledger/requests/doubt.ts';
 import type { SliceRange } from '../../src/ledger/requests/read-contents.ts';
 import type { Settlement as Settled } from '../../src/ledger/requests/settle.ts';

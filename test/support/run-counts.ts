@@ -26,5 +26,6 @@ export const noCounts: RunCounts = {
     cancelled: 0,
   },
   divided: 0,
+  suppressed: 0,
   reportedUnsent: 0,
 };

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Priority } from '../../src/domain/runs.ts';
 import type { Ledger } from '../../src/ledger/connection.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
-import { recipientArrays } from '../../src/ledger/requests/recipient-arrays.ts';
+import { recipientArrays } from '../../src/ledger/request-rows.ts';
 import { beginRun } from '../../src/ledger/runs/begin.ts';
 import {
   type Acquisition,
@@ -11,23 +11,44 @@ import {
   type HeldSlice,
   type SendingSlice,
 } from '../../src/ledger/slices/acquire.ts';
+import type { SlicePlan } from '../../src/ledger/slices/enqueue.ts';
+import { type DoubtPolicy, finishSlice } from '../../src/ledger/slices/finish.ts';
 import { queueName } from '../../src/ledger/slices/queue.ts';
 import { aContact, aRun, planContacts } from './ledger.ts';
 import { type Claim, claimRequests } from './requests.ts';
 
-export async function acquireSliceOf({ pool, queue: open }: Ledger, run: string): Promise<SendingSlice> {
-  const queue = await open();
+export const holdDoubts: DoubtPolicy = { lookUp: false, resends: 0 };
+
+export function slicePlanOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
+  const limits = { maxAccountSlices: 4, maxRunSlices: 4, canary: false } as const;
+  return { run, account: 'main', ...limits, priority: 'normal', ...changes };
+}
+
+export async function beginSliced(
+  { pool, queue }: Ledger,
+  run: string,
+  changes: Partial<SlicePlan> = {},
+  policy = holdDoubts,
+): ReturnType<typeof beginRun> {
+  return beginRun(await queue(), pool, { plan: slicePlanOf(run, changes), policy, now: new Date() });
+}
+
+export async function finishHeld(
+  { pool, queue }: Ledger,
+  held: HeldSlice,
+  changes: Partial<SlicePlan> = {},
+  { policy = holdDoubts, interrupted = false } = {},
+): ReturnType<typeof finishSlice> {
+  const plan = slicePlanOf(held.run, changes);
+  return finishSlice(await queue(), pool, held, { plan, policy, interrupted, now: new Date() });
+}
+
+export async function acquireSliceOf(ledger: Ledger, run: string): Promise<SendingSlice> {
+  const { pool } = ledger;
+  const queue = await ledger.queue();
   const now = new Date();
   // A separate group, so that slices of other tests do not count.
-  const plan = {
-    run,
-    account: run,
-    maxAccountSlices: 4,
-    maxRunSlices: 4,
-    canary: false,
-    priority: 'normal' as const,
-  };
-  await beginRun(queue, pool, { plan, policy: { lookUp: false, resends: 0 }, now });
+  await beginSliced(ledger, run, { account: run });
   for (;;) {
     const options = { worker: randomUUID(), owner: randomUUID(), ignoredAccounts: [], now: () => now };
     const acquisition = await acquireSlice(queue, pool, options);

@@ -24,7 +24,7 @@ const list = defineCommand({
   examples: [['volley delivery-reports list --state unmatched', 'find reports of no message']],
   run: async (shell, _, { state, run: name, account, address, ...output }) => {
     const { listDeliveryReports } = await import('../../ledger/delivery-reports/list.ts');
-    const { unresolvedStates } = await import('../../ledger/delivery-reports/page.ts');
+    const { unresolvedStates } = await import('../../ledger/delivery-reports/list.ts');
     const { deliveryReportColumns: columns } = await import('../../report/lists/delivery-reports.ts');
     const { printList } = await import('../print-list.ts');
     await withLedgerToRead(shell, async (context) => {

@@ -16,7 +16,7 @@ import { notFound, type View, type Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, section } from '../parts/parts.ts';
 import { campaignPath, runsOfCampaignPath } from '../paths.ts';
-import { nextTime, scheduleText, ticksTable, unkeptText } from './campaign-words.ts';
+import { nextTime, notRecordedText, scheduleText, ticksTable } from './campaign-words.ts';
 
 const counts = { ticks: 30, next: 5 };
 const shownRuns = 10;
@@ -94,7 +94,7 @@ function schedulePart({ schedule }: DescribedCampaign, view: View): Html {
     return section('schedule', 'Schedule', none);
   }
   const { times, next } = schedule;
-  const unkept = unkeptText(schedule, view.now);
+  const unkept = notRecordedText(schedule, view.now);
   const items = next.map((at) => html`<li>${nextTime(at, schedule, view)}</li>`);
   const body = html`<p><code>${scheduleText(schedule)}</code>. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
 ${unkept !== undefined && html`<p class="banner">${unkept}</p>`}

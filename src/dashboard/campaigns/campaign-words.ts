@@ -24,12 +24,12 @@ export function nextTime(at: Date, { times }: CampaignSchedule, { zone }: Viewer
 }
 
 /** Milliseconds; processes record ticks every five seconds. */
-const keptWithin = 60_000;
+const recordedWithin = 60_000;
 
 /** Why nothing starts the schedule; undefined while a process does. */
-export function unkeptText({ recordedAt, next }: CampaignSchedule, now: Date): string | undefined {
+export function notRecordedText({ recordedAt, next }: CampaignSchedule, now: Date): string | undefined {
   if (next.length === 0) return undefined;
-  if (recordedAt !== undefined && now.getTime() - recordedAt.getTime() <= keptWithin) return undefined;
+  if (recordedAt !== undefined && now.getTime() - recordedAt.getTime() <= recordedWithin) return undefined;
   return 'No process starts this schedule. Start volley serve or volley worker with this folder of campaigns, and keep it running.';
 }
 

@@ -15,7 +15,7 @@ import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { campaignPath, runPath } from '../paths.ts';
-import { nextTime, scheduleText, tickCell, unkeptText } from './campaign-words.ts';
+import { nextTime, notRecordedText, scheduleText, tickCell } from './campaign-words.ts';
 
 /** Ticks of each schedule. */
 const shownTicks = 10;
@@ -133,7 +133,7 @@ function nextCell(schedule: DescribedCampaign['schedule'], view: View): Html | s
   if (schedule === undefined) return '';
   const [next] = schedule.next;
   if (next === undefined) return 'never again';
-  const unkept = unkeptText(schedule, view.now);
+  const unkept = notRecordedText(schedule, view.now);
   return html`${nextTime(next, schedule, view)}${unkept !== undefined && html`<br>${badge('warning')} <small>${unkept}</small>`}`;
 }
 

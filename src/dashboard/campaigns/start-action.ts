@@ -6,7 +6,7 @@ import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import type { ContactFileSize } from '../../engine/plan/describe-contact-files.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import { readCampaignText } from '../../engine/schedule/describe-campaigns.ts';
-import { findStartedByKey } from '../../ledger/runs/start-keys.ts';
+import { findStartedByKey } from '../../ledger/runs/made-once.ts';
 import { digestOf } from '../../platform/digest.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';

@@ -3,7 +3,7 @@ import type { BackgroundApplier } from '../../engine/delivery-reports/apply-in-b
 import { replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
 import { type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
-import { countUnresolvedReports } from '../../ledger/delivery-reports/page.ts';
+import { countUnresolvedReports } from '../../ledger/delivery-reports/list.ts';
 import { count } from '../../platform/sentence.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { html } from '../../report/html/html.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createBackgroundApplier } from '../../engine/delivery-reports/apply-in-background.ts';
 import { createPollJobs } from '../../engine/delivery-reports/poll-jobs.ts';
 import { readDeliveryReports } from '../../engine/live/live-delivery-reports.ts';
-import { pageUnresolvedReports, unresolvedStates } from '../../ledger/delivery-reports/page.ts';
+import { pageUnresolvedReports, unresolvedStates } from '../../ledger/delivery-reports/list.ts';
 import { pickColumns } from '../../report/column.ts';
 import { html } from '../../report/html/html.ts';
 import { deliveryReportColumns } from '../../report/lists/delivery-reports.ts';

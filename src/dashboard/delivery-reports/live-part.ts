@@ -1,5 +1,5 @@
 import { type LiveDeliveryReports, maxUnresolved } from '../../engine/live/live-delivery-reports.ts';
-import { type UnresolvedState, unresolvedStates } from '../../ledger/delivery-reports/page.ts';
+import { type UnresolvedState, unresolvedStates } from '../../ledger/delivery-reports/list.ts';
 import type {
   AccountMissing,
   Arrivals,

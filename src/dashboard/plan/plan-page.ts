@@ -4,7 +4,7 @@ import { formatReason } from '../../domain/reasons.ts';
 import { type PlannedMessage, readPlannedMessages } from '../../engine/plan/planned-messages.ts';
 import { createPlannedRuns, type PlannedRunFacts } from '../../engine/plan/planned-run.ts';
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
-import type { PlannedWindow } from '../../ledger/planning/planned-totals.ts';
+import type { WindowOfRun } from '../../ledger/planning/planned-totals.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, textColumn, timeColumn } from '../../report/column.ts';
@@ -122,7 +122,7 @@ function rejectionsTable(run: string, rejections: readonly RejectionGroup[], vie
 <p><a href="${runPath(run, 'rejected')}">All of them, with file and line</a></p>`;
 }
 
-const windowColumns: Columns<PlannedWindow> = [
+const windowColumns: Columns<WindowOfRun> = [
   textColumn('zones', 'Time zones', ({ zones }) => zones.join(', ')),
   timeColumn('opensAt', 'Opens', { shown: ({ opensAt }) => opensAt ?? 'open now' }),
   timeColumn('closesAt', 'Closes'),

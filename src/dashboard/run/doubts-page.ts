@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createLookUpJobs, type LookUpJob, requireLookUpOfRun } from '../../engine/runs/ask-about-doubts.ts';
 import { type FailureGroup, listFailureGroups } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { type Doubt, listDoubts } from '../../ledger/requests/list-doubts.ts';
+import { type Doubt, listDoubts } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
 import { formatLookUp } from '../../report/doubts.ts';

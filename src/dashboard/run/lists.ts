@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { formatReason } from '../../domain/reasons.ts';
-import { type FailedRecipient, listFailedRecipients } from '../../ledger/runs/failed-recipients.ts';
-import { listRejectedAfter } from '../../ledger/runs/rejected-contacts.ts';
-import { listUndelivered } from '../../ledger/runs/undelivered.ts';
+import {
+  type FailedRecipient,
+  listFailedRecipients,
+  listRejectedContacts,
+  listUndelivered,
+} from '../../ledger/runs/not-delivered.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { failedRecipientColumns, undeliveredColumns } from '../../report/lists/recipients.ts';
@@ -40,7 +43,7 @@ export function addRunLists(server: FastifyInstance): void {
   });
   add(server, 'rejected', leftOutTitle, async (view, run, query) => {
     const { pool } = view.context.ledger;
-    const rows = await listRejectedAfter(pool, run, numberIn(query, 'after'), rowsPerPage + 1);
+    const rows = await listRejectedContacts(pool, run, rowsPerPage + 1, numberIn(query, 'after'));
     const found = rows.map(({ detail, ...contact }) => ({ ...contact, detail: formatReason(detail) }));
     const list = {
       caption: leftOutTitle,

@@ -16,7 +16,7 @@ import {
   suppressAddresses,
   unsuppressAddresses,
 } from '../../engine/suppressions/suppress-addresses.ts';
-import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { count } from '../../platform/sentence.ts';
 import { longText } from '../../report/html/cells.ts';

@@ -7,7 +7,7 @@ import {
   pageSuppressions,
   type SuppressionCounts,
   type SuppressionPlace,
-} from '../../ledger/suppressions/page.ts';
+} from '../../ledger/suppressions/list.ts';
 import { count } from '../../platform/sentence.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';

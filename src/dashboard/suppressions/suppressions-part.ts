@@ -1,5 +1,5 @@
 import type { OwnAccounts } from '../../engine/suppressions/own-suppressions.ts';
-import type { PagedSuppression, SuppressionPlace } from '../../ledger/suppressions/page.ts';
+import type { PagedSuppression, SuppressionPlace } from '../../ledger/suppressions/list.ts';
 import { type Columns, cellColumn, pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { suppressionColumns } from '../../report/lists/suppressions.ts';

@@ -4,7 +4,6 @@ import {
   addSession,
   countOpenSessions,
   findSessions,
-  listOpenSessions,
   listSessionsOf,
   recordSessionUse,
   removeSession,
@@ -76,8 +75,8 @@ export async function findEndedSessions(
 ): Promise<ReadonlySet<string>> {
   const digests = new Map(ids.map((id) => [digestOf(id).toString('hex'), id]));
   const sha256s = [...digests.keys()].map((digest) => Buffer.from(digest, 'hex'));
-  for (const open of await listOpenSessions(ledger.pool, sha256s, limitsAt(now())))
-    digests.delete(open.toString('hex'));
+  for (const { sha256 } of await findSessions(ledger.pool, sha256s, limitsAt(now())))
+    digests.delete(sha256.toString('hex'));
   return new Set(digests.values());
 }
 

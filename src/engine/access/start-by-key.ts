@@ -7,7 +7,7 @@ import {
   type StartedByKey,
   type StartKey,
   tryStartKeyLock,
-} from '../../ledger/runs/start-keys.ts';
+} from '../../ledger/runs/made-once.ts';
 import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import type { EngineContext } from '../context.ts';

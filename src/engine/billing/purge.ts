@@ -7,11 +7,10 @@ import {
   type PurgeCandidate,
   type PurgeLimit,
 } from '../../ledger/purge/candidates.ts';
+import { eraseOldDeliveryReports, eraseOldTicks } from '../../ledger/purge/erase-old.ts';
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
 import { deleteRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
-import { eraseOldDeliveryReports } from '../../ledger/purge/old-delivery-reports.ts';
-import { eraseOldTicks } from '../../ledger/purge/old-ticks.ts';
-import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
+import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry } from '../audit.ts';

@@ -5,6 +5,7 @@ import {
   compareInvoice,
   type ReconciliationPeriod,
   type ReconciliationScope,
+  stageInvoice,
 } from '../../ledger/billing/compare-invoice.ts';
 import {
   type ReconciliationLine,
@@ -12,7 +13,6 @@ import {
   streamDifferences,
   totalReconciliation,
 } from '../../ledger/billing/reconcile.ts';
-import { stageInvoice } from '../../ledger/billing/stage-invoice.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 

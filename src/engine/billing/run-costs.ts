@@ -56,16 +56,16 @@ export function createBookedCosts(
   return async (run, state, payers) => {
     const at = monotonic();
     const known = bookings.get(run);
-    const follows = known?.state === state && at - known.lookedAt < longestOpen;
+    const isOpen = known?.state === state && at - known.lookedAt < longestOpen;
     const booking = known ?? { state, lookedAt: at, dueAt: at, latest: undefined, asOf: undefined };
     bookings.set(run, booking);
     booking.state = state;
     booking.lookedAt = at;
-    if (!follows || at >= booking.dueAt) {
+    if (!isOpen || at >= booking.dueAt) {
       booking.dueAt = Number.POSITIVE_INFINITY;
       booking.latest = bookAfter(booking.latest, run, booking);
     }
-    if (!follows) {
+    if (!isOpen) {
       const wait = state === 'running' ? longestWait.running : longestWait.other;
       await Promise.race([booking.latest, sleep(wait, undefined, { ref: false })]);
     }

@@ -1,7 +1,7 @@
 import { comparedServiceAddress } from '../../domain/compared-address.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { InconclusiveLookUp } from '../../gateway/look-up.ts';
-import { listPollable, type PollableRequest, recordPoll } from '../../ledger/delivery-reports/polls.ts';
+import { listPollable, type PollableRequest, recordPoll } from '../../ledger/delivery-reports/missing.ts';
 import { type ReceivedCall, receiveDeliveryReports } from '../../ledger/delivery-reports/receive.ts';
 import { decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import type { EngineContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { BegunRun, ClaimMarks } from '../../domain/claim-marks.ts';
 import type { Account } from '../../gateway/account.ts';
-import { findMissingRuns, readIdentityOf } from '../../ledger/runs/fingerprints.ts';
+import { findMissingRuns, readIdentityOf } from '../../ledger/runs/repeats.ts';
 import type { EngineContext } from '../context.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 

@@ -8,11 +8,11 @@ import {
   findMissingClaim,
   holdLedger,
   type LedgerLocation,
-  listUnfinishedRuns,
   readLocation,
   readServerLocation,
   recordLocation,
 } from '../../ledger/location/location.ts';
+import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { EngineContext } from '../context.ts';
 import type { OutageRetry } from './outage-retry.ts';
@@ -41,9 +41,9 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
     }
     await holdLedger(pool, { reason, incomplete: older !== null }, now());
   }
-  const { ledger: id, location, heldReason } = await readLocation(pool);
-  if (heldReason !== null) await pauseRunningRuns(context, heldReason);
-  return { ledger: id, location, onHold: formatReasonOrNull(heldReason) };
+  const { ledger: id, location, holdReason } = await readLocation(pool);
+  if (holdReason !== null) await pauseRunningRuns(context, holdReason);
+  return { ledger: id, location, onHold: formatReasonOrNull(holdReason) };
 }
 
 type FoundHold = {
@@ -63,11 +63,12 @@ export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>):
   const older =
     reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
     reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
-  return { found, here, older, reason: older ?? found.heldReason ?? reasonIfMoved(found, here) };
+  return { found, here, older, reason: older ?? found.holdReason ?? reasonIfMoved(found, here) };
 }
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
-  for (const run of await listUnfinishedRuns(ledger.pool, ['running']))
+  const unfinished = await listUnfinishedRuns(ledger.pool);
+  for (const { run } of unfinished.filter(({ state }) => state === 'running'))
     await pauseRun(await ledger.queue(), ledger.pool, run, { reason: { kind: 'ledger_held', hold } });
 }
 

@@ -2,7 +2,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type Gateway, openGateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
-import { type Doubt, listDoubts } from '../../ledger/requests/list-doubts.ts';
+import { type Doubt, listDoubts } from '../../ledger/requests/list-failed.ts';
 import { acceptLookedUp, resendDoubts } from '../../ledger/requests/resolve.ts';
 import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
 import type { DoubtPolicy } from '../../ledger/slices/finish.ts';

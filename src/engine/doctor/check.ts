@@ -1,6 +1,6 @@
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { Inspection } from '../../ledger/inspection.ts';
+import type { Inspection } from '../../ledger/pools.ts';
 import { hasCode } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 

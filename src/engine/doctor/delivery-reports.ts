@@ -1,7 +1,11 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
-import { listRunsReportedUnsent, type RunReportedUnsent } from '../../ledger/operations/delivery-reports.ts';
-import { countMissingReports, type MissingReports } from '../../ledger/operations/missing-reports.ts';
+import {
+  countMissingReports,
+  listRunsReportedUnsent,
+  type MissingReports,
+  type RunReportedUnsent,
+} from '../../ledger/operations/delivery-reports.ts';
 import { count } from '../../platform/sentence.ts';
 import { loadPollableAccounts } from '../delivery-reports/receiver-accounts.ts';
 import { loadAccounts } from '../load-definition.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Check, Finding } from '../../domain/doctor.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
-import { openInspection } from '../../ledger/inspection.ts';
+import { openInspection } from '../../ledger/pools.ts';
 import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';

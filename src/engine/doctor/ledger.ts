@@ -2,7 +2,7 @@ import { createMemoryClaimMarks } from '../../domain/claim-marks.ts';
 import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/rights.ts';
+import { listMissingRights, type MissingRight, type Role, readRole } from '../../ledger/operations/server.ts';
 import { type QueueVersions, readQueueVersions } from '../../ledger/slices/queue.ts';
 import { createHashKey, hasHashedSuppressions, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../../platform/claim-marks.ts';

@@ -1,14 +1,9 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { findWrongCounts, listNewestRuns } from '../../ledger/counts/recount.ts';
-import {
-  countRecipientsInDoubt,
-  type LedgerFigures,
-  maxInboxLag,
-  readFigures,
-} from '../../ledger/operations/figures.ts';
+import { type LedgerFigures, maxInboxLag, readFigures } from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
-import { listInterruptedRuns, listWaitingRuns, type WaitingRun } from '../../ledger/runs/find.ts';
+import { listUnfinishedRuns, type UnfinishedRun } from '../../ledger/runs/find.ts';
 import { hasCode } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 import { readWaits } from '../runs/waits.ts';
@@ -27,21 +22,34 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
     {
       name: 'workers',
       ask: async (pool) => {
-        const unfinished = (await listInterruptedRuns(pool)).map(({ run }) => run);
+        const { ready } = await unfinishedRuns(pool);
+        const unfinished = ready.map(({ run }) => run);
         const waits = await readWaits(pool, unfinished, now());
         const unattended = unfinished.filter((run) => waits.get(run)?.some(({ kind }) => kind === 'worker'));
         return checkWorkers(await readWorkers(pool), unfinished, unattended);
       },
     },
-    { name: 'runs', ask: async (pool) => checkWaitingRuns(await listWaitingRuns(pool), now()) },
+    { name: 'runs', ask: async (pool) => checkWaitingRuns((await unfinishedRuns(pool)).waiting, now()) },
     { name: 'counts', ask: (pool) => checkCounts(pool, now) },
-    { name: 'requests in doubt', ask: async (pool) => checkDoubts(await countRecipientsInDoubt(pool)) },
+    {
+      name: 'requests in doubt',
+      ask: async (pool) => checkDoubts((await figuresOf(pool)).recipientsInDoubt),
+    },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
     { name: 'unsent requests', ask: (pool) => checkUnsentReports(pool, now()) },
     { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
     { name: 'notifications', ask: async (pool) => checkNotifications(await figuresOf(pool)) },
   ];
+}
+
+/** Runs that only need a worker, and those that wait for a person. */
+async function unfinishedRuns(pool: Pool): Promise<Record<'ready' | 'waiting', readonly UnfinishedRun[]>> {
+  const runs = await listUnfinishedRuns(pool);
+  return {
+    ready: runs.filter(({ waitsForPerson }) => !waitsForPerson),
+    waiting: runs.filter(({ waitsForPerson }) => waitsForPerson),
+  };
 }
 
 const startWorker =
@@ -77,7 +85,10 @@ export function checkWorkers(
   );
 }
 
-export function checkWaitingRuns(runs: readonly WaitingRun[], now: Date): Finding {
+export function checkWaitingRuns(
+  runs: readonly Pick<UnfinishedRun, 'run' | 'state' | 'stateReason' | 'createdAt'>[],
+  now: Date,
+): Finding {
   const [first] = runs;
   if (first === undefined) return ok('No run waits for a person.');
   const [run, reason, age] = [

@@ -1,4 +1,4 @@
-import { countUnresolvedReports, type UnresolvedState } from '../../ledger/delivery-reports/page.ts';
+import { countUnresolvedReports, type UnresolvedState } from '../../ledger/delivery-reports/list.ts';
 import {
   type AccountMissing,
   type Arrivals,

@@ -10,7 +10,7 @@ import {
   type ListedRun,
   type ListFigures,
   listRuns,
-  listWaitingRuns,
+  listUnfinishedRuns,
   type RunFilter,
   readListFigures,
 } from '../../ledger/runs/find.ts';
@@ -95,9 +95,10 @@ async function listWaiting(
   { ledger }: Pick<EngineContext, 'ledger'>,
   accounts: readonly string[] | null,
 ): Promise<readonly ListedRun[]> {
-  const unfinished = (await listWaitingRuns(ledger.monitoring)).map(({ run }) => run);
+  const unfinished = await listUnfinishedRuns(ledger.monitoring);
+  const waiting = unfinished.filter(({ waitsForPerson }) => waitsForPerson).map(({ run }) => run);
   const inDoubt = await listRunsInDoubt(ledger.monitoring, maxCounted);
-  const runs = [...new Set([...unfinished, ...inDoubt])];
+  const runs = [...new Set([...waiting, ...inDoubt])];
   if (runs.length === 0) return [];
   const listed = await listRuns(ledger.knex, maxCounted, { accounts, runs });
   // While a run is sent, Volley asks the service about its doubts.

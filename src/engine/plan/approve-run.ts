@@ -2,12 +2,8 @@ import { resolve } from 'node:path';
 import type { Person } from '../../domain/access.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import {
-  type Approval,
-  findApproval,
-  listContactFileDigests,
-  recordApproval,
-} from '../../ledger/approvals/approvals.ts';
+import { type Approval, findApproval, recordApproval } from '../../ledger/approvals/approvals.ts';
+import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import { type Alongside, inTransaction } from '../../ledger/session.ts';
 import { listTokenMakers } from '../../ledger/tokens/tokens.ts';
 import { digestOfFile } from '../../platform/digest.ts';
@@ -96,7 +92,7 @@ async function findChangedFiles(
   if (folder === null) return [];
   const campaignFiles =
     campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
-  const files = [...campaignFiles, ...(await listContactFileDigests(ledger.pool, run))];
+  const files = [...campaignFiles, ...(await listContactFiles(ledger.pool, run))];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
     const now = await digestOfFile(resolve(folder, name)).catch(undefinedIfMissing);

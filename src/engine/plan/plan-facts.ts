@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type CostEstimate, sumParts } from '../../campaign/cost.ts';
 import type { LeftOutDigest } from '../../domain/rejected-contacts.ts';
 import type { Account } from '../../gateway/account.ts';
-import { digestLeftOut } from '../../ledger/planning/digest-left-out.ts';
+import { digestLeftOut } from '../../ledger/planning/count-contacts.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import type { WindowTotals } from '../../ledger/planning/windows.ts';
 import type { Transaction } from '../../ledger/session.ts';

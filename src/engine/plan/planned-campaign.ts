@@ -2,7 +2,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { standardInput } from '../../campaign/contacts-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/run-plans.ts';
+import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/made-once.ts';
 import type { EngineContext } from '../context.ts';
 import { type ComparedPlan, comparePlans } from './compare-plan.ts';
 import { comparedPart, digestOfText, type PlanFacts } from './plan-facts.ts';

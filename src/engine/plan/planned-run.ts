@@ -6,9 +6,9 @@ import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
 import {
   listPlannedWindows,
-  type PlannedWindow,
   readPlannedHead,
   sumPlannedRun,
+  type WindowOfRun,
 } from '../../ledger/planning/planned-totals.ts';
 import type { EngineContext } from '../context.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
@@ -25,7 +25,7 @@ export type PlannedRunFacts = {
   /** An exact decimal in the currency of the estimate; null: the campaign has none. */
   readonly budget: string | null;
   readonly rejections: readonly RejectionGroup[];
-  readonly windows: readonly PlannedWindow[];
+  readonly windows: readonly WindowOfRun[];
 };
 
 type PlannedRuns = {

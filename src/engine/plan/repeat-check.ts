@@ -5,9 +5,9 @@ import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
 import { formatDuration } from '../../domain/scalar-text.ts';
 import type { Account } from '../../gateway/account.ts';
-import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/fingerprints.ts';
+import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
+import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/repeats.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import { listUnfinishedRunsOf } from '../../ledger/runs/unfinished.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { findLostRuns, serviceOf } from '../dispatch/begun-runs.ts';
 import type { CampaignFiles } from './campaign-files.ts';
@@ -66,7 +66,8 @@ export async function findUnfinishedRuns(
   campaign: string,
   ignoredRuns: readonly string[],
 ): Promise<string | null> {
-  const [newest, ...others] = await listUnfinishedRunsOf(client, campaign, ignoredRuns);
+  const unfinished = await listUnfinishedRuns(client, campaign);
+  const [newest, ...others] = unfinished.filter(({ run }) => !ignoredRuns.includes(run)).toReversed();
   if (newest === undefined) return null;
   const { run, state, stateReason } = newest;
   const reason = stateReason === null ? '' : ` (${formatReason(stateReason)})`;

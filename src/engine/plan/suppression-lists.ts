@@ -3,14 +3,14 @@ import { createAddressReader } from '../../contacts/address.ts';
 import { readSuppressionFile } from '../../contacts/suppression-file.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { ListedAddress } from '../../ledger/planning/remove-suppressed.ts';
+import type { OwnSuppression } from '../../ledger/planning/remove-suppressed.ts';
 import type { Settings } from '../settings.ts';
 import { comparedAddressReader } from '../suppressions/import-suppressions.ts';
 import { closeContactFiles, openListFile } from './contact-files.ts';
 
 export type SuppressionLists = {
   /** Can be read once. */
-  readonly addresses: AsyncIterable<readonly ListedAddress[]>;
+  readonly addresses: AsyncIterable<readonly OwnSuppression[]>;
   /** Lines read so far that contain no address: their count, and the first of them. */
   readonly unreadable: () => { readonly lines: number; readonly problems: readonly Problem[] };
   readonly close: () => Promise<void>;
@@ -38,12 +38,12 @@ export async function openSuppressionLists(
   let lines = 0;
   const problems: Problem[] = [];
 
-  async function* addresses(): AsyncGenerator<readonly ListedAddress[], void, undefined> {
+  async function* addresses(): AsyncGenerator<readonly OwnSuppression[], void, undefined> {
     if (!readAddress) return;
     const options = { channels: [channel], readAddress: comparedAddressReader(readAddress) };
     for (const file of files) {
       for await (const batch of readSuppressionFile(file, options)) {
-        const listed: ListedAddress[] = [];
+        const listed: OwnSuppression[] = [];
         for (const row of batch) {
           if (row.kind === 'address') {
             const { address, subAccount, line } = row;

@@ -11,7 +11,7 @@ import {
   putContactFilePiece,
   readContactFilePieces,
 } from '../../ledger/runs/contact-files.ts';
-import { lockRunForRerun } from '../../ledger/runs/rerun-lock.ts';
+import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { type HashKey, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry } from '../audit.ts';

@@ -2,9 +2,13 @@ import { mergeText } from '../../campaign/merge.ts';
 import { deliveryReportStates } from '../../domain/delivery-reports.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import { type ListedDeliveryReport, listDeliveryReports } from '../../ledger/delivery-reports/list.ts';
-import { findRecipientHistories, type RecipientHistory } from '../../ledger/recipients/history.ts';
-import { listMessagesTo, type StoredMessage } from '../../ledger/recipients/messages.ts';
-import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
+import {
+  findRecipientHistories,
+  listMessagesTo,
+  type RecipientHistory,
+  type StoredMessage,
+} from '../../ledger/recipients/history.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
 import { readAudit } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { listSuppressionsOfAddress } from '../suppressions/own-suppressions.ts';

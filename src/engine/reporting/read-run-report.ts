@@ -7,31 +7,28 @@ import {
   streamBilling,
 } from '../../ledger/billing/report.ts';
 import {
-  type Cancellation,
   type DeliveryResult,
   type FailureGroup,
-  listCancellations,
   listDeliveryResults,
   listFailureGroups,
   listRejections,
   type RejectionGroup,
+  type SuppressedRecipients,
 } from '../../ledger/counts/groups.ts';
-import {
-  type ConflictingDeliveryReport,
-  listConflicting,
-} from '../../ledger/delivery-reports/conflicting.ts';
+import { readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { type ConflictingDeliveryReport, listConflicting } from '../../ledger/delivery-reports/list.ts';
 import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
 import {
   type Conflicts,
   countConflicts,
   findRunHead,
-  listRejectedContacts,
   listResolutions,
   listStateChanges,
   type ResolutionGroup,
   type RunHead,
   type RunStateChange,
 } from '../../ledger/runs/details.ts';
+import { listRejectedContacts } from '../../ledger/runs/not-delivered.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
@@ -44,7 +41,7 @@ export type RunReport = RunHead & {
   readonly deliveryResults: readonly DeliveryResult[];
   /** All are counted, only the first listed. */
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
-  readonly cancellations: readonly Cancellation[];
+  readonly cancellations: readonly SuppressedRecipients[];
   readonly failures: readonly FailureGroup[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
@@ -71,6 +68,7 @@ export async function readRunReport<Result>(
   return inSnapshot(context.ledger.pool, async (client) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
+    const { suppressed = 0 } = (await readRunCounts(client, [run])).get(run) ?? {};
     const query = { from: null, until: null, timeZone, filter: { run: [run] } };
     return use({
       ...head,
@@ -82,11 +80,13 @@ export async function readRunReport<Result>(
         ...(await countConflicts(client, run)),
         listed: await listConflicting(client, run, maxListed.conflicts),
       },
-      cancellations: await listCancellations(client, run),
+      cancellations: suppressed > 0 ? [{ reason: { kind: 'suppressed' }, recipients: suppressed }] : [],
       failures: await listFailureGroups(client, run),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
-      rejectedContacts: await listRejectedContacts(client, run, maxListed.contacts),
+      rejectedContacts: (await listRejectedContacts(client, run, maxListed.contacts)).map(
+        ({ row, ...contact }) => contact,
+      ),
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
     });
   });

@@ -5,13 +5,13 @@ import {
   type RunFigures,
   streamCampaignRuns,
   sumCampaignRuns,
-} from '../../ledger/billing/campaign-runs.ts';
+} from '../../ledger/billing/run-costs.ts';
 import {
   type MissingDeliveryReport,
   type MissingFilter,
   streamMissing,
 } from '../../ledger/delivery-reports/missing.ts';
-import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/stream-failed.ts';
+import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/list-failed.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';

@@ -3,9 +3,13 @@ import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
 import type { Resolution } from '../../domain/runs.ts';
 import { listFailureGroups } from '../../ledger/counts/groups.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
-import { type Doubt, findRequests, listDoubts } from '../../ledger/requests/list-doubts.ts';
+import {
+  type Doubt,
+  findRequests,
+  listDoubts,
+  listDoubtsOfGroup,
+} from '../../ledger/requests/list-failed.ts';
 import { type ResolvedRequest, resolveRequests } from '../../ledger/requests/resolve.ts';
-import { listDoubtsOfGroup } from '../../ledger/runs/failed-recipients.ts';
 import { type Connection, inTransaction } from '../../ledger/session.ts';
 import { auditEntry, audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';

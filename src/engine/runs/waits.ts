@@ -87,7 +87,7 @@ export async function readWaits(
 
 /** Reads what all runs need. */
 export async function readFleet(client: Connection): Promise<Pick<WaitFacts, 'onHold' | 'workers'>> {
-  const { heldReason: onHold } = await readLocation(client);
+  const { holdReason: onHold } = await readLocation(client);
   const { workers } = await readWorkers(client);
   return { onHold, workers };
 }

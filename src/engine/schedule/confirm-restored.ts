@@ -2,15 +2,14 @@ import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { BegunRun } from '../../domain/claim-marks.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import { openRunStates } from '../../domain/runs.ts';
 import {
   findMissingClaim,
   holdLedger,
-  listUnfinishedRuns,
   readLocation,
   readServerLocation,
   releaseLedger,
 } from '../../ledger/location/location.ts';
+import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
@@ -81,8 +80,8 @@ async function requireNothingMissing(
   { ledger: { pool, marks } }: EngineContext,
   [lost]: Restored['lost'],
 ): Promise<void> {
-  const { ledger, incomplete, heldReason } = await readLocation(pool);
-  if (incomplete) throw new InputError([missingProblem(heldReason === null ? '' : formatReason(heldReason))]);
+  const { ledger, incomplete, holdReason } = await readLocation(pool);
+  if (incomplete) throw new InputError([missingProblem(holdReason === null ? '' : formatReason(holdReason))]);
   const missing = await findMissingClaim(pool, marks.read(ledger));
   if (!missing && lost)
     throw new InputError([
@@ -112,7 +111,7 @@ async function doubtUnsentRequests(
 ): Promise<DoubtedRun[]> {
   const why = { kind: 'ledger_restored', since: since.toISOString(), words: reason } as const;
   const doubted: DoubtedRun[] = [];
-  for (const run of await listUnfinishedRuns(ledger.pool, openRunStates)) {
+  for (const { run } of await listUnfinishedRuns(ledger.pool)) {
     const requests = await markUnsentInDoubt(await ledger.queue(), ledger.pool, run, {
       reason: why,
       since,

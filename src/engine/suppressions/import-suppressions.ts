@@ -5,7 +5,7 @@ import { readSuppressionFile, type SuppressedAddress } from '../../contacts/supp
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { Channel } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { importSuppressions, type ListedAddress } from '../../ledger/suppressions/import.ts';
+import { importSuppressions, type ListedAddress } from '../../ledger/suppressions/add.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 

@@ -1,7 +1,6 @@
 import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { type Channel, channels } from '../../domain/message.ts';
-import { listSuppressions } from '../../ledger/suppressions/list.ts';
-import type { PagedSuppression } from '../../ledger/suppressions/page.ts';
+import { listSuppressions, type PagedSuppression } from '../../ledger/suppressions/list.ts';
 import type { EngineContext } from '../context.ts';
 import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';

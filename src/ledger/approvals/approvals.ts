@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { AuditInterface, Person } from '../../domain/access.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import { approvalReason, reasonValue, type Stored } from '../reasons.ts';
@@ -95,15 +94,4 @@ export async function recordApproval(
     [run, by, now, reasonValue({ kind: 'approved', by })],
   );
   return rowCount === 1;
-}
-
-export async function listContactFileDigests(
-  pool: pg.Pool,
-  run: string,
-): Promise<{ name: string; sha256: Buffer }[]> {
-  const { rows } = await pool.query<{ name: string; sha256: Buffer }>(
-    'SELECT name, sha256 FROM contact_files WHERE run_id = $1 ORDER BY file',
-    [run],
-  );
-  return rows;
 }

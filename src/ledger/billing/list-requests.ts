@@ -2,7 +2,7 @@ import type { RequestState } from '../../domain/runs.ts';
 import { attemptOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
-/** Requests of a payer; undefined: of any, null: without one. */
+/** The payer whose requests are listed. A name is undefined for any, null for none. */
 export type Payer = {
   readonly SubAccount?: string | null | undefined;
   readonly Department?: string | null | undefined;

@@ -1,6 +1,9 @@
-import type { Connection } from '../session.ts';
+import type { Channel } from '../../domain/message.ts';
+import type { RunState } from '../../domain/runs.ts';
+import { streamRows } from '../cursor.ts';
+import type { Connection, Transaction } from '../session.ts';
 
-/** Money is exact decimals, as text. */
+/** What a run, or a payer in it, costs. Money is exact decimals, as text. */
 export type RunCost = {
   readonly recipients: number;
   readonly accepted: number;
@@ -19,7 +22,7 @@ export type PayerCost = RunCost & {
 export type RunCosts = {
   readonly currency: string | null;
   readonly total: RunCost;
-  /** Those who pay most. */
+  /** The payers with the highest price. */
   readonly bySubAccount: readonly PayerCost[];
   readonly byChargeCode: readonly PayerCost[];
   /** How many there are in all. */
@@ -27,9 +30,8 @@ export type RunCosts = {
   readonly chargeCodes: number;
 };
 
-type DbCost = RunCost & {
+type DbCost = PayerCost & {
   readonly by: 'run' | 'SubAccount' | 'ChargeCode';
-  readonly value: string | null;
   readonly values: number;
   readonly currency: string | null;
 };
@@ -87,3 +89,123 @@ const statement = `
   CROSS JOIN LATERAL (SELECT * FROM cost WHERE by = kind ORDER BY ${places} LIMIT $2) top
   ORDER BY by, top.${places}
 `;
+
+/** An empty list of campaigns selects all. */
+export type CampaignQuery = {
+  readonly campaigns: readonly string[];
+  /** Local dates or times: selects runs planned at `from` or later and before `until`. */
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly timeZone: string;
+};
+
+/** The figures of one run or several. Money is exact decimal text. */
+export type RunFigures = {
+  readonly contactsRead: number;
+  readonly contactsLeftOut: number;
+  readonly requests: number;
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly delivered: number;
+  readonly undelivered: number;
+  readonly failed: number;
+  readonly unknown: number;
+  /** Percentage of accepted recipients, one decimal place; null where none was accepted. */
+  readonly deliveredShare: string | null;
+  readonly price: string;
+  readonly estimated: string;
+  readonly currency: string | null;
+};
+
+export type CampaignRun = RunFigures & {
+  readonly run: string;
+  readonly campaign: string;
+  readonly account: string;
+  readonly channel: Channel;
+  readonly state: RunState;
+  readonly plannedAt: Date;
+  readonly begunAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** Seconds from start to end, pauses included, one decimal place; null before the end. */
+  readonly seconds: string | null;
+  readonly requestsPerSecond: string | null;
+};
+
+/** Reads the newest runs first. */
+export function streamCampaignRuns(
+  client: Transaction,
+  query: CampaignQuery,
+): AsyncGenerator<readonly CampaignRun[], void, undefined> {
+  const duration = 'extract(epoch FROM finished_at - begun_at)';
+  const sql = `
+    ${runClauses}
+    SELECT run_id AS run, campaign, account, channel, state, created_at AS "plannedAt", begun_at AS "begunAt",
+           finished_at AS "finishedAt", ${figures}, currency,
+           round(${duration}, 1)::text AS seconds, round(requests / nullif(${duration}, 0), 1)::text AS "requestsPerSecond"
+    FROM figures_of_run
+    ORDER BY created_at DESC, run_id DESC
+  `;
+  return streamRows<CampaignRun>(client, 'campaign_runs', { sql, values: queryValues(query) }, 1_000);
+}
+
+/** Returns one row for each currency. */
+export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
+  const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+  const { rows } = await client.query<RunFigures>(
+    `
+    ${runClauses}
+    SELECT ${figures}, currency
+    FROM (SELECT currency, ${sums} FROM figures_of_run GROUP BY currency) figures_of_run
+    ORDER BY currency NULLS LAST
+    `,
+    queryValues(query),
+  );
+  return rows;
+}
+
+const billedColumns = [
+  'requests',
+  'recipients',
+  'accepted',
+  'delivered',
+  'undelivered',
+  'failed',
+  'unknown',
+  'price',
+  'estimated',
+] as const;
+const figureColumns = ['contacts_read', 'contacts_left_out', ...billedColumns];
+
+const figures = `
+  contacts_read::float8 AS "contactsRead", contacts_left_out::float8 AS "contactsLeftOut",
+  ${billedColumns.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')},
+  round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
+
+const runClauses = `
+  WITH selected_runs AS MATERIALIZED (
+    SELECT run_id, campaign, account, channel, state, created_at, finished_at, rates ->> 'currency' AS currency,
+           contacts_read, contacts_invalid + contacts_duplicate + contacts_suppressed + coalesce(contacts_beyond_limit, 0) AS contacts_left_out
+    FROM runs
+    WHERE kind = 'ordinary' AND (cardinality($1::text[]) = 0 OR campaign = ANY ($1))
+      AND ($2::text IS NULL OR created_at >= $2::timestamp AT TIME ZONE $4)
+      AND ($3::text IS NULL OR created_at < $3::timestamp AT TIME ZONE $4)
+  ), sums AS (
+    SELECT run_id, ${billedColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
+    FROM all_entries
+    WHERE run_id IN (SELECT run_id FROM selected_runs)
+    GROUP BY run_id
+  ), started AS (
+    SELECT run_id, min(changed_at) AS begun_at
+    FROM run_states
+    WHERE state = 'running' AND run_id IN (SELECT run_id FROM selected_runs)
+    GROUP BY run_id
+  ), figures_of_run AS (
+    SELECT selected_runs.*, begun_at, ${billedColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
+    FROM selected_runs
+    LEFT JOIN sums USING (run_id)
+    LEFT JOIN started USING (run_id)
+  )`;
+
+function queryValues({ campaigns, from, until, timeZone }: CampaignQuery): unknown[] {
+  return [campaigns, from, until, timeZone];
+}

@@ -17,7 +17,7 @@ export type EndedAttempts = {
   readonly attempts: number;
 };
 
-/** Milliseconds, up to a tenth too small; null without answers. */
+/** How long answers took: milliseconds, up to a tenth too small; null without answers. */
 export type Latency = {
   readonly answered: number;
   readonly median: number | null;

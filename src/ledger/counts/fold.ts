@@ -9,9 +9,6 @@ export const maxGroups = 100;
 /** A number of our own for advisory locks. */
 const foldLock = 1_302_771_645;
 
-/** SQL: whether no other transaction folds the run. Others wait for nothing. */
-const isFoldedHere = `pg_try_advisory_xact_lock(${foldLock}, hashtext(run_id))`;
-
 /**
  * Replaces rows of `run_counts` and `run_answers` by their sums, of those of the runs that have many. Readers see the
  * rows or their sums. Groups that are not among the largest lose their words.
@@ -29,22 +26,28 @@ export async function foldWholeRun(client: Transaction, run: string): Promise<vo
 async function fold(
   client: Transaction,
   runs: readonly string[],
-  few: { readonly counts: number; readonly answers: number },
+  few: Readonly<Record<keyof typeof fewRows, number>>,
 ): Promise<void> {
   await client.query({ name: 'fold-run-counts', text: foldCounts, values: [runs, few.counts] });
   await client.query({ name: 'fold-run-answers', text: foldAnswers, values: [runs, few.answers] });
 }
 
-const foldCounts = `
-  WITH many AS (
+/**
+ * SQL of WITH clauses that end with `taken`: the rows of those of the runs $1 that have more than $2 new ones, deleted.
+ * Runs that another transaction folds are left out.
+ */
+const takenFrom = (table: 'run_counts' | 'run_answers'): string => `many AS (
     SELECT run_id
-    FROM run_counts
+    FROM ${table}
     WHERE run_id = ANY ($1) AND NOT folded
     GROUP BY run_id
-    HAVING count(*) > $2 AND ${isFoldedHere}
+    HAVING count(*) > $2 AND pg_try_advisory_xact_lock(${foldLock}, hashtext(run_id))
   ), taken AS (
-    DELETE FROM run_counts c USING many WHERE c.run_id = many.run_id RETURNING c.*
-  ), summed AS (
+    DELETE FROM ${table} t USING many WHERE t.run_id = many.run_id RETURNING t.*
+  )`;
+
+const foldCounts = `
+  WITH ${takenFrom('run_counts')}, summed AS (
     SELECT run_id, counted, group_id, words, sum(requests) AS requests, sum(recipients) AS recipients,
            row_number() OVER (PARTITION BY run_id, counted ORDER BY sum(requests) DESC, sum(recipients) DESC, group_id) AS place
     FROM taken
@@ -65,15 +68,7 @@ const foldCounts = `
 `;
 
 const foldAnswers = `
-  WITH many AS (
-    SELECT run_id
-    FROM run_answers
-    WHERE run_id = ANY ($1) AND NOT folded
-    GROUP BY run_id
-    HAVING count(*) > $2 AND ${isFoldedHere}
-  ), taken AS (
-    DELETE FROM run_answers a USING many WHERE a.run_id = many.run_id RETURNING a.*
-  ), lasted AS (
+  WITH ${takenFrom('run_answers')}, lasted AS (
     SELECT run_id, answer_interval(max(ended_at) - min(ended_at)) AS step FROM taken GROUP BY run_id
   )
   INSERT INTO run_answers AS a (run_id, ended_at, verdict, http_status, took, attempts, folded)

@@ -25,7 +25,7 @@ type FailureQuery = {
   readonly limit?: number;
 };
 
-/** The largest first. */
+/** Lists the largest first. */
 export async function listFailureGroups(
   client: Connection,
   run: string,
@@ -66,7 +66,7 @@ export type DeliveryResult = {
   readonly recipients: number;
 };
 
-/** The largest first. */
+/** Lists the largest first. */
 export async function listDeliveryResults(
   client: Connection,
   run: string,
@@ -91,21 +91,8 @@ export async function listDeliveryResults(
   return rows.map((row) => (row.group === '' ? { ...row, result: otherWords } : row));
 }
 
-export type Cancellation = { readonly reason: RequestReason; readonly recipients: number };
-
-/** Recipients that were suppressed after planning. */
-export async function listCancellations(client: Connection, run: string): Promise<Cancellation[]> {
-  const { rows } = await client.query<Omit<Cancellation, 'reason'>>(
-    `
-    SELECT sum(recipients)::integer AS recipients
-    FROM run_counts
-    WHERE run_id = $1 AND counted = 'suppressed'
-    HAVING sum(recipients) > 0
-    `,
-    [run],
-  );
-  return rows.map(({ recipients }) => ({ reason: { kind: 'suppressed' }, recipients }));
-}
+/** Recipients that were suppressed after planning (`RunCounts.suppressed`). */
+export type SuppressedRecipients = { readonly reason: RequestReason; readonly recipients: number };
 
 export type RejectionGroup = {
   readonly reason: RejectionReason;
@@ -113,7 +100,7 @@ export type RejectionGroup = {
   readonly contacts: number;
 };
 
-/** The largest first. */
+/** Lists the largest first. */
 export async function listRejections(client: Connection, run: string): Promise<RejectionGroup[]> {
   const { rows } = await client.query<RejectionGroup>(
     `

@@ -1,5 +1,6 @@
 import {
   type RecipientCounts,
+  type RecipientState,
   type RequestCounts,
   type RequestState,
   type RunState,
@@ -8,7 +9,18 @@ import {
 } from '../../domain/runs.ts';
 import { acceptanceOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
-import { recipientStateOf } from './recipient-state.ts';
+
+/** The state of a recipient without an outcome of its own. */
+export const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
+  planned: 'pending',
+  sending: 'pending',
+  accepted: 'accepted',
+  rejected: 'rejected',
+  failed: 'failed',
+  in_doubt: 'unknown',
+  cancelled: 'cancelled',
+  abandoned: 'unknown',
+};
 
 /** Requests and recipients of a run. Both add up to their totals. */
 export type RunCounts = {
@@ -17,17 +29,19 @@ export type RunCounts = {
   readonly recipients: RecipientCounts;
   /** Rejected requests whose recipients are in other requests now. */
   readonly divided: number;
+  /** Recipients that were suppressed after planning. They are cancelled. */
+  readonly suppressed: number;
   /** Recipients with a delivery report although their requests were never sent. They are pending or cancelled. */
   readonly reportedUnsent: number;
 };
 
-/** Requests that are neither planned, nor sending, nor cancelled with their run. */
+/** Counts requests that are neither planned, nor sending, nor cancelled with their run. */
 export function countSettled({ state, requests }: RunCounts): number {
   const { total, planned, sending, cancelled } = requests;
   return total - planned - sending - (state === 'cancelled' ? cancelled : 0);
 }
 
-/** Requests that are settled and not accepted; of a divided one, its halves. */
+/** Counts requests that are settled and not accepted; of a divided one, its halves. */
 export function countNotAccepted({ requests, divided }: RunCounts): number {
   const { rejected, failed, in_doubt: inDoubt, abandoned } = requests;
   return rejected - divided + failed + inDoubt + abandoned;
@@ -154,6 +168,7 @@ function toCounts({ state, claimed, inFlight, counted, unaccepted }: CountRow): 
     requests: { total: all.requests, ...requests },
     recipients: { total: all.recipients, ...recipients, ...reported },
     divided,
+    suppressed,
     reportedUnsent,
   };
 }
@@ -162,7 +177,7 @@ function record<Key extends string>(keys: readonly Key[], value: (key: Key) => n
   return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<Key, number>;
 }
 
-/** Runs with requests in doubt, the newest first. */
+/** Lists runs with requests in doubt, the newest first. */
 export async function listRunsInDoubt(client: Connection, limit: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ run: string }>(
     `

@@ -3,9 +3,13 @@ import { recordFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
-import { findNamedRequest, type NamedRequests } from './matched-recipient.ts';
 import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts';
-import type { ParsedQueuedReport, ParsedReport } from './report-content.ts';
+import {
+  findNamedRequest,
+  type NamedRequests,
+  type ParsedQueuedReport,
+  type ParsedReport,
+} from './report-content.ts';
 
 /**
  * Applies the ordinary reports of a batch in one statement, which writes only their outcomes. An ordinary report is

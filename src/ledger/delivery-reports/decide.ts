@@ -1,14 +1,14 @@
 import { batchOf } from '../batch.ts';
 import { recordOutcomeChanges } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
+import { addRowsOfDecidingReports } from './ordinary-report-rows.ts';
 import {
   type MatchedRecipient,
+  type ParsedReport,
   type RecipientKey,
   recipientKey,
   recipientKeys,
-} from './matched-recipient.ts';
-import { addRowsOfDecidingReports } from './ordinary-report-rows.ts';
-import type { ParsedReport } from './report-content.ts';
+} from './report-content.ts';
 
 type FinalReport = { readonly reading: ParsedReport<'delivery'>; readonly recipient: MatchedRecipient };
 
@@ -46,7 +46,7 @@ export async function decideOutcomes(
   );
 }
 
-/** Recipients of earlier readings of these reports, except those of purged runs. */
+/** Lists recipients of earlier readings of these reports, except those of purged runs. */
 export async function listEarlierRecipients(
   client: Transaction,
   reports: readonly string[],

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { readPages, streamRows } from '../cursor.ts';
+import type { Connection } from '../session.ts';
 
 export type ListedDeliveryReport = {
   /** A bigint, as text. */
@@ -75,7 +76,7 @@ export async function listDeliveryReports(
 }
 
 /**
- * Reports and replies of an address that belong to no known request.
+ * Counts reports and replies of an address that belong to no known request.
  *
  * @param accounts that received them; null: all
  */
@@ -99,4 +100,111 @@ export async function countUnmatchedDeliveryReports(
 export function addressVariants(address: string): string[] {
   const number = address.replace(/^\+/, '');
   return [address, number, `+${number}`];
+}
+
+/** States that an operator looks at. An index has them. */
+export const unresolvedStates = ['conflicting', 'unmatched', 'inbound', 'unreadable', 'failed'] as const;
+export type UnresolvedState = (typeof unresolvedStates)[number];
+
+type UnresolvedFilter = {
+  readonly state: UnresolvedState;
+  /** That received them; null: all. */
+  readonly accounts: readonly string[] | null;
+  /** Only those of this address that belong to no known message. With or without a plus sign. */
+  readonly address?: string | undefined;
+};
+
+/** SQL: written out, so that Postgres sees that the index has them. */
+const unresolved = `k.state IN (${unresolvedStates.map((state) => `'${state}'`).join(', ')})`;
+
+/**
+ * Lists the last report to arrive first. It finds them in the index, which also has the account: of a million
+ * unmatched ones, those of an account that has few are found in 90 ms.
+ *
+ * @param before the last of the page before
+ */
+export async function pageUnresolvedReports(
+  pool: pg.Pool,
+  { state, accounts, address }: UnresolvedFilter,
+  { before, limit }: { readonly before: string | undefined; readonly limit: number },
+): Promise<ListedDeliveryReport[]> {
+  const ofAddress = address === undefined ? '' : 'AND k.address = ANY ($5) AND k.run_id IS NULL';
+  const { rows } = await pool.query<ListedDeliveryReport>(
+    `
+    SELECT ${deliveryReportColumns}
+    FROM unusual_delivery_reports k
+    WHERE report_id = ANY (ARRAY(
+      SELECT report_id
+      FROM unusual_delivery_reports k
+      WHERE k.state = $1 AND ${unresolved} AND ($2::text[] IS NULL OR k.account = ANY ($2))
+        AND ($3::bigint IS NULL OR k.report_id < $3) ${ofAddress}
+      ORDER BY report_id DESC
+      LIMIT $4
+    ))
+    ORDER BY report_id DESC
+    `,
+    [state, accounts, before ?? null, limit, ...(address === undefined ? [] : [addressVariants(address)])],
+  );
+  return rows;
+}
+
+/** Counts each state up to a limit, because replies can be many. */
+export async function countUnresolvedReports(
+  client: Connection,
+  accounts: readonly string[] | null,
+  limit: number | null,
+): Promise<Record<UnresolvedState, number>> {
+  const { rows } = await client.query<{ state: UnresolvedState; reports: number }>(
+    `
+    SELECT s.state, counted.reports
+    FROM unnest($1::text[]) AS s (state)
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS reports
+      FROM (
+        SELECT FROM unusual_delivery_reports k
+        WHERE k.state = s.state AND ${unresolved} AND ($2::text[] IS NULL OR k.account = ANY ($2))
+        LIMIT $3
+      ) limited
+    ) counted
+    `,
+    [unresolvedStates, accounts, limit],
+  );
+  const counts = { conflicting: 0, unmatched: 0, inbound: 0, unreadable: 0, failed: 0 };
+  for (const { state, reports } of rows) counts[state] = reports;
+  return counts;
+}
+
+export type ConflictingDeliveryReport = {
+  readonly messageId: string | null;
+  /** Null: erased. */
+  readonly address: string | null;
+  readonly receivedAt: Date;
+  /** `result` is in the service's words. */
+  readonly outcome: DeliveryOutcome;
+  readonly result: string | null;
+  readonly decided: DeliveryOutcome | null;
+  readonly decidedResult: string | null;
+  readonly decidedAt: Date | null;
+};
+
+/** Lists conflicting delivery reports in order of arrival. */
+export async function listConflicting(
+  client: Connection,
+  run: string,
+  limit: number,
+): Promise<ConflictingDeliveryReport[]> {
+  const { rows } = await client.query<ConflictingDeliveryReport>(
+    `
+    SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
+           o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"
+    FROM unusual_delivery_reports k
+    LEFT JOIN recipient_outcomes o
+      ON o.run_id = k.run_id AND o.request = k.request AND o.position = k.position AND o.outcome <> 'cancelled'
+    WHERE k.run_id = $1 AND k.state = 'conflicting'
+    ORDER BY k.report_id
+    LIMIT $2
+    `,
+    [run, limit],
+  );
+  return rows;
 }

@@ -10,7 +10,7 @@ import {
   type NamedRequests,
   type ReportSubject,
   sharedColumns,
-} from './matched-recipient.ts';
+} from './report-content.ts';
 
 /**
  * Finds recipients of reports by MessageID and address, among messages of the account and of accounts with the same

@@ -1,5 +1,5 @@
 import type { Transaction } from '../session.ts';
-import { type RecipientKey, recipientKeys } from './matched-recipient.ts';
+import { type RecipientKey, recipientKeys } from './report-content.ts';
 
 /* Give ordinary reports rows of their own, which then hold their states. */
 

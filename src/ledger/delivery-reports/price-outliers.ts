@@ -1,8 +1,7 @@
 import type { Channel } from '../../domain/message.ts';
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import type { MatchedRecipient, RecipientKey } from './matched-recipient.ts';
-import type { ParsedReport } from './report-content.ts';
+import type { MatchedRecipient, ParsedReport, RecipientKey } from './report-content.ts';
 
 /** Prices that differ from the rate card by this factor need a check. */
 const outlierFactor = 10;

@@ -4,15 +4,15 @@ import { batchOf } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
+import type { PriceOutlier } from './price-outliers.ts';
 import {
   findNamedRequest,
   type MatchedRecipient,
   mayConcern,
   type NamedRequests,
+  type ParsedReport,
   sharedColumns,
-} from './matched-recipient.ts';
-import type { PriceOutlier } from './price-outliers.ts';
-import type { ParsedReport } from './report-content.ts';
+} from './report-content.ts';
 
 /**
  * Stores the content of delivery reports instead of earlier readings. Assumes each is its recipient's only final

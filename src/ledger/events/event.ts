@@ -4,18 +4,20 @@ import type { RequestState, Resolution, RunState } from '../../domain/runs.ts';
 
 /** Something that happened to a run, and when. */
 export type RunEvent = { readonly at: Date } & (
-  | {
-      readonly kind: 'state';
-      readonly run: string;
-      readonly state: RunState;
-      readonly reason: RunReason | null;
-    }
+  | StateChange
   | AcceptedRequests
   | AttemptEnd
   | SettledRequest
   | ResolvedRequests
   | ReceivedReport
 );
+
+export type StateChange = {
+  readonly kind: 'state';
+  readonly run: string;
+  readonly state: RunState;
+  readonly reason: RunReason | null;
+};
 
 /** Ordinary requests that were accepted by their first attempts, as they were recorded together. */
 export type AcceptedRequests = {

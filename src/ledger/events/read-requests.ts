@@ -1,10 +1,10 @@
-import type { BareReasonKind, RequestReason } from '../../domain/reasons.ts';
-import type { RequestState } from '../../domain/runs.ts';
+import type { BareReasonKind } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
+import type { AttemptEnd, SettledRequest } from './event.ts';
 import type { TouchedSlice } from './read-slices.ts';
-import { isRecent } from './recent.ts';
+import { isRecent, type ReadRow } from './recent.ts';
 
 const ranges = batchOf<Pick<TouchedSlice, 'run' | 'first' | 'last'>>({
   run_id: ['text', ({ run }) => run],
@@ -12,17 +12,7 @@ const ranges = batchOf<Pick<TouchedSlice, 'run' | 'first' | 'last'>>({
   last: ['integer', ({ last }) => last],
 });
 
-export type ReadAttempt = {
-  readonly transaction: number;
-  readonly run: string;
-  readonly request: number;
-  readonly messageId: string;
-  readonly attempt: number;
-  readonly at: Date;
-  readonly verdict: string;
-  readonly httpStatus: number | null;
-  readonly reason: RequestReason | null;
-};
+export type ReadAttempt = ReadRow<AttemptEnd>;
 
 /** Reads finished attempts of requests that have rows, in these slices. */
 export async function readAttempts(
@@ -62,18 +52,12 @@ const ownReasons: readonly (BareReasonKind | 'resent')[] = [
   'resent',
 ];
 
-export type ReadRequest = {
-  readonly transaction: number;
-  readonly run: string;
-  readonly request: number;
-  readonly messageId: string;
+export type ReadRequest = Omit<ReadRow<SettledRequest>, 'at'> & {
   /** Null: unknown. A delivery report that proves a request does not change it. */
   readonly at: Date | null;
-  readonly state: RequestState;
-  readonly reason: RequestReason | null;
 };
 
-/** Requests in these slices that were settled otherwise than by an answer. */
+/** Reads requests in these slices that were settled otherwise than by an answer. */
 export async function readSettledRequests(
   client: Transaction,
   slices: readonly TouchedSlice[],

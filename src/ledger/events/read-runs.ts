@@ -1,8 +1,8 @@
-import type { RunReason } from '../../domain/reasons.ts';
-import type { Resolution, RunState } from '../../domain/runs.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
-import { isRecent } from './recent.ts';
+import type { ResolvedRequests, StateChange } from './event.ts';
+import { isRecent, type ReadRow } from './recent.ts';
 
 export type FollowedRun = { readonly run: string; readonly state: RunState; readonly held: number };
 
@@ -27,14 +27,7 @@ export async function listFollowedRuns(client: Transaction, run: string | undefi
   return rows;
 }
 
-export type ReadStateChange = {
-  readonly transaction: number;
-  readonly change: string;
-  readonly run: string;
-  readonly at: Date;
-  readonly state: RunState;
-  readonly reason: RunReason | null;
-};
+export type ReadStateChange = ReadRow<StateChange> & { readonly change: string };
 
 export async function readStateChanges(
   client: Transaction,
@@ -54,17 +47,9 @@ export async function readStateChanges(
   return rows.map((row) => ({ ...row, reason: runReason(row.reason) }));
 }
 
-export type ReadResolution = {
-  readonly transaction: number;
-  readonly run: string;
-  readonly at: Date;
-  readonly requests: readonly number[];
-  readonly resolution: Resolution;
-  readonly by: string;
-  readonly words: string;
-};
+export type ReadResolution = ReadRow<ResolvedRequests>;
 
-/** Decisions of operators; those of one decision share their time. */
+/** Reads decisions of operators. The rows of one decision share their time. */
 export async function readResolutions(
   client: Transaction,
   runs: readonly string[],

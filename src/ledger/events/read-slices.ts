@@ -2,10 +2,10 @@ import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 import { isRecent } from './recent.ts';
 
+type SliceKey = { readonly run: string; readonly slice: number };
+
 /** A slice that was changed, or may be. */
-export type TouchedSlice = {
-  readonly run: string;
-  readonly slice: number;
+export type TouchedSlice = SliceKey & {
   readonly first: number;
   readonly last: number;
   readonly isHeld: boolean;
@@ -40,7 +40,7 @@ export async function listTouchedSlices(
   return rows;
 }
 
-/** Slices in which a follower begins: unfinished ones, those claimed since a time, and the ones claimed last. */
+/** Lists slices in which a follower begins: unfinished ones, those claimed since a time, and the ones claimed last. */
 export async function listFirstSlices(
   client: Transaction,
   runs: readonly string[],
@@ -68,7 +68,7 @@ export async function listFirstSlices(
 
 const lastSlices = 5;
 
-type KnownSlice = Pick<TouchedSlice, 'run' | 'slice'> & {
+type KnownSlice = SliceKey & {
   /** The last change whose outcomes are known. */
   readonly version: number;
 };
@@ -128,7 +128,7 @@ export type ReadSliceOutcomes = {
   readonly jobNumbers: readonly (string | null)[] | null;
 };
 
-const doneSlices = batchOf<Pick<TouchedSlice, 'run' | 'slice'>>({
+const doneSlices = batchOf<SliceKey>({
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
 });
@@ -136,7 +136,7 @@ const doneSlices = batchOf<Pick<TouchedSlice, 'run' | 'slice'>>({
 /** Reads the outcomes of slices that became done since `oldest`. They were moved into one row then. */
 export async function readSliceOutcomes(
   client: Transaction,
-  slices: readonly Pick<TouchedSlice, 'run' | 'slice'>[],
+  slices: readonly SliceKey[],
   oldest: string | null,
 ): Promise<ReadSliceOutcomes[]> {
   const { rows } = await client.query<ReadSliceOutcomes>(

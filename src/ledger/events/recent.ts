@@ -6,6 +6,9 @@ import type { Transaction } from '../session.ts';
  * that it has seen.
  */
 
+/** An event as it is read: with the transaction that wrote its row. */
+export type ReadRow<Event> = Omit<Event, 'kind'> & { readonly transaction: number; readonly at: Date };
+
 /** Numbers of transactions, as text. */
 export type RunningTransactions = {
   /** Every one before it was committed or rolled back. */

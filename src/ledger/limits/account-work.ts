@@ -28,7 +28,7 @@ type LimitedAccount = {
 
 type UnfinishedRun = { readonly account: string; readonly run: string; readonly heldSlices: number };
 
-/** Accounts with unfinished runs (`runs_unfinished`), or with limits, or that the service refuses. */
+/** Lists accounts with unfinished runs (`runs_unfinished`), or with limits, or that the service refuses. */
 export async function listAccountWork(pool: pg.Pool): Promise<AccountWork[]> {
   const { rows: unfinished } = await pool.query<UnfinishedRun>(
     `

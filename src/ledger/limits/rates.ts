@@ -1,23 +1,25 @@
 import type { RateLimits } from '../../domain/rates.ts';
 import type { Connection, Transaction } from '../session.ts';
 
-/** Rates that an operator set instead of those of the accounts file; null if not set. Waits for no lock. */
-export async function readRateLimits(client: Connection, account: string): Promise<RateLimits> {
+const columns = 'requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"';
+
+async function readRow(client: Connection, account: string, lock: '' | 'FOR UPDATE'): Promise<RateLimits> {
   const { rows } = await client.query<RateLimits>(
-    `
-    SELECT requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
-    FROM rate_limits
-    WHERE account = $1
-    `,
+    `SELECT ${columns} FROM rate_limits WHERE account = $1 ${lock}`,
     [account],
   );
   return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
 }
 
+/** Reads rates that an operator set instead of those of the accounts file; null if not set. Waits for no lock. */
+export function readRateLimits(client: Connection, account: string): Promise<RateLimits> {
+  return readRow(client, account, '');
+}
+
 export async function listRateLimits(client: Connection): Promise<ReadonlyMap<string, RateLimits>> {
   const { rows } = await client.query<RateLimits & { readonly account: string }>(
     `
-    SELECT account, requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
+    SELECT account, ${columns}
     FROM rate_limits
     WHERE requests_per_second IS NOT NULL OR recipients_per_second IS NOT NULL
     ORDER BY account
@@ -29,16 +31,7 @@ export async function listRateLimits(client: Connection): Promise<ReadonlyMap<st
 /** Reads as `readRateLimits` does, and keeps the limits unchanged until the end of the transaction. */
 export async function lockRateLimits(client: Transaction, account: string): Promise<RateLimits> {
   await client.query('INSERT INTO rate_limits (account) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
-  const { rows } = await client.query<RateLimits>(
-    `
-    SELECT requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"
-    FROM rate_limits
-    WHERE account = $1
-    FOR UPDATE
-    `,
-    [account],
-  );
-  return rows[0] ?? { requestsPerSecond: null, recipientsPerSecond: null };
+  return readRow(client, account, 'FOR UPDATE');
 }
 
 /**

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RateLimits } from '../../domain/rates.ts';
 import { clockStepBack, recordClock } from './clock.ts';
 
-/** Requests that can be claimed from a moment on. Times: clock of Postgres, milliseconds since 1970. */
+/** How many requests can be claimed, and from when on. Times are milliseconds since 1970, by the clock of Postgres. */
 export type Reservation = {
   /** 1 to `wanted`, at most about a tenth of a second's worth. */
   readonly requests: number;
@@ -143,7 +143,7 @@ export async function spendReservation(
   );
 }
 
-/** When the service may be asked. Times: clock of Postgres, milliseconds since 1970. */
+/** When the service may be asked. Times are milliseconds since 1970, by the clock of Postgres. */
 type ReservedLookUp = { readonly now: number; readonly admittedAt: number };
 
 /** Reserves a look-up. The service allows one a second. */

@@ -4,28 +4,28 @@ import { batchOf } from '../batch.ts';
 import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 
-/** Which ledger this is, and where. A held ledger grants no claims. */
+/** Which ledger this is, and where. A ledger on hold grants no claims. */
 export type LedgerLocation = {
   /** New after each restore that an operator declares. */
   readonly ledger: string;
   /** As in `readServerLocation`; null if unknown. */
   readonly location: string | null;
-  readonly heldAt: Date | null;
-  readonly heldReason: HoldReason | null;
+  /** Null: it is not on hold. */
+  readonly holdReason: HoldReason | null;
   /** It lacks something that is known to have been done, and may lack more. */
   readonly incomplete: boolean;
 };
 
 export async function readLocation(client: Connection): Promise<LedgerLocation> {
-  const { rows } = await client.query<Stored<LedgerLocation, 'heldReason'>>(
-    'SELECT ledger, location, held_at AS "heldAt", held_reason AS "heldReason", incomplete FROM ledger_location',
+  const { rows } = await client.query<Stored<LedgerLocation, 'holdReason'>>(
+    'SELECT ledger, location, held_reason AS "holdReason", incomplete FROM ledger_location',
   );
   const [location] = rows;
   if (!location)
     throw new Error(
       'The table ledger_location is empty, so the ledger has no identity. Restore it from a backup.',
     );
-  return { ...location, heldReason: holdReason(location.heldReason) };
+  return { ...location, holdReason: holdReason(location.holdReason) };
 }
 
 /** The timeline is that of the current WAL; the control file has that of the last checkpoint. */
@@ -137,7 +137,7 @@ export async function recordLocation(client: Connection, location: string): Prom
 
 type Hold = { readonly reason: HoldReason; readonly incomplete: boolean };
 
-/** Stops all claims. A held ledger keeps its reason, unless it is now known to be incomplete. */
+/** Puts the ledger on hold: nothing is claimed. An earlier hold keeps its reason, unless it is now known to be incomplete. */
 export async function holdLedger(client: Connection, { reason, incomplete }: Hold, now: Date): Promise<void> {
   await client.query(
     `UPDATE ledger_location
@@ -158,12 +158,4 @@ export async function releaseLedger(
      SET ledger = $1, location = $2, held_at = NULL, held_reason = NULL, incomplete = false`,
     [ledger, location],
   );
-}
-
-export async function listUnfinishedRuns(client: Connection, states: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ run: string }>(
-    `SELECT run_id AS run FROM runs WHERE state = ANY ($1::text[]) AND state IN ('planned', 'running', 'paused') ORDER BY run_id`,
-    [states],
-  );
-  return rows.map(({ run }) => run);
 }

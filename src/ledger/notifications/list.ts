@@ -45,7 +45,7 @@ export async function listNotifications(
 
 export type ScheduleNotification = ListedNotification & { readonly schedule: string };
 
-/** Notifications of ticks without a run that are due or given up, newest first. */
+/** Lists notifications of ticks without a run that are due or given up, newest first. */
 export async function listUnacknowledgedTicks(pool: pg.Pool, limit: number): Promise<ScheduleNotification[]> {
   const { rows } = await pool.query<ScheduleNotification>(
     `

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 import type { AcquiredNotification } from './acquire.ts';
 
-/** Key of an acquisition. Later acquisitions are not touched. */
+/** The key of an acquisition. Its holder changes no later one. */
 type Acquisition = Pick<AcquiredNotification, 'notification' | 'acquisition'>;
 
 /** SQL: this acquisition is the last one. */

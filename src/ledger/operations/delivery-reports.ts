@@ -12,7 +12,7 @@ export type Arrivals = {
   readonly last: Date;
 };
 
-/** Accounts among the last calls. 2,000 are read by key in 2 ms, however many there are. */
+/** Lists the accounts of the last calls. 2,000 are read by key in 2 ms, however many there are. */
 export async function readArrivals(
   pool: pg.Pool,
   accounts: readonly string[] | null,
@@ -62,18 +62,18 @@ export type AccountMissing = {
 };
 
 /**
- * SQL: accepted recipients without a final delivery report, as booked. `booked` is never before `sent`, so its index
- * finds the entries.
+ * SQL: accepted recipients without a final delivery report, by run and quarter of an hour, as billing counts them; sent
+ * at $1 or later. $2: accounts; null: all. `booked` is never before `sent`, so its index finds the entries.
  */
-const unreported = `
+const unreported = (entries: 'billing_entries' | 'all_entries'): string => `(
   SELECT r.run_id, r.campaign, r.account, e.sent, sum(e.accepted - e.delivered - e.undelivered)::integer AS missing
-  FROM billing_entries e
+  FROM ${entries} e
   JOIN runs r USING (run_id)
   WHERE e.booked >= $1 AND e.sent >= $1 AND r.purged_at IS NULL AND r.kind = 'ordinary'
     AND ($2::text[] IS NULL OR r.account = ANY ($2))
   GROUP BY r.run_id, e.sent
   HAVING sum(e.accepted - e.delivered - e.undelivered) > 0
-`;
+) unreported`;
 
 /** @param bounds from the oldest to the newest; nothing older than the first counts */
 export async function countMissingByAge(
@@ -86,7 +86,7 @@ export async function countMissingByAge(
     SELECT account, array_agg(missing ORDER BY bound) AS missing
     FROM (
       SELECT account, bound, coalesce(sum(missing) FILTER (WHERE width_bucket(sent, $3::timestamptz[]) = bound), 0)::integer AS missing
-      FROM (${unreported}) unreported, generate_series(1, cardinality($3::timestamptz[])) AS bound
+      FROM ${unreported('billing_entries')}, generate_series(1, cardinality($3::timestamptz[])) AS bound
       GROUP BY account, bound
     ) by_age
     GROUP BY account
@@ -106,7 +106,7 @@ export async function listRunsWithMissing(
   const { rows } = await pool.query<RunMissing>(
     `
     SELECT run_id AS run, campaign, account, min(sent) AS oldest, sum(missing)::integer AS missing
-    FROM (${unreported}) unreported
+    FROM ${unreported('billing_entries')}
     WHERE sent < $3
     GROUP BY run_id, campaign, account
     ORDER BY max(sent) DESC, run_id DESC
@@ -145,6 +145,36 @@ export async function listRunsReportedUnsent(
     LIMIT $3
     `,
     [since, accounts, limit],
+  );
+  return rows;
+}
+
+export type MissingReports = {
+  readonly account: string;
+  /** Accepted recipients without a final delivery report. */
+  readonly missing: number;
+  /** Start of the quarter of an hour in which the first of them was sent. */
+  readonly oldest: Date;
+  /** When the last delivery report of any account arrived. */
+  readonly lastReport: Date | null;
+};
+
+/**
+ * Adds up all entries, booked or not: `listMissing` reads every recipient.
+ *
+ * @param from recipients sent at this time or later, and before `until`
+ */
+export async function countMissingReports(pool: pg.Pool, from: Date, until: Date): Promise<MissingReports[]> {
+  const { rows } = await pool.query<MissingReports>(
+    `
+    SELECT account, sum(missing)::integer AS missing, min(sent) AS oldest,
+           (SELECT received_at FROM inbox ORDER BY report_id DESC LIMIT 1) AS "lastReport"
+    FROM ${unreported('all_entries')}
+    WHERE sent < $3
+    GROUP BY account
+    ORDER BY account
+    `,
+    [from, null, until],
   );
   return rows;
 }

@@ -12,6 +12,8 @@ export type LedgerFigures = {
   readonly undecided: UndecidedReports;
   /** Recipients of requests in doubt or abandoned. */
   readonly unknownRecipients: number;
+  /** Of them, those of requests in doubt: an operator has decided about the others. */
+  readonly recipientsInDoubt: number;
   /** Ticks that started no run, in total. */
   readonly ticks: { readonly missed: number; readonly failed: number };
   /** Unsent notifications: overdue after several attempts, and given up in total. */
@@ -40,26 +42,16 @@ export type InboxFigures = {
 /** Calls of the last 30 days that were answered 200 and decided nothing: each up to 10,000. */
 export type UndecidedReports = { readonly unreadable: number; readonly unmatched: number };
 
+type Totals = Omit<LedgerFigures, 'slices' | 'openBreakers' | 'inbox' | 'undecided'>;
+
 /** Reads the figures one after the other, so that a scrape uses one connection. */
 export async function readFigures(pool: pg.Pool, now: Date): Promise<LedgerFigures> {
   const slices = await countSlices(pool);
   const openBreakers = await listOpenBreakers(pool);
   const inbox = await readInboxFigures(pool, now);
   const undecided = await countUndecidedReports(pool, now);
-  const unknownRecipients = await countUnknownRecipients(pool);
-  const ticks = await countTicks(pool);
-  const notifications = await countNotifications(pool, now);
-  const { rows } = await pool.query<{ times: unknown }>('SELECT times FROM schedules WHERE active');
-  return {
-    slices,
-    openBreakers,
-    inbox,
-    undecided,
-    unknownRecipients,
-    ticks,
-    notifications,
-    schedules: rows.map(({ times }) => times),
-  };
+  const totals = await readTotals(pool, now);
+  return { slices, openBreakers, inbox, undecided, ...totals };
 }
 
 /** The index `runs_unfinished` finds the runs. */
@@ -152,44 +144,34 @@ async function countUndecidedReports(pool: pg.Pool, now: Date): Promise<Undecide
   return rows[0] ?? { unreadable: 0, unmatched: 0 };
 }
 
-/** The index `run_counts_unknown` finds them. */
-async function countUnknownRecipients(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ unknown: number }>(
-    `SELECT coalesce(sum(recipients), 0)::integer AS unknown FROM run_counts WHERE counted IN ('in_doubt', 'abandoned')`,
-  );
-  return rows[0]?.unknown ?? 0;
-}
-
-/** Counts recipients of requests in doubt, without abandoned ones: an operator has decided about those. */
-export async function countRecipientsInDoubt(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ recipients: number }>(
-    `SELECT coalesce(sum(recipients), 0)::integer AS recipients FROM run_counts WHERE counted = 'in_doubt'`,
-  );
-  return rows[0]?.recipients ?? 0;
-}
-
-async function countTicks(pool: pg.Pool): Promise<LedgerFigures['ticks']> {
-  const { rows } = await pool.query<LedgerFigures['ticks']>(
-    `
-    SELECT (count(*) FILTER (WHERE state = 'missed'))::integer AS missed,
-           (count(*) FILTER (WHERE state = 'failed'))::integer AS failed
-    FROM ticks
-    WHERE state IN ('missed', 'failed')
-    `,
-  );
-  return rows[0] ?? { missed: 0, failed: 0 };
-}
-
 const overdueAfter = 5 * 60_000;
 
-/** Few rows match, and the indexes `notifications_due` and `notifications_given_up` find them. */
-async function countNotifications(pool: pg.Pool, now: Date): Promise<LedgerFigures['notifications']> {
-  const { rows } = await pool.query<LedgerFigures['notifications']>(
+/** The indexes `run_counts_unknown`, `notifications_due` and `notifications_given_up` find the few rows that match. */
+async function readTotals(pool: pg.Pool, now: Date): Promise<Totals> {
+  const { rows } = await pool.query<Totals>(
     `
-    SELECT (SELECT count(*)::integer FROM notifications WHERE state = 'due' AND created_at < $1) AS overdue,
-           (SELECT count(*)::integer FROM notifications WHERE state = 'given up') AS "givenUp"
+    SELECT u.*,
+           (
+             SELECT json_build_object('missed', count(*) FILTER (WHERE state = 'missed'),
+                                      'failed', count(*) FILTER (WHERE state = 'failed'))
+             FROM ticks
+             WHERE state IN ('missed', 'failed')
+           ) AS ticks,
+           json_build_object(
+             'overdue', (SELECT count(*) FROM notifications WHERE state = 'due' AND created_at < $1),
+             'givenUp', (SELECT count(*) FROM notifications WHERE state = 'given up')
+           ) AS notifications,
+           (SELECT coalesce(json_agg(times), '[]') FROM schedules WHERE active) AS schedules
+    FROM (
+      SELECT coalesce(sum(recipients), 0)::integer AS "unknownRecipients",
+             coalesce(sum(recipients) FILTER (WHERE counted = 'in_doubt'), 0)::integer AS "recipientsInDoubt"
+      FROM run_counts
+      WHERE counted IN ('in_doubt', 'abandoned')
+    ) u
     `,
     [new Date(now.getTime() - overdueAfter)],
   );
-  return rows[0] ?? { overdue: 0, givenUp: 0 };
+  const [totals] = rows;
+  if (!totals) throw new Error('an aggregate without groups has one row');
+  return totals;
 }

@@ -43,3 +43,59 @@ export async function readArchiving(pool: pg.Pool): Promise<Archiving> {
   `);
   return rows[0] ?? { isOn: false, lastArchivedAt: null, lastFailedAt: null };
 }
+
+export type Role = { readonly name: string; readonly isSuperuser: boolean };
+
+export async function readRole(pool: pg.Pool): Promise<Role> {
+  const { rows } = await pool.query<Role>(
+    'SELECT rolname::text AS name, rolsuper AS "isSuperuser" FROM pg_roles WHERE rolname = current_user',
+  );
+  const [role] = rows;
+  if (!role) throw new Error('the role of this session is not in pg_roles');
+  return role;
+}
+
+export type MissingRight = {
+  /** Such as UPDATE. */
+  readonly privilege: string;
+  readonly kind: 'table' | 'sequence' | 'schema' | 'database';
+  readonly name: string;
+};
+
+/**
+ * Lists the rights of docs/how-to/deployment.md that the role lacks. The ledger's tables and sequences are those with
+ * the owner of `runs`, since the database may have others.
+ */
+export async function listMissingRights(pool: pg.Pool): Promise<MissingRight[]> {
+  const { rows } = await pool.query<MissingRight>(`
+    WITH ledger AS (
+      SELECT relowner AS owner, relnamespace AS schema FROM pg_class WHERE oid = 'runs'::regclass
+    ), relation AS (
+      SELECT c.oid, c.relname::text AS name, c.relkind
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN ledger ON c.relowner = ledger.owner
+      WHERE (n.oid = ledger.schema OR n.nspname = 'volley_queue') AND has_schema_privilege(n.oid, 'USAGE')
+    ), needed AS (
+      SELECT p.privilege, 'table' AS kind, name, has_table_privilege(oid, p.privilege) AS granted
+      FROM relation
+      CROSS JOIN unnest(CASE
+        WHEN relkind = 'v' OR name LIKE 'knex_%' THEN ARRAY['SELECT']
+        ELSE ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']
+      END) AS p (privilege)
+      WHERE relkind IN ('r', 'p', 'v')
+      UNION ALL
+      SELECT 'USAGE', 'sequence', name, CASE WHEN relkind = 'S' THEN has_sequence_privilege(oid, 'USAGE') END
+      FROM relation
+      WHERE relkind = 'S' AND name NOT LIKE 'knex_%'
+      UNION ALL
+      SELECT 'USAGE', 'schema', nspname::text, has_schema_privilege(oid, 'USAGE')
+      FROM pg_namespace
+      WHERE nspname = 'volley_queue'
+      UNION ALL
+      SELECT 'TEMPORARY', 'database', current_database()::text, has_database_privilege(current_database(), 'TEMPORARY')
+    )
+    SELECT privilege, kind, name FROM needed WHERE NOT granted ORDER BY kind, name, privilege
+  `);
+  return rows;
+}

@@ -10,18 +10,20 @@ export type WorkerFigures = {
   readonly abandonedSlices: number;
 };
 
+/** SQL: the keys of advisory locks, and the sessions that hold them. */
+const lockedKeys = `
+      SELECT pid, (classid::bigint << 32) | objid::bigint AS key
+      FROM pg_locks
+      WHERE locktype = 'advisory' AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 /** Finds workers by their sessions, and the locks that they hold while they run. */
 export async function readWorkers(client: Connection): Promise<WorkerFigures> {
   const { rows } = await client.query<WorkerFigures>(
     `
     WITH held AS (
       SELECT worker, count(*) AS slices FROM slices WHERE state = 'held' GROUP BY worker
-    ), locked AS (
-      SELECT (classid::bigint << 32) | objid::bigint AS key
-      FROM pg_locks
-      WHERE locktype = 'advisory' AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    )
+    ), locked AS (${lockedKeys})
     SELECT (SELECT count(*)::integer
             FROM pg_stat_activity
             WHERE ${isWorkerSession} AND datname = current_database()) AS workers,
@@ -60,12 +62,7 @@ export async function listWorkers(pool: pg.Pool, limit: number): Promise<ListedW
       FROM slices
       WHERE state = 'held'
       GROUP BY worker, run_id
-    ), locked AS (
-      SELECT pid, (classid::bigint << 32) | objid::bigint AS key
-      FROM pg_locks
-      WHERE locktype = 'advisory' AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    ), session AS (
+    ), locked AS (${lockedKeys}), session AS (
       SELECT pid, ${workerProcess} AS process, backend_start, host(client_addr) AS address
       FROM pg_stat_activity
       WHERE ${isWorkerSession} AND datname = current_database()

@@ -3,14 +3,14 @@ import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { countContacts, listRepeated, listSuppressedReasons } from './count-contacts.ts';
-import { cutAtLimit } from './cut-at-limit.ts';
-import { type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
+import { type BeyondLimit, type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
 import { handleDuplicates } from './remove-duplicates.ts';
 import { findAncestors, findRelatives, removeReached, toComparedRuns } from './remove-reached.ts';
 import { removeListed, removeSuppressed } from './remove-suppressed.ts';
+import { pathsOf } from './staging-tables.ts';
 import { numberWindows } from './windows.ts';
 
-/** What a plan reads of the ledger. `hashKey`: of hashed suppressions. */
+/** What a plan needs to read the ledger: the key of hashed suppressions. */
 export type ReadLedger = { readonly hashKey: HashKey | null };
 
 /**
@@ -138,4 +138,30 @@ async function sumBillingByTariff(client: Transaction): Promise<CostTotal[]> {
     ORDER BY 1, 2, 3
   `);
   return rows;
+}
+
+/**
+ * Keeps only the first staged contacts, in file order. Rejected contacts are removed before, so all that are left
+ * would be recipients.
+ *
+ * @returns what was removed
+ */
+export async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLimit> {
+  const { rows } = await client.query<BeyondLimit>(
+    `
+    WITH cut AS MATERIALIZED (
+      DELETE FROM staged_contacts
+      WHERE line > (SELECT line FROM staged_contacts ORDER BY line OFFSET $1::integer - 1 LIMIT 1)
+      RETURNING envelope
+    ), other AS (
+      SELECT CAST(other_fields AS jsonb) AS fields
+      FROM staged_envelopes
+      WHERE other_fields IS NOT NULL AND envelope IN (SELECT envelope FROM cut)
+    )
+    SELECT (SELECT count(*)::integer FROM cut) AS contacts,
+           ARRAY(${pathsOf('other')}) AS files
+    `,
+    [limit],
+  );
+  return rows[0] ?? { contacts: 0, files: [] };
 }

@@ -5,9 +5,9 @@ import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { decideContacts } from './decide.ts';
-import { insertContents } from './insert-contents.ts';
 import {
   insertContactFiles,
+  insertContents,
   insertEnvelopes,
   insertOrigins,
   insertRejectedContacts,

@@ -6,10 +6,9 @@ import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
-import type { BeyondLimit } from './cut-at-limit.ts';
 import type { PlanWindow } from './windows.ts';
 
-/** Excludes addresses of messages since then; `campaign` null: of any campaign. */
+/** Excludes addresses of messages since a time, of one campaign; null: of any. */
 export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
   /** The period, from `since` to now. */
   readonly milliseconds: number;
@@ -59,6 +58,13 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   /** By throwing it prevents the run. */
   readonly checkPlan: (client: Transaction, decided: Decided) => Promise<unknown> | undefined;
   readonly createdAt: Date;
+};
+
+/** Contacts that a limit removed. */
+export type BeyondLimit = {
+  readonly contacts: number;
+  /** Paths of the files that only their messages carry, or also others. */
+  readonly files: readonly string[];
 };
 
 /** What would be sent, and what would not. */

@@ -29,7 +29,7 @@ export async function sumPlannedRun(client: Connection, run: string): Promise<Co
 }
 
 /** A sending window of a planned run. */
-export type PlannedWindow = {
+export type WindowOfRun = {
   readonly zones: readonly string[];
   readonly opensAt: Date | null;
   readonly closesAt: Date | null;
@@ -38,8 +38,8 @@ export type PlannedWindow = {
 };
 
 /** Lists windows in the order in which they open. */
-export async function listPlannedWindows(client: Connection, run: string): Promise<PlannedWindow[]> {
-  const { rows } = await client.query<PlannedWindow>(
+export async function listPlannedWindows(client: Connection, run: string): Promise<WindowOfRun[]> {
+  const { rows } = await client.query<WindowOfRun>(
     `
     SELECT w.zones, w.opens_at AS "opensAt", w.closes_at AS "closesAt", w.send_at AS "sendAt",
            sum(s.last_request - s.first_request + 1)::integer AS requests

@@ -2,10 +2,11 @@ import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
-import { leftOutReason, type Stored } from '../reasons.ts';
-import { rejectionDetailColumns, rejectionDetailOf, unusableRowColumns } from '../runs/rejection-detail.ts';
+import { rejectionDetail, type Stored } from '../reasons.ts';
+import { rejectionDetailOf, stagedRejections } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import type { PlanRules } from './planned-run.ts';
+import { pathsOf } from './staging-tables.ts';
 
 /** What a plan shows of decided contacts. Lines count on from file to file. */
 
@@ -93,12 +94,7 @@ export async function listRejected(
     `
     SELECT r.line, r.column_name AS "column", r.reason, ${rejectionDetailOf('r', '$1::text', '$2::jsonb')} AS detail,
            n.note -> 'row' AS row
-    FROM (
-      SELECT line, column_name, reason, ${unusableRowColumns}
-      FROM staged_rejections
-      UNION ALL
-      SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out
-    ) r
+    FROM (${stagedRejections}) r
     LEFT JOIN staged_notes n USING (line)
     WHERE NOT $3 OR n.note -> 'row' IS NOT NULL
     ORDER BY r.line
@@ -106,7 +102,7 @@ export async function listRejected(
     `,
     [channel, JSON.stringify(identity.key), noted, limit],
   );
-  return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
+  return rows.map((row) => ({ ...row, detail: rejectionDetail(row.detail) }));
 }
 
 /** Names of fields of requests, with `Files` and `Keypads`, and of their recipients. */
@@ -151,9 +147,7 @@ export async function listSentFiles(client: Transaction): Promise<string[]> {
       FROM staged_envelopes
       WHERE other_fields IS NOT NULL AND envelope IN (SELECT staged FROM sized_envelopes)
     )
-    SELECT f ->> 'path' AS path FROM other CROSS JOIN LATERAL jsonb_array_elements(fields -> 'files') AS f
-    UNION
-    SELECT a.value FROM other CROSS JOIN LATERAL jsonb_each_text(fields -> 'audio') AS a
+    ${pathsOf('other')}
   `);
   return rows.map(({ path }) => path);
 }

@@ -1,17 +1,14 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { Channel } from '../../domain/message.ts';
 import { comparedAddress } from '../compared-address.ts';
-import { copyValue } from '../copy.ts';
+import { copyIn, copyValue } from '../copy.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 import type { FrequencyCap, PlanRules } from './planned-run.ts';
 
 /** An address of a campaign's own list, suppressed for a SubAccount; empty: for all. */
-export type ListedAddress = {
+export type OwnSuppression = {
   readonly address: string;
   readonly subAccount: string;
   readonly file: string;
@@ -23,14 +20,10 @@ export function stagedAddress(channel: Channel): string {
   return channel === 'email' ? comparedAddress('s.address') : 's.address';
 }
 
-function channelLiteral(channel: Channel): string {
-  return `'${channel}'`;
-}
-
 /** Copies addresses of a campaign's own lists to a temporary table, in constant memory. */
 export async function stageSuppressions(
   client: pg.ClientBase,
-  batches: AsyncIterable<readonly ListedAddress[]>,
+  batches: AsyncIterable<readonly OwnSuppression[]>,
 ): Promise<void> {
   async function* lines(): AsyncGenerator<string, void, undefined> {
     for await (const batch of batches) {
@@ -42,10 +35,7 @@ export async function stageSuppressions(
         .join('');
     }
   }
-  await pipeline(
-    Readable.from(lines()),
-    client.query(copyFrom('COPY staged_suppressions (address, sub_account, file, line) FROM STDIN')),
-  );
+  await copyIn(client, 'staged_suppressions (address, sub_account, file, line)', lines());
   await client.query('ANALYZE staged_suppressions');
 }
 
@@ -133,7 +123,7 @@ export async function removeSuppressed(
            NULL, NULL, 1, 1
     FROM staged_contacts s
     JOIN hashed_suppressions h
-      ON h.channel = ${channelLiteral(channel)} AND h.account IN ('', $5) AND h.hash = ${hashedAddress(channelLiteral(channel), address, '$2', '$3')}
+      ON h.channel = '${channel}' AND h.account IN ('', $5) AND h.hash = ${hashedAddress(`'${channel}'`, address, '$2', '$3')}
     WHERE EXISTS (SELECT FROM hashed_suppressions)
   `;
   await removeFound(client, found, [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values]);

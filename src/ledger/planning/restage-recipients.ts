@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RecipientState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
-import { recipientStateOf } from '../counts/recipient-state.ts';
+import { recipientStateOf } from '../counts/run-counts.ts';
 import { streamRows } from '../cursor.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import type { ContactSource } from './stage-contacts.ts';

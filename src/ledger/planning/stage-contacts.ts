@@ -1,14 +1,12 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Contact } from '../../domain/contacts.ts';
+import type { Envelope } from '../../domain/message.ts';
 import { createBloomFilter } from '../../platform/bloom-filter.ts';
+import { BoundedCache } from '../../platform/bounded-cache.ts';
 import { batchOf } from '../batch.ts';
-import { CopyLines, copyPieceSize, copyValue } from '../copy.ts';
-import { envelopeColumns, StagedEnvelopes } from './staged-envelopes.ts';
+import { CopyLines, copyIn, copyOptional, copyPieceSize, copyValue } from '../copy.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
 /** A piece of a contact file, compressed by itself. */
@@ -126,18 +124,6 @@ class ContactLines {
   }
 }
 
-async function copyIn(
-  client: pg.ClientBase,
-  table: string,
-  pieces: Iterable<Buffer> | AsyncIterable<string>,
-): Promise<void> {
-  // Buffered pieces cost memory; Postgres is faster than the reader.
-  await pipeline(
-    Readable.from(pieces, { highWaterMark: 2 }),
-    client.query(copyFrom(`COPY ${table} FROM STDIN`)),
-  );
-}
-
 const staged = batchOf<ContactFilePiece>({
   file: ['integer', ({ file }) => file],
   piece: ['integer', ({ piece }) => piece],
@@ -153,4 +139,43 @@ async function stagePieces(client: pg.ClientBase, pieces: readonly ContactFilePi
     `,
     staged.values(pieces),
   );
+}
+
+/** Numbers of an envelope, by the time zones of its recipients. */
+type EnvelopeNumbers = Record<string, number>;
+
+/**
+ * Numbers envelopes for the staging table in order of appearance. It recognises objects, and numbers an evicted one
+ * again; `expandRun` merges equal envelopes.
+ */
+export class StagedEnvelopes {
+  readonly lines = new CopyLines();
+  readonly #known = new BoundedCache<Envelope, EnvelopeNumbers>();
+  readonly #seenBefore = createBloomFilter();
+  #last = 0;
+
+  numberOf(envelope: Envelope, zones = ''): number {
+    const numbers = this.#known.get(envelope);
+    const found = numbers?.[zones];
+    if (found !== undefined) return found;
+    const number = ++this.#last;
+    const values = formatEnvelope(envelope, zones);
+    this.lines.add(`${number}\t${this.#seenBefore(values)}\t${values}\n`);
+    if (numbers) numbers[zones] = number;
+    else this.#known.set(envelope, { [zones]: number }, values.length);
+    return number;
+  }
+}
+
+/** Columns in COPY's text format. Most envelopes have only fields. */
+export const envelopeColumns =
+  'envelope, maybe_repeated, sub_account, department, charge_code, zones, fields, other_fields' as const;
+
+function formatEnvelope({ fields, keypads, files, audio }: Envelope, zones: string): string {
+  const { SubAccount, Department, ChargeCode } = fields;
+  const payer = [SubAccount, Department, ChargeCode].map(copyOptional).join('\t');
+  const hasOthers = keypads.length > 0 || files.length > 0 || Object.keys(audio).length > 0;
+  const otherFields = hasOthers ? JSON.stringify({ keypads, files, audio }) : undefined;
+  const inZones = zones === '' ? undefined : zones;
+  return `${payer}\t${copyOptional(inZones)}\t${copyValue(JSON.stringify(fields))}\t${copyOptional(otherFields)}`;
 }

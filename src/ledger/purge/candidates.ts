@@ -26,6 +26,18 @@ export type PurgeCandidate = {
   readonly held: PurgeHold | null;
 };
 
+/** SQL: whether requests of `runs r` are in doubt. */
+export const isInDoubt = `
+  coalesce((SELECT sum(requests) FROM run_counts WHERE run_id = r.run_id AND counted = 'in_doubt'), 0) > 0`;
+
+/** SQL: whether billing lacks something of `runs r`. */
+export const isUnbooked = `(
+  EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
+  OR EXISTS (SELECT FROM billing_reopened_requests b WHERE b.run_id = r.run_id)
+  OR EXISTS (SELECT FROM billing_changes b WHERE b.run_id = r.run_id)
+  OR EXISTS (SELECT FROM billing_outcomes b WHERE b.run_id = r.run_id)
+)`;
+
 /** SQL: why a run of `runs r` is kept, else null. $1 and $2 are the limit; $3 says whether unbooked runs may go. */
 const holdCase = `
   CASE
@@ -33,8 +45,7 @@ const holdCase = `
     WHEN r.state NOT IN ('completed', 'cancelled') THEN 'not_over'
     WHEN EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
       THEN 'unsent'
-    WHEN NOT $2 AND EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state = 'in_doubt')
-      THEN 'in_doubt'
+    WHEN NOT $2 AND ${isInDoubt} THEN 'in_doubt'
     WHEN EXISTS (
       WITH RECURSIVE later AS (
         SELECT run_id, state, finished_at FROM runs WHERE source_run = r.run_id
@@ -44,16 +55,12 @@ const holdCase = `
       SELECT FROM later
       WHERE state NOT IN ('completed', 'cancelled') OR finished_at IS NULL OR finished_at >= $1
     ) THEN 'younger_run'
-    WHEN NOT $3 AND (EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
-      OR EXISTS (SELECT FROM billing_reopened_requests o WHERE o.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_changes d WHERE d.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_outcomes d WHERE d.run_id = r.run_id))
-      THEN 'unbooked'
+    WHEN NOT $3 AND ${isUnbooked} THEN 'unbooked'
   END`;
 
 const isOldCondition = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
 
-/** Runs that are old enough and not purged, oldest first, including those whose purge was interrupted. */
+/** Lists runs that are old enough and not purged, oldest first, including those whose purge was interrupted. */
 export async function listPurgeCandidates(
   pool: pg.Pool,
   { before, alsoInDoubt }: PurgeLimit,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { isInDoubt, isUnbooked } from './candidates.ts';
 import { deleteAll } from './erase-run.ts';
 
 /** Why the records of a purged run are kept. `open_month`: a month in which it is billed is not closed. */
@@ -8,17 +9,14 @@ export type RecordsHold = 'in_doubt' | 'unbooked' | 'open_month';
 /** A purged run that is old enough. `held`: why its records are kept; null: they go. */
 export type RecordsCandidate = { readonly run: string; readonly held: RecordsHold | null };
 
-/** Recipients (about) for each transaction. */
+/** About so many recipients for each transaction. */
 const batch = 20_000;
 
 /** SQL: why the records of `runs r` are kept, else null. */
 const holdCase = `
   CASE
-    WHEN (SELECT sum(requests) FROM run_counts WHERE run_id = r.run_id AND counted = 'in_doubt') > 0 THEN 'in_doubt'
-    WHEN EXISTS (SELECT FROM billing_slices b WHERE b.run_id = r.run_id AND b.open)
-      OR EXISTS (SELECT FROM billing_reopened_requests b WHERE b.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_changes b WHERE b.run_id = r.run_id)
-      OR EXISTS (SELECT FROM billing_outcomes b WHERE b.run_id = r.run_id) THEN 'unbooked'
+    WHEN ${isInDoubt} THEN 'in_doubt'
+    WHEN ${isUnbooked} THEN 'unbooked'
     WHEN EXISTS (
       SELECT FROM billing_entries e
       WHERE e.run_id = r.run_id
@@ -85,8 +83,10 @@ const tables = [
  */
 export async function deleteRecords(pool: pg.Pool, runs: readonly string[]): Promise<void> {
   for (const run of runs)
-    for (const table of tables)
-      await deleteAll(pool, table, run, batch, table === 'recipient_outcomes' ? isNotLookedUp : 'true');
+    for (const table of tables) {
+      const which = table === 'recipient_outcomes' ? isNotLookedUp : 'true';
+      await deleteAll(pool, run, table, { limit: batch, which });
+    }
 }
 
 /** Deletes what belongs to runs without records, and what is older than that and belongs to no run. */

@@ -3,6 +3,7 @@ import { foldWholeRun } from '../counts/fold.ts';
 import { type ErasedRecipients, eraseRecipients } from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
+import { eraseMessage, eraseReportWords } from './erase-run.ts';
 
 /** A person's recipients in a run, and the lines of their contacts. */
 export type ErasedPerson = ErasedRecipients & { readonly lines: readonly number[] };
@@ -49,7 +50,7 @@ const ofRecipients = [
   `,
   `
   UPDATE unusual_delivery_reports k
-  SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+  SET ${eraseReportWords}
   FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
   WHERE k.run_id = $1 AND k.request = e.request AND k.position = e.position
   `,
@@ -84,7 +85,7 @@ const eraseEnvelopes = `
     )
   ), erased AS (
     UPDATE envelopes v
-    SET fields = '{}', keypads = '[]', files = '[]', audio = '{}'
+    SET ${eraseMessage}
     FROM own
     WHERE v.run_id = $1 AND v.envelope = own.envelope
   )
@@ -153,7 +154,7 @@ export async function eraseAddressElsewhere(
   await client.query(
     `
     UPDATE unusual_delivery_reports
-    SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+    SET ${eraseReportWords}
     WHERE report_id = ANY ($1::bigint[])
     `,
     [reports],

@@ -4,11 +4,17 @@ import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 
-/** Recipients (about) and rows of other tables for each transaction. */
+/** About so many recipients, or rows of other tables, for each transaction. */
 const batch = 20_000;
 
-/** File pieces of a mebibyte for each transaction. */
+/** So many file pieces of a mebibyte for each transaction. */
 const fileBatch = 200;
+
+/** SQL: what is erased of `unusual_delivery_reports`. */
+export const eraseReportWords = 'address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL';
+
+/** SQL: what is erased of `envelopes`. */
+export const eraseMessage = "fields = '{}', keypads = '[]', files = '[]', audio = '{}'";
 
 /** SQL: the parts of a definition that contain no personal data. */
 const keptDefinition = `
@@ -30,7 +36,7 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
       `
       WITH erased AS (
         UPDATE envelopes
-        SET fields = '{}', keypads = '[]', files = '[]', audio = '{}'
+        SET ${eraseMessage}
         WHERE run_id = $1 AND envelope > $2 AND envelope <= $2 + $3
       )
       SELECT min(envelope) AS last FROM envelopes WHERE run_id = $1 AND envelope > $2 + $3
@@ -57,12 +63,12 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     );
     return rows[0]?.last ?? null;
   });
-  await deleteAll(pool, 'contact_file_pieces', run);
-  await deleteAll(pool, 'run_files', run);
+  await deleteAll(pool, run, 'contact_file_pieces');
+  await deleteAll(pool, run, 'run_files');
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
   // Addresses of few recipients could be guessed from a digest.
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
-  await deleteAll(pool, 'recipient_keys', run, batch);
+  await deleteAll(pool, run, 'recipient_keys', { limit: batch });
   await eraseJobNumbers(pool, run);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
@@ -109,7 +115,7 @@ const recipientStatements = [
   `,
   `
   UPDATE unusual_delivery_reports
-  SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+  SET ${eraseReportWords}
   WHERE run_id = $1 AND request BETWEEN $2 AND $3
   `,
 ];
@@ -132,12 +138,12 @@ async function inBatches(
   }
 }
 
+/** Deletes rows of a run in batches. @param which SQL: whether a row goes */
 export async function deleteAll(
   pool: pg.Pool,
-  table: string,
   run: string,
-  limit = fileBatch,
-  which = 'true',
+  table: string,
+  { limit = fileBatch, which = 'true' } = {},
 ): Promise<void> {
   const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 AND ${which} LIMIT $2`;
   for (;;) {

@@ -52,7 +52,7 @@ export type RecipientQuery = {
   readonly accounts?: readonly string[] | null;
 };
 
-/** Recipients of a result, which is ordered. */
+/** Which part of an ordered result is read. */
 export type HistoryRange = { readonly skip?: number; readonly limit: number };
 
 /**

@@ -1,11 +1,13 @@
 import type pg from 'pg';
+import type { CampaignFile, Keypad, MessageFields } from '../../domain/message.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, Resolution } from '../../domain/runs.ts';
-import { recipientStateOf } from '../counts/recipient-state.ts';
+import { comparedAddress } from '../compared-address.ts';
+import { recipientStateOf } from '../counts/run-counts.ts';
 import { deliveryReportColumns, type ListedDeliveryReport } from '../delivery-reports/list.ts';
-import { recipientKeys } from '../delivery-reports/matched-recipient.ts';
+import { recipientKeys } from '../delivery-reports/report-content.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import { attemptsOf } from '../request-rows.ts';
+import { attemptsOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import { type FoundRecipient, findRecipients, type HistoryRange, type RecipientQuery } from './find.ts';
 
@@ -119,6 +121,40 @@ async function listReports(
     ORDER BY k.report_id
     `,
     keys,
+  );
+  return rows;
+}
+
+/** What a request says to one recipient, as stored. All are empty after a purge. */
+export type StoredMessage = RequestKey & {
+  readonly fields: MessageFields;
+  /** Destination fields other than Recipient. */
+  readonly destination: MessageFields;
+  readonly keypads: readonly Keypad[];
+  readonly files: readonly CampaignFile[];
+  /** Paths by audio field. */
+  readonly audio: MessageFields;
+};
+
+/** Lists messages of these requests to an address, in the order of requests and positions. */
+export async function listMessagesTo(
+  pool: pg.Pool,
+  address: string,
+  requests: readonly RequestKey[],
+): Promise<StoredMessage[]> {
+  const { rows } = await pool.query<StoredMessage>(
+    `
+    SELECT r.run_id AS run, r.request, e.fields, e.keypads, e.files, e.audio,
+           coalesce(CAST(k.destinations AS json) -> (r.position - 1), '{}') AS destination
+    FROM (SELECT DISTINCT * FROM ${requestKeys.table('key', 2)}) AS wanted
+    CROSS JOIN ${requestOf('wanted.run_id', 'wanted.request')} q
+    JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
+    CROSS JOIN ${recipientsOf('wanted.run_id', 'wanted.request')} r
+    LEFT JOIN LATERAL chunks_between(wanted.run_id, wanted.request, wanted.request) k ON true
+    WHERE ${comparedAddress('r.address')} = ${comparedAddress('$1::text')}
+    ORDER BY r.run_id, r.request, r.position
+    `,
+    [address, ...requestKeys.values(requests)],
   );
   return rows;
 }

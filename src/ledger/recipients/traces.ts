@@ -33,7 +33,7 @@ const families = `families AS (
   SELECT r.run_id, f.origin FROM runs r JOIN families f ON r.source_run = f.run_id
 )`;
 
-/** Lines of recipients with this address, under the run that keeps their contact file. */
+/** Lists lines of recipients with this address, under the run that keeps their contact file. */
 export async function listLinesOfAddress(pool: pg.Pool, address: string): Promise<KeptLine[]> {
   const { rows } = await pool.query<KeptLine>(
     `
@@ -48,7 +48,7 @@ export async function listLinesOfAddress(pool: pg.Pool, address: string): Promis
 }
 
 /**
- * Runs that have the address, or a contact of these lines. Purged ones have none. Oldest first.
+ * Lists runs that have the address, or a contact of these lines, the oldest first. Purged ones have none.
  *
  * @param lines of kept contact files; the reruns of a run have contacts of its lines too
  */

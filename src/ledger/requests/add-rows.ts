@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
+import type { OwnedSlice } from '../slice-states/transitions.ts';
 import { type RequestKey, requestKeys } from './by-message-id.ts';
 import type { SliceRange } from './read-contents.ts';
 
@@ -12,12 +13,7 @@ const isProvenEarly =
 export type StartedRequest = { readonly request: number; readonly startedAt: Date };
 
 /** Claimed requests that their owner cannot record as accepted. */
-type StartedRequests = {
-  readonly run: string;
-  readonly slice: number;
-  readonly owner: string;
-  readonly started: readonly StartedRequest[];
-};
+type StartedRequests = OwnedSlice & { readonly started: readonly StartedRequest[] };
 
 /** Adds rows and first attempts. Does nothing if the slice has another owner, or the rows exist. */
 export async function addSendingRows(
@@ -92,7 +88,7 @@ export async function addUnrecordedRows(
 /** Adds rows for planned requests that no claim covers, so that their owner can claim them one by one. */
 export async function addPlannedRows(
   pool: pg.Pool,
-  { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
+  { run, slice, owner }: OwnedSlice,
   requests: readonly number[],
 ): Promise<void> {
   await pool.query({

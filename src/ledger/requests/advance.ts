@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
+import type { Transaction } from '../session.ts';
+import type { OwnedSlice } from '../slice-states/transitions.ts';
 
 /** Permission to send ordinary requests of a slice: those without rows of their own (`add-rows.ts`). */
 export type RangeClaim = {
@@ -22,10 +24,7 @@ export type AcceptedRequest = {
   readonly jobNumber: string | undefined;
 };
 
-export type Advance = {
-  readonly run: string;
-  readonly slice: number;
-  readonly owner: string;
+export type Advance = OwnedSlice & {
   /** The version of the owner's last change of the slice, plus one. */
   readonly version: number;
   readonly claim: RangeClaim | undefined;
@@ -180,7 +179,7 @@ function jobNumberArray(accepted: readonly AcceptedRequest[]): string {
   return `{${each.join()}}`;
 }
 
-/** Changes that were committed without an answer, and whether their claims were granted. */
+/** Finds changes that were committed without an answer, and whether their claims were granted. */
 async function findCommitted(
   pool: pg.Pool,
   advances: readonly Advance[],
@@ -201,4 +200,41 @@ async function findCommitted(
       return advance ? [[advance, granted] as const] : [];
     }),
   );
+}
+
+/**
+ * Merges the outcomes of a done slice, one row a commit, into arrays in request order, so that one can be read alone,
+ * and deletes proofs of requests that are accepted.
+ */
+export async function compactOutcomes(client: Transaction, run: string, slice: number): Promise<void> {
+  await client.query({
+    name: 'compact-outcomes',
+    text: `
+    INSERT INTO slice_outcomes (run_id, slice, base_at, finished_ms, took_ms, statuses, job_numbers)
+    SELECT s.run_id, s.slice, g.base_at, g.finished_ms, g.took_ms, g.statuses, g.job_numbers
+    FROM slices s
+    CROSS JOIN LATERAL aggregated_outcomes(s.run_id, s.slice, s.first_request, s.claimed_to) g
+    WHERE s.run_id = $1 AND s.slice = $2
+      AND EXISTS (SELECT FROM outcomes b WHERE b.run_id = s.run_id AND b.slice = s.slice)
+    ON CONFLICT DO NOTHING
+    `,
+    values: [run, slice],
+  });
+  await client.query({
+    name: 'delete-outcomes',
+    text: 'DELETE FROM outcomes WHERE run_id = $1 AND slice = $2',
+    values: [run, slice],
+  });
+  await client.query({
+    name: 'delete-accepted-proofs',
+    text: `
+    DELETE FROM early_proofs p
+    USING slices s
+    WHERE s.run_id = $1 AND s.slice = $2 AND p.run_id = $1 AND p.request BETWEEN s.first_request AND s.claimed_to
+      AND NOT EXISTS (
+        SELECT FROM requests q WHERE q.run_id = $1 AND q.request = p.request AND q.state <> 'accepted'
+      )
+    `,
+    values: [run, slice],
+  });
 }

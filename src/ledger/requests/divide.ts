@@ -1,6 +1,8 @@
+import { hasEnded } from '../../domain/runs.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
+import { recipientArrays } from '../request-rows.ts';
+import { lockRun } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
-import { recipientArrays } from './recipient-arrays.ts';
 
 export type DividedRequests = { readonly first: number; readonly last: number };
 
@@ -17,12 +19,9 @@ export async function divideRequests(
   client: Transaction,
   { run, requests }: { readonly run: string; readonly requests: readonly number[] },
 ): Promise<DividedRequests | undefined> {
-  // Locks the run, so that the next statement sees the numbers of earlier divisions.
-  const { rowCount } = await client.query(
-    `SELECT FROM runs WHERE run_id = $1 AND state IN ('planned', 'running', 'paused') FOR NO KEY UPDATE`,
-    [run],
-  );
-  if (rowCount === 0) return undefined;
+  // After the lock, the next statement sees the numbers of earlier divisions.
+  const state = await lockRun(client, run);
+  if (state === undefined || hasEnded(state)) return undefined;
   const { rows } = await client.query<{ first: number | null; last: number | null }>(divideStatement, [
     run,
     requests,

@@ -145,7 +145,7 @@ export async function doubtRepeatedNumbers(
   );
 }
 
-/** Requests of done slices whose numbers are repeated, and that nothing else proves. */
+/** Finds requests of done slices whose numbers are repeated, and that nothing else proves. */
 async function findRepeatedNumbers(
   client: Transaction,
   { run, slice }: { readonly run: string; readonly slice?: number },

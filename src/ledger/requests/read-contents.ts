@@ -2,14 +2,10 @@ import type pg from 'pg';
 import { splitByRequest } from '../../domain/destinations.ts';
 import type { Destinations, Envelope } from '../../domain/message.ts';
 import { comparedAddress } from '../compared-address.ts';
+import type { SliceKey } from '../slice-states/transitions.ts';
 import { type HashKey, hashedAddress, hashKeyMatches, requireHashKey } from '../suppressions/hash.ts';
 
-export type SliceRange = {
-  readonly run: string;
-  readonly slice: number;
-  readonly first: number;
-  readonly last: number;
-};
+export type SliceRange = SliceKey & { readonly first: number; readonly last: number };
 
 /** A planned request without a row: no attempt, and no suppressed recipient. */
 export type OrdinaryRequest = {

@@ -3,6 +3,7 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import { moveOutcomesToLastAttempt } from '../billing/changes.ts';
 import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
+import type { OwnedSlice } from '../slice-states/transitions.ts';
 import type { SliceRange } from './read-contents.ts';
 
 /*
@@ -149,7 +150,7 @@ const refusals = `
  */
 export async function failRefused(
   pool: pg.Pool,
-  { run, slice, owner }: { readonly run: string; readonly slice: number; readonly owner: string },
+  { run, slice, owner }: OwnedSlice,
   now: Date,
 ): Promise<number> {
   const { rowCount } = await pool.query(

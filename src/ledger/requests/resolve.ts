@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RequestState, Resolution } from '../../domain/runs.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf } from '../reasons.ts';
-import { markReopened } from '../run-states/transitions.ts';
+import { lockRun, markReopened } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { reopenSlices } from '../slice-states/transitions.ts';
 
@@ -104,11 +104,7 @@ export async function resendDoubts(
   now: Date,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const { rowCount } = await client.query(
-      `SELECT FROM runs WHERE run_id = $1 AND state = 'running' FOR NO KEY UPDATE`,
-      [run],
-    );
-    if (rowCount === 0) return 0;
+    if ((await lockRun(client, run)) !== 'running') return 0;
     const { rows } = await client.query<{ request: number }>(
       `
       WITH resent AS (

@@ -4,20 +4,18 @@ import { batchOf, type Columns } from '../batch.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
+import type { OwnedSlice } from '../slice-states/transitions.ts';
 import { divideRequests } from './divide.ts';
 import { doubtRepeatedNumbers } from './doubt.ts';
 
-export type Settlement = SettledState & {
-  readonly run: string;
-  readonly slice: number;
-  /** Of the slice. */
-  readonly owner: string;
-  readonly request: number;
-  readonly attempt: number;
-  readonly finishedAt: Date;
-  readonly httpStatus: number | null;
-  readonly detail: RequestReason | null;
-};
+export type Settlement = SettledState &
+  OwnedSlice & {
+    readonly request: number;
+    readonly attempt: number;
+    readonly finishedAt: Date;
+    readonly httpStatus: number | null;
+    readonly detail: RequestReason | null;
+  };
 
 export type SettledState =
   | {
@@ -78,7 +76,7 @@ export async function settleRequests(
   return settled;
 }
 
-/** `late`: settled in doubt; their slices may be done. */
+/** What was settled. `late`: requests that were in doubt; their slices may be done. */
 type Settled = { readonly settled: ReadonlySet<number>; readonly late: readonly Settlement[] };
 
 async function settleAndDivide(

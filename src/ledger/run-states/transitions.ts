@@ -9,6 +9,19 @@ import type { Transaction } from '../session.ts';
  * notifications for completed and paused. From any other state nothing changes.
  */
 
+/**
+ * Locks a run until the end of the transaction. Transactions that change its slices lock it first.
+ *
+ * @returns its state; undefined if there is no such run
+ */
+export async function lockRun(client: Transaction, run: string): Promise<RunState | undefined> {
+  const { rows } = await client.query<{ state: RunState }>(
+    'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
+    [run],
+  );
+  return rows[0]?.state;
+}
+
 /** `→ planned`: the default state of a new row. */
 export async function markPlanned(client: Transaction, run: string): Promise<void> {
   await client.query(

@@ -5,10 +5,9 @@ import { countSettled, readRunCounts } from '../counts/run-counts.ts';
 import { markBegun, markResumed } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { reopenDoubts } from '../slice-states/transitions.ts';
-import { enqueueSlices } from '../slices/enqueue.ts';
+import { enqueueSlices, lockAndDequeueRun } from '../slices/enqueue.ts';
 import { type CompleteOptions, completeRun } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
-import { lockAndDequeueRun } from './lock-run.ts';
 
 export type BeginOptions = CompleteOptions & {
   readonly includePaused?: boolean;

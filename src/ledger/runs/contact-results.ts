@@ -3,9 +3,9 @@ import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RejectionDetail } from '../../domain/rejected-contacts.ts';
 import type { RecipientState, RequestState } from '../../domain/runs.ts';
-import { recipientStateOf } from '../counts/recipient-state.ts';
+import { recipientStateOf } from '../counts/run-counts.ts';
 import { streamRows } from '../cursor.ts';
-import { leftOutReason, requestReason, type Stored } from '../reasons.ts';
+import { rejectionDetail, requestReason, type Stored } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
@@ -55,7 +55,7 @@ export async function* streamContactResults(
 }
 
 function toResult({ rejection, requestState, outcome, reason, ...row }: DbResultRow): ContactResult {
-  if (rejection !== null) return { ...row, reason: leftOutReason(reason), state: rejection };
+  if (rejection !== null) return { ...row, reason: rejectionDetail(reason), state: rejection };
   return { ...row, reason: requestReason(reason), state: outcome ?? recipientStateOf[requestState] };
 }
 

@@ -1,4 +1,5 @@
 import type { AttemptVerdict, RequestState } from '../../domain/runs.ts';
+import { type EndedAttempts, type Latency, readRunAnswers } from '../counts/answers.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
 import type { Connection } from '../session.ts';
 
@@ -19,14 +20,6 @@ export type SendsInTime = {
   readonly retries: number;
 };
 
-/** The times are milliseconds, or null without answers. */
-export type AnswerTimes = {
-  readonly answered: number;
-  readonly median: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-};
-
 export type SlowAttempt = {
   readonly messageId: string;
   readonly request: number;
@@ -45,7 +38,7 @@ export type Sending = {
   readonly attempts: number;
   readonly retries: number;
   readonly retried: number;
-  readonly answerTimes: AnswerTimes;
+  readonly answerTimes: Latency;
   /** The most frequent first. */
   readonly ends: readonly AttemptGroup[];
   readonly unit: 'second' | 'minute' | 'hour' | 'day';
@@ -55,11 +48,12 @@ export type Sending = {
   readonly slowest: readonly SlowAttempt[];
 };
 
-type DbSending = Omit<Sending, 'slowest' | 'answerTimes'> &
-  AnswerTimes & { readonly slowest: readonly (Omit<SlowAttempt, 'startedAt'> & { startedAt: string })[] };
+type DbSending = Omit<Sending, 'slowest' | 'answerTimes' | 'ends'> & {
+  readonly slowest: readonly (Omit<SlowAttempt, 'startedAt'> & { startedAt: string })[];
+};
 
 /**
- * Reads the attempts once.
+ * Reads the attempts once, and the answers as they are counted.
  *
  * @param timeZone IANA name, for `sends`
  * @param slowest number of attempts to list
@@ -73,15 +67,27 @@ export async function describeSending(
   const { rows } = await client.query<DbSending>(statement, [run, timeZone, slowest]);
   const [row] = rows;
   if (!row) throw new Error('an aggregate query returned no row');
-  const { answered, median, p95, p99, ...sending } = row;
+  const { ended, latency } = await readRunAnswers(client, run);
   return {
-    ...sending,
-    answerTimes: { answered, median, p95, p99 },
+    ...row,
+    answerTimes: latency,
+    ends: groupAttempts(ended, row.attempts),
     slowest: row.slowest.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
   };
 }
 
-const milliseconds = (interval: string): string => `round(extract(epoch FROM ${interval}) * 1000)::float8`;
+/** @param attempts all of the run: those that have not ended are a group of their own */
+function groupAttempts(ended: readonly EndedAttempts[], attempts: number): AttemptGroup[] {
+  const groups = [...Map.groupBy(ended, ({ verdict, httpStatus }) => `${verdict} ${httpStatus}`).values()];
+  const found = groups.flatMap((group): AttemptGroup[] => {
+    const count = group.reduce((sum, each) => sum + each.attempts, 0);
+    return group.slice(0, 1).map(({ verdict, httpStatus }) => ({ verdict, httpStatus, attempts: count }));
+  });
+  const inFlight = attempts - found.reduce((sum, each) => sum + each.attempts, 0);
+  if (inFlight > 0) found.push({ verdict: null, httpStatus: null, attempts: inFlight });
+  return found.toSorted((one, other) => other.attempts - one.attempts);
+}
+
 const formats = {
   second: 'YYYY-MM-DD"T"HH24:MI:SS',
   minute: 'YYYY-MM-DD"T"HH24:MI',
@@ -99,16 +105,11 @@ const statement = `
     SELECT min(started_at) AS first_at, max(started_at) AS last_at, count(*)::integer AS attempts,
            (count(*) FILTER (WHERE attempt > 1))::integer AS retries,
            (count(*) FILTER (WHERE attempt = 2))::integer AS retried,
-           (count(lasted) FILTER (WHERE http_status IS NOT NULL))::integer AS answered,
-           percentile_disc(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY lasted)
-             FILTER (WHERE http_status IS NOT NULL AND lasted IS NOT NULL) AS times,
            CASE WHEN max(started_at) - min(started_at) > interval '3 days' THEN 'day'
                 WHEN max(started_at) - min(started_at) > interval '1 hour' THEN 'hour'
                 WHEN max(started_at) - min(started_at) >= interval '2 minutes' THEN 'minute'
                 ELSE 'second' END AS unit
     FROM attempt
-  ), ended AS (
-    SELECT verdict, http_status, count(*) AS attempts FROM attempt GROUP BY verdict, http_status
   ), step AS MATERIALIZED (
     SELECT CASE unit WHEN 'second' THEN 'second' ELSE 'minute' END AS step FROM whole
   ), started AS MATERIALIZED (
@@ -136,15 +137,11 @@ const statement = `
     GROUP BY 1
   ), slow AS (
     SELECT q.message_id AS "messageId", request, attempt, started_at AS "startedAt",
-           ${milliseconds('lasted')} AS milliseconds, http_status AS "httpStatus", verdict, q.state
+           round(extract(epoch FROM lasted) * 1000)::float8 AS milliseconds, http_status AS "httpStatus", verdict, q.state
     FROM (SELECT * FROM attempt WHERE lasted IS NOT NULL ORDER BY lasted DESC, request, attempt LIMIT $3) longest
     JOIN ${requestOf('$1', 'longest.request')} q USING (request)
   )
-  SELECT first_at AS "firstAt", last_at AS "lastAt", attempts, retries, retried, answered, unit,
-         ${milliseconds('times[1]')} AS median, ${milliseconds('times[2]')} AS p95, ${milliseconds('times[3]')} AS p99,
-         (SELECT coalesce(json_agg(json_build_object('verdict', verdict, 'httpStatus', http_status, 'attempts', e.attempts)
-                                   ORDER BY e.attempts DESC, verdict, http_status), '[]')
-          FROM ended e) AS ends,
+  SELECT first_at AS "firstAt", last_at AS "lastAt", attempts, retries, retried, unit,
          (SELECT coalesce(json_agg(sent ORDER BY at), '[]') FROM sent) AS sends,
          (SELECT coalesce(json_agg(slow ORDER BY milliseconds DESC, request, attempt), '[]') FROM slow) AS slowest
   FROM whole

@@ -1,29 +1,8 @@
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
-import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { Resolution, RunState } from '../../domain/runs.ts';
-import { leftOutReason, runReason, type Stored } from '../reasons.ts';
-import { contactFileOf } from '../request-rows.ts';
+import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
-import { rejectionDetailOfRow } from './rejection-detail.ts';
-
-export async function listRejectedContacts(
-  client: Connection,
-  run: string,
-  limit: number,
-): Promise<RejectedContactRecord[]> {
-  const { rows } = await client.query<Stored<RejectedContactRecord, 'detail'>>(
-    `
-    SELECT coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line, r.column_name AS "column",
-           r.reason, ${rejectionDetailOfRow('r', '$1')} AS detail
-    FROM (SELECT * FROM rejected_contacts WHERE run_id = $1 ORDER BY line LIMIT $2) r
-    LEFT JOIN ${contactFileOf('$1', 'r.line')} f ON true
-    ORDER BY r.line
-    `,
-    [run, limit],
-  );
-  return rows.map((row) => ({ ...row, detail: leftOutReason(row.detail) }));
-}
 
 export type ResolutionGroup = {
   readonly resolution: Resolution;

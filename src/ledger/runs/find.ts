@@ -183,45 +183,31 @@ export async function countPurgedRuns(
   return row ?? { runs: 0, last: null };
 }
 
-/**
- * Runs whose process was killed or stopped, the oldest first. Workers may hold some of them. Omits runs that an
- * operator or a refusal paused, or that wait for approval.
- */
-export async function listInterruptedRuns(
-  pool: pg.Pool,
-): Promise<readonly { readonly run: string; readonly account: string }[]> {
-  const { rows } = await pool.query<{ run: string; account: string }>(
-    `
-    SELECT run_id AS run, account
-    FROM runs r
-    WHERE state = 'running' OR (state = 'paused' AND state_reason ->> 'kind' = 'interrupted')
-       OR (state = 'planned'
-           AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL))
-    ORDER BY created_at, run_id
-    `,
-  );
-  return rows;
-}
-
-/** A run that waits for a person: paused, or planned and not approved yet. */
-export type WaitingRun = {
-  readonly run: string;
-  readonly state: RunState;
-  readonly stateReason: RunReason | null;
-  readonly createdAt: Date;
+/** A run that can still send. */
+export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'stateReason' | 'createdAt'> & {
+  /** It was paused by an operator or a refusal, or is not approved yet. The others need a worker only. */
+  readonly waitsForPerson: boolean;
 };
 
-/** Lists the unfinished runs that `listInterruptedRuns` omits, the oldest first. */
-export async function listWaitingRuns(pool: pg.Pool): Promise<readonly WaitingRun[]> {
-  const { rows } = await pool.query<Stored<WaitingRun, 'stateReason'>>(
+/**
+ * Lists the oldest first.
+ *
+ * @param campaign only its runs, without tests
+ */
+export async function listUnfinishedRuns(client: Connection, campaign?: string): Promise<UnfinishedRun[]> {
+  const { rows } = await client.query<Stored<UnfinishedRun, 'stateReason'>>(
     `
-    SELECT run_id AS run, state, state_reason AS "stateReason", created_at AS "createdAt"
+    SELECT run_id AS run, account, state, state_reason AS "stateReason", created_at AS "createdAt",
+           CASE state
+             WHEN 'running' THEN false
+             WHEN 'paused' THEN coalesce(state_reason ->> 'kind', '') <> 'interrupted'
+             ELSE EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL)
+           END AS "waitsForPerson"
     FROM runs r
-    WHERE (state = 'paused' AND coalesce(state_reason ->> 'kind', '') <> 'interrupted')
-       OR (state = 'planned'
-           AND EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL))
+    WHERE state IN ('planned', 'running', 'paused') AND ($1::text IS NULL OR (campaign = $1 AND kind <> 'test'))
     ORDER BY created_at, run_id
     `,
+    [campaign ?? null],
   );
   return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
 }

@@ -5,8 +5,15 @@ export const rejectionDetailColumns =
   'kind, message, related_run, sub_account, source, file, number, differs';
 
 /** SQL: these columns of a row that cannot be used, which has a message only. */
-export const unusableRowColumns = `kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
+const unusableRowColumns = `kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
              NULL::bigint AS number, NULL::boolean AS differs`;
+
+/** SQL: all contacts that a plan rejects, from the staging tables. */
+export const stagedRejections = `
+      SELECT line, column_name, reason, ${unusableRowColumns}
+      FROM staged_rejections
+      UNION ALL
+      SELECT line, column_name, reason, ${rejectionDetailColumns} FROM left_out`;
 
 /** SQL: sets these columns to what stays of an erased contact. */
 export const eraseRejectionDetail = `kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL,

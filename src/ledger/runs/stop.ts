@@ -6,11 +6,10 @@ import { cancelPlanned } from '../requests/release.ts';
 import { markCancelled, markPaused, markUnrecorded } from '../run-states/transitions.ts';
 import { type Alongside, inTransaction } from '../session.ts';
 import { markClosed } from '../slice-states/transitions.ts';
-import { wakeChannel } from '../slices/enqueue.ts';
+import { lockAndDequeueRun, wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
-import { lockAndDequeueRun } from './lock-run.ts';
 
-/** `changed` is false if the run cannot be stopped in this way. */
+/** The state before. `changed` is false if the run cannot be stopped in this way. */
 export type StopResult = { readonly changed: boolean; readonly state: RunState };
 
 /**

@@ -45,9 +45,9 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
 }
 
 /**
- * The latest ticks of each schedule, newest first.
+ * Lists the latest ticks of each schedule, newest first.
  *
- * @param accounts when the file was of another account, which had a run, its ticks until then are left out; null: all
+ * @param accounts when the file was of another account, which had a run, its ticks until then are omitted; null: all
  */
 export async function listLatestTicks(
   pool: pg.Pool,

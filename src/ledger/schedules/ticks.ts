@@ -105,7 +105,7 @@ export type DueTick = {
   readonly unfinishedRun: string | null;
 };
 
-/** The earliest due tick of each schedule. */
+/** Lists the earliest due tick of each schedule. */
 export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
   const { rows } = await pool.query<DueTick>(`
     SELECT DISTINCT ON (t.schedule) t.schedule, t.due_at AS "dueAt", s.times,
@@ -180,7 +180,7 @@ type UnstartedRun = { readonly run: string; readonly plannedBy: Actor };
 
 const planned: AuditAction = 'run planned';
 
-/** Planned runs of ticks, of the API and the dashboard, except those that wait for approval; oldest first. */
+/** Lists planned runs of ticks, the API and the dashboard that do not wait for approval, oldest first. */
 export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> {
   const { rows } = await pool.query<UnstartedRun>(
     `

@@ -7,6 +7,11 @@ import type { Transaction } from '../session.ts';
  * change the job in the same transaction.
  */
 
+export type SliceKey = { readonly run: string; readonly slice: number };
+
+/** A slice, and the owner that must still hold it. */
+export type OwnedSlice = SliceKey & { readonly owner: string };
+
 export type SliceJobId = { readonly slice: number; readonly job: string };
 
 /**
@@ -88,13 +93,7 @@ export type DbAcquiredSlice = {
 /** `queued, held → held`. @returns undefined if no slice has this job any more */
 export async function markHeld(
   client: Transaction,
-  {
-    run,
-    slice,
-    job,
-    worker,
-    owner,
-  }: SliceJobId & { readonly run: string; readonly worker: string; readonly owner: string },
+  { run, slice, job, worker, owner }: OwnedSlice & { readonly job: string; readonly worker: string },
 ): Promise<DbAcquiredSlice | undefined> {
   const { rows } = await client.query<DbAcquiredSlice>(
     `
@@ -109,10 +108,10 @@ export async function markHeld(
   return rows[0];
 }
 
-/** For `hasClaim` of `location/location.ts`. */
+/** Records an owner, by which `location/location.ts` finds its claims later. */
 export async function recordOwner(
   client: Transaction,
-  { run, slice, owner, version }: { run: string; slice: number; owner: string; version: number },
+  { run, slice, owner, version }: OwnedSlice & { readonly version: number },
 ): Promise<void> {
   await client.query('INSERT INTO slice_owners (run_id, slice, version, owner) VALUES ($1, $2, $3, $4)', [
     run,
@@ -123,7 +122,7 @@ export async function recordOwner(
 }
 
 /** `held → queued` under a new job. */
-export async function markPostponed(client: Transaction, run: string, slice: number): Promise<SliceJobId[]> {
+export async function markPostponed(client: Transaction, { run, slice }: SliceKey): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
     UPDATE slices
@@ -139,7 +138,7 @@ export async function markPostponed(client: Transaction, run: string, slice: num
 /** `held → done | waiting`. The caller has locked the slice. */
 export async function markSendingFinished(
   client: Transaction,
-  { run, slice }: { readonly run: string; readonly slice: number },
+  { run, slice }: SliceKey,
   runState: RunState,
 ): Promise<'done' | 'waiting'> {
   return setNotHeld(
@@ -159,7 +158,7 @@ export async function markSendingFinished(
 /** `held → done | waiting`: waiting for a resend, or for doubts that were not looked up. */
 export async function markDoubtsFinished(
   client: Transaction,
-  { run, slice }: { readonly run: string; readonly slice: number },
+  { run, slice }: SliceKey,
   isLeft: boolean,
 ): Promise<'done' | 'waiting'> {
   return setNotHeld(
@@ -195,7 +194,7 @@ async function setNotHeld(
 /** `held → queued | waiting | done`. Only a queued slice keeps its job. */
 export async function markReleased(
   client: Transaction,
-  { run, slice }: { readonly run: string; readonly slice: number },
+  { run, slice }: SliceKey,
   state: 'queued' | 'waiting' | 'done',
 ): Promise<void> {
   await client.query(

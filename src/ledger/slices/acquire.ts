@@ -6,17 +6,20 @@ import { markUnrecordedInDoubt } from '../requests/doubt.ts';
 import type { SliceRange } from '../requests/read-contents.ts';
 import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { type DbAcquiredSlice, markHeld, recordOwner } from '../slice-states/transitions.ts';
-import { accountSlicesLimit, requeueLater, type SliceJob } from './enqueue.ts';
+import {
+  type DbAcquiredSlice,
+  markHeld,
+  type OwnedSlice,
+  recordOwner,
+  type SliceKey,
+} from '../slice-states/transitions.ts';
+import { accountSlicesLimit, requeueLater } from './enqueue.ts';
 import { isPreempted, rankOf } from './priority.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { findWindow, type SliceWindow } from './windows.ts';
 
-type AcquiredJob = {
-  readonly run: string;
-  readonly slice: number;
-  /** New with each acquisition: it fences claims and outcomes. */
-  readonly owner: string;
+/** Its owner is new with each acquisition, and fences claims and outcomes. */
+type AcquiredJob = OwnedSlice & {
   readonly job: { readonly id: string; readonly retryCount: number };
   readonly account: string;
   readonly channel: Channel;
@@ -88,7 +91,7 @@ export async function acquireSlice(
     await lockAcquisitions(client);
     const known = acquisition.isRetry ? await findAcquired(queue, client, acquisition) : undefined;
     if (known) return { kind: 'held', slice: known };
-    const [job] = await queue.fetch<SliceJob>(queueName, {
+    const [job] = await queue.fetch<SliceKey>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
       ignoreGroups: [...acquisition.ignoredAccounts],

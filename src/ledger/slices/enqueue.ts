@@ -1,4 +1,5 @@
-import type { Priority } from '../../domain/runs.ts';
+import type { Priority, RunState } from '../../domain/runs.ts';
+import { lockRun } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import {
   markDequeued,
@@ -6,9 +7,10 @@ import {
   markPostponed,
   markQueued,
   type SliceJobId,
+  type SliceKey,
 } from '../slice-states/transitions.ts';
 import { rankOf } from './priority.ts';
-import { queueDb, queueName, type SliceQueue } from './queue.ts';
+import { queueDb, queueName, type SliceQueue, withAcquisitionsLocked } from './queue.ts';
 
 export type SlicePlan = {
   readonly run: string;
@@ -29,8 +31,6 @@ export const accountSlicesLimit = 4;
 export const wakeChannel = 'volley_wake';
 
 type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices'> & { readonly rank: number };
-
-export type SliceJob = { readonly run: string; readonly slice: number };
 
 /**
  * Queues a run's next slices, few at a time, so that runs take turns. The caller holds the run, so that no other
@@ -66,7 +66,7 @@ async function insertJobs(
 ): Promise<void> {
   if (slices.length === 0) return;
   const jobs = slices.map(({ slice, job }) => {
-    const data: SliceJob = { run, slice };
+    const data: SliceKey = { run, slice };
     return {
       id: job,
       data,
@@ -86,12 +86,25 @@ export async function requeueLater(
   plan: JobPlan,
   { former, seconds }: { readonly former: SliceJobId; readonly seconds: number },
 ): Promise<void> {
-  const slices = await markPostponed(client, plan.run, former.slice);
+  const slices = await markPostponed(client, { run: plan.run, slice: former.slice });
   await queue.deleteJob(queueName, former.job, { db: queueDb(client) });
   await insertJobs(queue, client, plan, { slices, startAfter: seconds });
 }
 
-export async function dequeueSlices(queue: SliceQueue, client: Transaction, run: string): Promise<void> {
-  const jobs = (await markDequeued(client, run)).map(({ job }) => job);
-  if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: queueDb(client) });
+/**
+ * Locks the run and dequeues its waiting slices, so that a long transaction does not block acquisitions of other runs.
+ *
+ * @returns undefined if there is no such run
+ */
+export async function lockAndDequeueRun(
+  queue: SliceQueue,
+  client: Transaction,
+  run: string,
+): Promise<RunState | undefined> {
+  return withAcquisitionsLocked(client, async () => {
+    const state = await lockRun(client, run);
+    const jobs = (await markDequeued(client, run)).map(({ job }) => job);
+    if (jobs.length > 0) await queue.deleteJob(queueName, jobs, { db: queueDb(client) });
+    return state;
+  });
 }

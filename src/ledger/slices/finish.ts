@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { foldRunCounts, foldWholeRun } from '../counts/fold.ts';
-import { compactOutcomes } from '../requests/compact.ts';
+import { compactOutcomes } from '../requests/advance.ts';
 import { doubtRepeatedNumbers, markUnrecordedInDoubt } from '../requests/doubt.ts';
 import { cancelPlanned } from '../requests/release.ts';
-import { markCompleted } from '../run-states/transitions.ts';
+import { lockRun, markCompleted } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markClosed, markDoubtsFinished, markSendingFinished } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
@@ -37,11 +37,7 @@ export async function finishSlice(
 ): Promise<FinishResult> {
   const { run, job } = held;
   return inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
-      [run],
-    );
-    const state = rows[0]?.state ?? 'cancelled';
+    const state = (await lockRun(client, run)) ?? 'cancelled';
     const released =
       (await isOwner(client, held)) && (await finishPhase(client, held, state, { interrupted, now }));
     if (!released) return 'lost';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../session.ts';
 
 /**
- * An eighth of the requests, so that small runs send as much at once as large ones. The minimum limits overhead; the
+ * Takes an eighth of the requests, so that small runs send as much at once as large ones. The minimum limits overhead; the
  * maximum lets other runs take turns.
  */
 export function sliceSize(total: number): number {

@@ -1,6 +1,6 @@
 import { type Priority, priorities } from '../../domain/runs.ts';
 
-/** The number of a priority in the queue: normal is 0. */
+/** Returns the number of a priority in the queue: normal is 0. */
 export function rankOf(priority: Priority): number {
   return priorities.indexOf(priority) - priorities.indexOf('normal');
 }

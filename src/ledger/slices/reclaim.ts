@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { markUnrecordedInDoubt } from '../requests/doubt.ts';
 import { cancelPlanned } from '../requests/release.ts';
+import { lockRun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markReleased } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
@@ -92,8 +93,7 @@ export async function returnSlice(
   now: Date,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // Transactions that change slices lock the run first.
-    await client.query('SELECT FROM runs WHERE run_id = $1 FOR NO KEY UPDATE', [run]);
+    await lockRun(client, run);
     const { rows } = await client.query<DbHeldSlice>(
       `
       SELECT ${heldColumns}

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { RunState, WindowWait } from '../../domain/runs.ts';
+import type { WindowWait } from '../../domain/runs.ts';
+import { lockRun } from '../run-states/transitions.ts';
 import { type Connection, inTransaction } from '../session.ts';
 import { enqueueSlices, type SlicePlan } from './enqueue.ts';
 import type { SliceQueue } from './queue.ts';
@@ -49,8 +50,8 @@ type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
 };
 
 /**
- * Of runs that are or can be sent, without those that wait for approval. Clears the windows of ended runs, so that no
- * call reads them again.
+ * Lists windows that open now, of runs that can be sent and need no approval. Clears the windows of ended runs, so that
+ * no call reads them again.
  */
 export async function listDueWindows(
   pool: pg.Pool,
@@ -107,22 +108,17 @@ export async function openWindow(
   },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // Transactions that change slices lock the run first.
-    const { rows } = await client.query<{ state: RunState }>(
-      'SELECT state FROM runs WHERE run_id = $1 FOR NO KEY UPDATE',
-      [plan.run],
-    );
+    const state = await lockRun(client, plan.run);
     const { rowCount } = await client.query(
       'UPDATE run_windows SET opens_at = $3, closes_at = $4 WHERE run_id = $1 AND window_index = $2 AND opens_at <= $5',
       [plan.run, windowIndex, opensAt, closesAt, now],
     );
-    const state = rows[0]?.state;
     if (rowCount === 1 && opensAt === null && (state === 'running' || state === 'planned'))
       await enqueueSlices(queue, client, plan);
   });
 }
 
-/** By opening time. */
+/** Lists what waits for a window, by opening time. */
 export async function listWindowWaits(client: Connection, run: string): Promise<WindowWait[]> {
   const { rows } = await client.query<Omit<WindowWait, 'until'> & { readonly until: Date }>(
     `

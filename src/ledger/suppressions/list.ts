@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Channel, channels } from '../../domain/message.ts';
-import type { Suppression } from '../../domain/suppressions.ts';
+import type { Suppression, SuppressionSource } from '../../domain/suppressions.ts';
 import { readPages, streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, requireHashKey } from './hash.ts';
@@ -15,8 +15,8 @@ export type SuppressionFilter = {
 };
 
 /**
- * In key order, in pages, in constant memory. Hashed suppressions have no reason, and no address unless the filter
- * names it.
+ * Lists suppressions in key order, in pages, in constant memory. Hashed ones have no reason, and no address unless the
+ * filter names it.
  */
 export async function listSuppressions(
   pool: pg.Pool,
@@ -56,4 +56,91 @@ export async function listSuppressions(
     yield* streamRows<Suppression>(client, 'suppressions', { sql, values }, 1_000);
   }
   return readPages(pool, found, onPage);
+}
+
+export type SuppressionKind = {
+  readonly channel?: Channel | undefined;
+  /** Empty: those for all accounts. */
+  readonly account?: string | undefined;
+  readonly source?: SuppressionSource | undefined;
+  /** Only for these accounts and for all; null: no limit. */
+  readonly accounts: readonly string[] | null;
+};
+
+/** A suppression whose address is known; hashed ones are in no page. */
+export type PagedSuppression = Suppression & { readonly account: string };
+
+export type SuppressionPlace = Pick<PagedSuppression, 'channel' | 'address' | 'account' | 'subAccount'>;
+
+const ofKind = `
+  ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR source = $3)
+  AND ($4::text[] IS NULL OR account = '' OR account = ANY ($4))
+`;
+
+/** Lists a page in key order. Reads channel by channel: with `channel = ANY`, Postgres would read those before the page. */
+export async function pageSuppressions(
+  pool: pg.Pool,
+  kind: SuppressionKind,
+  { after, limit }: { readonly after: SuppressionPlace | undefined; readonly limit: number },
+): Promise<PagedSuppression[]> {
+  const found: PagedSuppression[] = [];
+  for (const channel of channels.toSorted()) {
+    if (kind.channel !== undefined && kind.channel !== channel) continue;
+    if (after && channel < after.channel) continue;
+    const from = after?.channel === channel ? after : undefined;
+    found.push(...(await pageOfChannel(pool, { ...kind, channel }, from, limit - found.length)));
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+async function pageOfChannel(
+  pool: pg.Pool,
+  { channel, account, source, accounts }: SuppressionKind,
+  after: SuppressionPlace | undefined,
+  limit: number,
+): Promise<PagedSuppression[]> {
+  const { rows } = await pool.query<PagedSuppression>(
+    `
+    SELECT channel, address, account, sub_account AS "subAccount", reason, run_id AS run, source, added_by AS by,
+           created_at AS "createdAt"
+    FROM suppressions
+    WHERE channel = $1 AND ${ofKind} AND (address, account, sub_account) > ($5 COLLATE "C", $6, $7)
+    ORDER BY address, account, sub_account
+    LIMIT $8
+    `,
+    [
+      channel,
+      account ?? null,
+      source ?? null,
+      accounts,
+      after?.address ?? '',
+      after?.account ?? '',
+      after?.subAccount ?? '',
+      limit,
+    ],
+  );
+  return rows;
+}
+
+export type SuppressionCounts = {
+  /** At most the limit. */
+  readonly known: number;
+  /** Kept as hashes since a purge. At most the limit. */
+  readonly hashed: number;
+};
+
+/** Counts up to a limit, because there can be millions: 10,000 are counted in 5 ms. */
+export async function countSuppressions(
+  pool: pg.Pool,
+  { channel, account, source, accounts }: SuppressionKind,
+  limit: number,
+): Promise<SuppressionCounts> {
+  const counted = (table: string): string =>
+    `(SELECT count(*)::integer FROM (SELECT FROM ${table} WHERE channel = ANY ($1) AND ${ofKind} LIMIT $5) counted)`;
+  const { rows } = await pool.query<SuppressionCounts>(
+    `SELECT ${counted('suppressions')} AS known, ${counted('hashed_suppressions')} AS hashed`,
+    [channel === undefined ? channels : [channel], account ?? null, source ?? null, accounts, limit],
+  );
+  return rows[0] ?? { known: 0, hashed: 0 };
 }

@@ -70,7 +70,7 @@ const addresses = batchOf<SuppressibleAddress>({
   address: ['text', ({ address }) => address],
 });
 
-/** All unhashed suppressions of these addresses. */
+/** Lists all unhashed suppressions of these addresses. */
 export async function listSuppressionsOf(
   client: Connection,
   keys: readonly SuppressibleAddress[],

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Transaction } from '../session.ts';
 import { type Token, tokenColumns } from './tokens.ts';
 
-/** Of the dashboard, opened with a token. Only a digest of its id is stored. */
+/** A session of the dashboard, which was opened with a token. Only a digest of its id is stored. */
 export type NewSession = { readonly sha256: Buffer; readonly token: string; readonly createdAt: Date };
 
 /** Which sessions have not ended. */
@@ -12,7 +12,7 @@ export type SessionLimits = {
   readonly usedSince: Date;
 };
 
-/** Also removes sessions that have ended. */
+/** Adds a session, and removes those that have ended. */
 export async function addSession(
   pool: pg.Pool,
   { sha256, token, createdAt }: NewSession,
@@ -27,45 +27,29 @@ export async function addSession(
   );
 }
 
-/** Of a session: the token with which it was opened, and when the session was last used, to the minute. */
-export type OpenSession = { readonly token: Token; readonly usedAt: Date };
+/** SQL: whether neither session `s` nor its token `t` has ended. $2, $3 and $4 are the limits. */
+const isOpen = `s.created_at >= $3 AND s.used_at >= $4 AND t.revoked_at IS NULL
+      AND (t.expires_at IS NULL OR t.expires_at > $2)`;
 
-/** Those of the given sessions that have not ended, and whose token has not. In any order. */
+/** A session, the token with which it was opened, and when it was last used, to the minute. */
+type OpenSession = { readonly sha256: Buffer; readonly token: Token; readonly usedAt: Date };
+
+/** Finds those of the given sessions that have not ended, and whose token has not. In any order. */
 export async function findSessions(
   pool: pg.Pool,
   sha256s: readonly Buffer[],
   { now, createdSince, usedSince }: SessionLimits,
-): Promise<(OpenSession & { readonly sha256: Buffer })[]> {
+): Promise<OpenSession[]> {
   const { rows } = await pool.query<Token & { sessionUsedAt: Date; sha256: Buffer }>(
     `
     SELECT ${tokenColumns}, s.used_at AS "sessionUsedAt", s.sha256
     FROM sessions s
     JOIN tokens t ON t.name = s.token
-    WHERE s.sha256 = ANY ($1) AND s.created_at >= $3 AND s.used_at >= $4
-      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
+    WHERE s.sha256 = ANY ($1) AND ${isOpen}
     `,
     [sha256s, now, createdSince, usedSince],
   );
   return rows.map(({ sessionUsedAt: usedAt, sha256, ...token }) => ({ token, usedAt, sha256 }));
-}
-
-/** Those of the given sessions that have not ended. */
-export async function listOpenSessions(
-  pool: pg.Pool,
-  sha256s: readonly Buffer[],
-  { now, createdSince, usedSince }: SessionLimits,
-): Promise<Buffer[]> {
-  const { rows } = await pool.query<{ sha256: Buffer }>(
-    `
-    SELECT s.sha256
-    FROM sessions s
-    JOIN tokens t ON t.name = s.token
-    WHERE s.sha256 = ANY ($1) AND s.created_at >= $3 AND s.used_at >= $4
-      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
-    `,
-    [sha256s, now, createdSince, usedSince],
-  );
-  return rows.map(({ sha256 }) => sha256);
 }
 
 export async function countOpenSessions(
@@ -95,7 +79,7 @@ export type OwnedSession = {
   readonly usedAt: Date;
 };
 
-/** Of all tokens of an owner, the last used first. */
+/** Lists the sessions of all tokens of an owner, the last used first. */
 export async function listSessionsOf(
   pool: pg.Pool,
   owner: string,
@@ -106,8 +90,7 @@ export async function listSessionsOf(
     SELECT s.sha256, s.token, s.created_at AS "createdAt", s.used_at AS "usedAt"
     FROM sessions s
     JOIN tokens t ON t.name = s.token
-    WHERE t.owner = $1 AND s.created_at >= $3 AND s.used_at >= $4
-      AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
+    WHERE t.owner = $1 AND ${isOpen}
     ORDER BY s.used_at DESC, s.created_at DESC, s.sha256
     `,
     [owner, now, createdSince, usedSince],

@@ -44,7 +44,7 @@ export async function addToken(client: Transaction, token: NewToken): Promise<bo
   return rowCount === 1;
 }
 
-/** By digest, so that the time of the answer reveals nothing. In any order. */
+/** Finds tokens by digest, so that the time of the answer reveals nothing. In any order. */
 export async function findTokens(
   pool: pg.Pool,
   sha256s: readonly Buffer[],
@@ -56,7 +56,7 @@ export async function findTokens(
   return rows;
 }
 
-/** The persons who made a token, the token with which it was made, and so on, up to the first one. */
+/** Lists the persons who made a token, the token with which it was made, and so on, up to the first one. */
 export async function listTokenMakers(pool: pg.Pool, name: string): Promise<Person[]> {
   const { rows } = await pool.query<Person>(
     `
@@ -98,7 +98,7 @@ export async function revokeToken(
   return row && (row.first ? 'revoked' : 'revoked before');
 }
 
-/** Of a token that is not revoked. */
+/** Sets when a token ends, unless it is revoked. */
 export async function setTokenExpiry(pool: pg.Pool, name: string, expiresAt: Date): Promise<void> {
   await pool.query('UPDATE tokens SET expires_at = $2 WHERE name = $1 AND revoked_at IS NULL', [
     name,
@@ -106,7 +106,7 @@ export async function setTokenExpiry(pool: pg.Pool, name: string, expiresAt: Dat
   ]);
 }
 
-/** Unless a use after `unlessUsedSince` is recorded. */
+/** Records a use, unless one after `unlessUsedSince` is recorded. */
 export async function recordTokenUse(
   pool: pg.Pool,
   name: string,

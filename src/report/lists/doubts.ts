@@ -1,4 +1,4 @@
-import type { Doubt } from '../../ledger/requests/list-doubts.ts';
+import type { Doubt } from '../../ledger/requests/list-failed.ts';
 import { type Columns, integerColumn, timeColumn } from '../column.ts';
 import { messageIdColumn, reasonColumn, recipientsColumn } from './usual.ts';
 

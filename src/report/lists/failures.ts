@@ -1,6 +1,6 @@
 import type { RunKind } from '../../domain/runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
-import type { FailedRequest } from '../../ledger/requests/stream-failed.ts';
+import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';

@@ -1,5 +1,4 @@
-import type { FailedRecipient } from '../../ledger/runs/failed-recipients.ts';
-import type { UndeliveredRecipient } from '../../ledger/runs/undelivered.ts';
+import type { FailedRecipient, UndeliveredRecipient } from '../../ledger/runs/not-delivered.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { addressColumn, messageIdColumn, reasonColumn, wordsOf } from './usual.ts';
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { createFollower } from '../../../src/engine/events/follow-runs.ts';
 import type { RunEvent } from '../../../src/ledger/events/event.ts';
-import { compactOutcomes } from '../../../src/ledger/requests/compact.ts';
+import { compactOutcomes } from '../../../src/ledger/requests/advance.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { useTestLedger } from '../../support/opened.ts';

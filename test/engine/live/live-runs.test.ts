@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
-import { listFailedRecipients } from '../../../src/ledger/runs/failed-recipients.ts';
+import { listFailedRecipients } from '../../../src/ledger/runs/not-delivered.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger } from '../../support/ledger.ts';

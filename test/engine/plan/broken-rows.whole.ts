@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { formatReason } from '../../../src/domain/reasons.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { leftOutReason } from '../../../src/ledger/reasons.ts';
+import { rejectionDetail } from '../../../src/ledger/reasons.ts';
 import { rejectionDetailOfRow } from '../../../src/ledger/runs/rejection-detail.ts';
 import { scaled } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
@@ -94,7 +94,7 @@ async function expectInLedger(
   const { rows: listed } = await ledger.pool.query<{ readonly detail: unknown }>(
     `SELECT x.line, x.reason, x.column_name AS column, ${rejectionDetailOfRow('x', 'x.run_id')} AS detail FROM rejected_contacts x ORDER BY line`,
   );
-  expect(listed.map((row) => ({ ...row, detail: formatReason(leftOutReason(row.detail)) }))).toEqual(
+  expect(listed.map((row) => ({ ...row, detail: formatReason(rejectionDetail(row.detail)) }))).toEqual(
     rejected,
   );
 

@@ -4,7 +4,7 @@ import type { Rate } from '../../../src/domain/rates.ts';
 import type { RequestState, RerunState } from '../../../src/domain/runs.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { lockRunForRerun } from '../../../src/ledger/runs/rerun-lock.ts';
+import { lockRunForRerun } from '../../../src/ledger/runs/made-once.ts';
 import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { anAccount } from '../../support/account.ts';

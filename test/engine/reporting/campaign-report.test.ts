@@ -9,7 +9,7 @@ import {
   type RunFigures,
   streamCampaignRuns,
   sumCampaignRuns,
-} from '../../../src/ledger/billing/campaign-runs.ts';
+} from '../../../src/ledger/billing/run-costs.ts';
 import { markBegun, markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';

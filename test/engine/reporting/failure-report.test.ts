@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reportFailures } from '../../../src/engine/reporting/streamed-reports.ts';
-import { streamFailedRequests } from '../../../src/ledger/requests/stream-failed.ts';
+import { streamFailedRequests } from '../../../src/ledger/requests/list-failed.ts';
 import { failureSheet } from '../../../src/report/lists/failures.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';

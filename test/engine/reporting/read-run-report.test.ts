@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunDetails } from '../../../src/report/run-details.ts';
 import { billingOf } from '../../support/billing.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { useTestLedger } from '../../support/opened.ts';
 import { detailsOf, planReportableRun } from '../../support/reportable-run.ts';
 
@@ -126,10 +127,8 @@ test('sends of less than two minutes are counted by second', async () => {
 });
 
 test('a run that was never sent has only its plan', async () => {
-  const { pool } = opened.ledger;
-  await pool.query('DELETE FROM attempts');
-  await pool.query(`UPDATE requests SET state = 'planned', attempts = 0`);
-  const { sending, money } = await detailsOf(opened.context, run);
+  const unsent = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  const { sending, money } = await detailsOf(opened.context, unsent);
   expect(sending).toMatchObject({ firstAt: null, attempts: 0, sends: [], slowest: [] });
   expect(sending.answerTimes).toEqual({ answered: 0, median: null, p95: null, p99: null });
   expect(money).not.toBeUndefined();

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkUnsentReports } from '../../../src/engine/doctor/delivery-reports.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
-import { streamCampaignRuns } from '../../../src/ledger/billing/campaign-runs.ts';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
+import { streamCampaignRuns } from '../../../src/ledger/billing/run-costs.ts';
 import { cancelRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -12,6 +9,7 @@ import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -56,28 +54,11 @@ async function reportAll(run: string): Promise<void> {
     'SELECT message_id AS "messageId", address FROM recipient_states WHERE run_id = $1',
     [run],
   );
-  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {} } as const;
-  const bodies = rows.map((row) => Buffer.from(JSON.stringify(row)));
-  const now = new Date();
-  await receiveDeliveryReports(
+  await receiveReadings(
     pool,
-    randomUUID(),
-    bodies.map((body) => ({ ...call, receivedAt: now, body })),
+    rows.map((row) => aDelivery({ ...row, price: '0.10' })),
   );
-  const read = ({ body }: { readonly body: Buffer }) => ({
-    kind: 'delivery' as const,
-    ...(JSON.parse(body.toString()) as { messageId: string; address: string }),
-    jobNumber: null,
-    outcome: 'delivered' as const,
-    status: 'Success',
-    result: 'Delivered',
-    sentAt: null,
-    units: null,
-    price: '0.10',
-    parseProblem: null,
-    optedOut: false,
-  });
-  while ((await applyDeliveryReports(pool, { limit: 100, parse: read, now })) > 0);
+  while ((await applyReadings(pool)) > 0);
 }
 
 test('delivery reports on requests that a cancelled run never sent are a figure of their own, and part of no share', async () => {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
-import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
+import type { RawReport } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   expectFirstReportDecides,
   planAcceptedRun,
@@ -12,6 +11,7 @@ import {
 } from '../../support/arrival-order.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { aDelivery, applyReadings } from '../../support/readings.ts';
 
 let opened: TestLedger;
 beforeAll(async () => {
@@ -74,28 +74,16 @@ test('appliers that read the same reports again with other outcomes never deadlo
   const isDelivered = ({ report }: RawReport, round: number): boolean =>
     (Number(report) % 3 === 0) === (round % 2 === 0);
   for (let round = 0; round < 3; round++) {
-    const read = (report: RawReport): ReportContent => {
+    const read = (report: RawReport) => {
       const { MessageID, Destination } = JSON.parse(report.body.toString());
-      return {
-        kind: 'delivery',
-        messageId: MessageID,
-        jobNumber: null,
-        address: Destination,
-        outcome: isDelivered(report, round) ? 'delivered' : 'undelivered',
-        status: 'Success',
-        result: null,
-        sentAt: null,
-        units: null,
-        price: null,
-        parseProblem: null,
-        optedOut: false,
-      };
+      const outcome = isDelivered(report, round) ? 'delivered' : 'undelivered';
+      return aDelivery({ messageId: MessageID, address: Destination, outcome });
     };
     await query(
       'INSERT INTO inbox_queue (due_at, report_ids, bytes) SELECT now(), ARRAY[report_id], 1 FROM inbox ORDER BY random()',
     );
     const applyAll = async (): Promise<void> => {
-      while ((await applyDeliveryReports(pool, { limit: 20, parse: read, now: new Date() })) > 0);
+      while ((await applyReadings(pool, { limit: 20, parse: read })) > 0);
     };
     // A deadlock would reject.
     await Promise.all(Array.from({ length: 4 }, applyAll));

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import type { Delivery, Reply, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
+import type { Delivery, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { findRecipientHistories } from '../../../src/ledger/recipients/history.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { aDelivery, applyReadings, aReply, receiveReadings } from '../../support/readings.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
@@ -39,40 +37,13 @@ function forgeries(): string[] {
 }
 
 const address = '+61410000000';
-const deliveredReport = {
-  kind: 'delivery',
-  jobNumber: null,
-  address,
-  outcome: 'delivered',
-  status: 'Success',
-} as const;
-const none = { result: null, sentAt: null, units: '1', price: '0.05', parseProblem: null, optedOut: false };
-const delivery = (id: string, changes: Partial<Delivery> = {}): ReportContent => ({
-  ...deliveredReport,
-  ...none,
-  messageId: id,
-  ...changes,
-});
-const reply = (id: string, changes: Partial<Reply> = {}): ReportContent => ({
-  kind: 'inbound',
-  messageId: id,
-  jobNumber: null,
-  address,
-  text: 'Thanks',
-  subAccount: '',
-  optedOut: false,
-  ...changes,
-});
+const delivery = (messageId: string, changes: Partial<Delivery> = {}) =>
+  aDelivery({ messageId, address, units: '1', price: '0.05', ...changes });
+const reply = (messageId: string) => aReply({ messageId, address });
 
 async function apply(readings: readonly ReportContent[]): Promise<void> {
-  const call = { account: 'sandbox', method: 'POST', contentType: '', headers: {} } as const;
-  const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
-  const calls = bodies.map((body) => ({ ...call, receivedAt: new Date(), body }));
-  await receiveDeliveryReports(opened.ledger.pool, randomUUID(), calls);
-  const read = ({ body }: { readonly body: Buffer }): ReportContent => JSON.parse(body.toString());
-  expect(await applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now: new Date() })).toBe(
-    readings.length,
-  );
+  await receiveReadings(opened.ledger.pool, readings);
+  expect(await applyReadings(opened.ledger.pool)).toBe(readings.length);
 }
 
 const readAllStates = async () => [

@@ -1,8 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
-import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import type {
   Delivery,
   RawReport,
@@ -19,6 +17,7 @@ import {
   planContacts,
   type TestLedger,
 } from '../../support/ledger.ts';
+import { aDelivery, applyReadings, aReply, readReading, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
@@ -57,38 +56,11 @@ async function changeKey(run: string, key: Buffer): Promise<Buffer> {
 
 const addressOf = (line: number): string => `+6140000${String(line).padStart(4, '0')}`;
 
-function delivery(messageId: string, line: number, changes: Partial<Delivery> = {}): ReportContent {
-  return {
-    kind: 'delivery',
-    messageId,
-    jobNumber: null,
-    address: addressOf(line),
-    outcome: 'delivered',
-    status: 'Success',
-    result: 'delivered',
-    sentAt: null,
-    units: null,
-    price: null,
-    parseProblem: null,
-    optedOut: false,
-    ...changes,
-  };
-}
-
-const call = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
-
-async function receive(...readings: readonly ReportContent[]): Promise<void> {
-  const bodies = readings.map((reading) => Buffer.from(JSON.stringify(reading)));
-  await receiveDeliveryReports(
-    opened.ledger.pool,
-    randomUUID(),
-    bodies.map((body) => ({ ...call, receivedAt: noon, body })),
-  );
-}
-
-const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
-const apply = (reading = read, now = noon): Promise<number> =>
-  applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: reading, now });
+const delivery = (messageId: string, line: number, changes: Partial<Delivery> = {}) =>
+  aDelivery({ messageId, address: addressOf(line), ...changes });
+const receive = (...readings: readonly ReportContent[]) =>
+  receiveReadings(opened.ledger.pool, readings, { receivedAt: noon });
+const apply = (parse = readReading, now = noon) => applyReadings(opened.ledger.pool, { parse, now });
 
 const states = async (): Promise<string[]> =>
   (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state);
@@ -133,8 +105,8 @@ describe('a delivery report with an unknown MessageID', () => {
     await apply();
     expect(await states()).toEqual(['unmatched']);
     await changeKey(run, key);
-    expect(await apply(read, minutesLater(0.9))).toBe(0);
-    expect(await apply(read, minutesLater(1))).toBe(1);
+    expect(await apply(readReading, minutesLater(0.9))).toBe(0);
+    expect(await apply(readReading, minutesLater(1))).toBe(1);
     expect(await states()).toEqual(['applied']);
     expect(await outcomes(run)).toMatchObject([{ outcome: 'delivered' }]);
   });
@@ -143,7 +115,7 @@ describe('a delivery report with an unknown MessageID', () => {
     await receive(delivery('never', 2));
     let looks = 0;
     for (let minutes = 0; minutes < 10 * 24 * 60; minutes += 30)
-      looks += await apply(read, minutesLater(minutes));
+      looks += await apply(readReading, minutesLater(minutes));
     expect(looks).toBe(13);
     expect(await query('SELECT FROM inbox_queue')).toEqual([]);
     expect(await states()).toEqual(['unmatched']);
@@ -181,9 +153,7 @@ describe('several delivery reports of one recipient', () => {
       ),
     );
     await Promise.all(
-      Array.from({ length: 8 }, () =>
-        applyDeliveryReports(opened.ledger.pool, { limit: 5, parse: read, now: noon }),
-      ),
+      Array.from({ length: 8 }, () => applyReadings(opened.ledger.pool, { limit: 5, now: noon })),
     );
     const [{ outcome }] = await outcomes(run);
     const kept = await query('SELECT outcome, state FROM delivery_reports');
@@ -215,10 +185,13 @@ describe('a replay', () => {
   test('a replay reads unreadable reports again', async () => {
     const { run, messageId } = await acceptedRun([2]);
     await receive(delivery(messageId, 2));
-    await apply(() => ({ kind: 'unreadable', why: 'unknown Status "ok"' }));
-    expect(await states()).toEqual(['unreadable']);
+    const why = 'unknown Status "ok"';
+    await apply(() => ({ kind: 'unreadable', why }));
+    expect(await query('SELECT state, detail FROM delivery_reports')).toEqual([
+      { state: 'unreadable', detail: why },
+    ]);
     expect(await requeueDeliveryReports(opened.ledger.pool, { all: false }, minutesLater(5))).toBe(1);
-    await apply(read, minutesLater(5));
+    await apply(readReading, minutesLater(5));
     expect(await query('SELECT state, detail FROM delivery_reports')).toEqual([
       { state: 'applied', detail: null },
     ]);
@@ -271,7 +244,7 @@ describe('a replay', () => {
       noon,
     ]);
     const reading = (report: RawReport) =>
-      report.report === first.report ? now(read(report)) : read(report);
+      report.report === first.report ? now(readReading(report)) : readReading(report);
     while ((await apply(reading)) > 0);
     expect((await states())[1]).toBe('applied');
     expect(await outcomes(run)).toEqual([{ position: 1, outcome: 'undelivered', units: '2', price: null }]);
@@ -296,20 +269,8 @@ describe('a replay', () => {
 describe('opt-outs', () => {
   const suppressions = () =>
     query('SELECT channel, address, sub_account, reason, run_id, source FROM suppressions ORDER BY address');
-  const reply = (
-    messageId: string | null,
-    line: number,
-    optedOut = true,
-    address = addressOf(line),
-  ): ReportContent => ({
-    kind: 'inbound',
-    messageId,
-    jobNumber: null,
-    address,
-    text: ' Stop \n',
-    subAccount: 'South',
-    optedOut,
-  });
+  const reply = (messageId: string | null, line: number, optedOut = true, address = addressOf(line)) =>
+    aReply({ messageId, address, text: ' Stop \n', subAccount: 'South', optedOut });
 
   test('a reply that opts out suppresses its sender in the channel and SubAccount of the message it answers', async () => {
     const { run, messageId } = await acceptedRun([2, 3], { SubAccount: 'North' });
@@ -372,7 +333,7 @@ describe('opt-outs', () => {
     await apply();
     expect(await suppressions()).toEqual([]);
     await changeKey(run, key);
-    await apply(read, minutesLater(1));
+    await apply(readReading, minutesLater(1));
     expect(await suppressions()).toMatchObject([{ address: addressOf(2) }]);
   });
 
@@ -389,15 +350,7 @@ describe('opt-outs', () => {
 
 test('a reply is stored with the run and recipient that it answers', async () => {
   const { run, messageId } = await acceptedRun([2, 3]);
-  await receive({
-    kind: 'inbound',
-    messageId,
-    jobNumber: null,
-    address: addressOf(3),
-    text: 'Thanks',
-    subAccount: '',
-    optedOut: false,
-  });
+  await receive(aReply({ messageId, address: addressOf(3) }));
   await apply();
   expect(await query('SELECT state, run_id, request, position, text FROM delivery_reports')).toEqual([
     { state: 'inbound', run_id: run, request: 1, position: 2, text: 'Thanks' },
@@ -407,8 +360,7 @@ test('a reply is stored with the run and recipient that it answers', async () =>
 test('a reply to a request in doubt proves that the service accepted it', async () => {
   const { run, messageId } = await acceptedRun([2, 3]);
   await query(`UPDATE requests SET state = 'in_doubt' WHERE run_id = $1`, [run]);
-  const reply = { messageId, jobNumber: null, text: 'Thanks', subAccount: '', optedOut: false };
-  await receive({ kind: 'inbound', ...reply, address: addressOf(3) });
+  await receive(aReply({ messageId, address: addressOf(3) }));
   await apply();
   expect(await query('SELECT state, reason FROM request_states WHERE run_id = $1', [run])).toEqual([
     { state: 'accepted', reason: { kind: 'reported' } },

@@ -1,12 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import type {
-  Delivery,
-  RawReport,
-  ReportContent,
-} from '../../../src/ledger/delivery-reports/report-content.ts';
+import type { Delivery } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   type ClaimedRequest,
   claimRequests,
@@ -15,6 +8,7 @@ import {
 } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aDelivery, applyReadings, aReply, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
 /** Accepted by the service with a job number. */
@@ -72,35 +66,12 @@ const applied = () =>
 
 /** Receives a report on the contact of line 3, and applies due reports. */
 async function apply(changes: Partial<Delivery>, { account = 'soap', at = noon } = {}): Promise<void> {
-  const delivery: Delivery = {
-    messageId: null,
-    jobNumber: null,
-    address: '+61400000003',
-    outcome: 'delivered',
-    status: 'Success',
-    result: 'Sent Ok',
-    sentAt: null,
-    units: '12',
-    price: '0.150',
-    parseProblem: null,
-    optedOut: false,
-    ...changes,
-  };
-  await receive({ kind: 'delivery', ...delivery }, account, at);
+  const delivery = { address: '+61400000003', result: 'Sent Ok', units: '12', price: '0.150', ...changes };
+  await receiveReadings(opened.ledger.pool, [aDelivery(delivery)], { account, receivedAt: at });
   await applyDue(at);
 }
 
-function receive(reading: ReportContent, account: string, receivedAt: Date): Promise<void> {
-  const call = { account, receivedAt, method: 'POST', contentType: 'test', headers: {} } as const;
-  return receiveDeliveryReports(opened.ledger.pool, randomUUID(), [
-    { ...call, body: Buffer.from(JSON.stringify(reading)) },
-  ]);
-}
-
-function applyDue(now: Date): Promise<number> {
-  const read = ({ body }: RawReport): ReportContent => JSON.parse(body.toString());
-  return applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now });
-}
+const applyDue = (now: Date) => applyReadings(opened.ledger.pool, { now });
 
 describe('job numbers in answers', () => {
   test('a job number is stored in capitals with the accepted request', async () => {
@@ -205,8 +176,8 @@ describe('matching a delivery report', () => {
 
 test('a reply is stored with the recipient of the job number that it answers', async () => {
   const { run } = await acceptedRun('12AB34CD');
-  const reply = { messageId: null, address: '+61400000002', text: 'Thanks', subAccount: '', optedOut: false };
-  await receive({ kind: 'inbound', ...reply, jobNumber: '12AB34CD' }, 'soap', noon);
+  const reply = aReply({ jobNumber: '12AB34CD' });
+  await receiveReadings(opened.ledger.pool, [reply], { account: 'soap', receivedAt: noon });
   await applyDue(noon);
   expect(await applied()).toEqual([{ state: 'inbound', run_id: run, request: 1, position: 1 }]);
 });

@@ -6,7 +6,7 @@ import {
   recipientStates,
   requestStates,
 } from '../../../src/domain/runs.ts';
-import { recipientStateOf } from '../../../src/ledger/counts/recipient-state.ts';
+import { recipientStateOf } from '../../../src/ledger/counts/run-counts.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
 import type { Model, ModelRequest } from './model.ts';

@@ -6,7 +6,6 @@ import {
   type WindowTotals,
 } from '../../../src/ledger/planning/windows.ts';
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import {
   closeWindow,
@@ -17,19 +16,10 @@ import {
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
-import { sliceStates } from '../../support/slices.ts';
+import { beginSliced, slicePlanOf, sliceStates } from '../../support/slices.ts';
 
 const opened = useSlicedLedger();
 const monday = new Date('2026-11-23T09:00Z');
-const policy = { lookUp: false, resends: 0 };
-const planOf = (run: string) => ({
-  run,
-  account: 'main',
-  maxAccountSlices: 4,
-  maxRunSlices: 4,
-  canary: false,
-  priority: 'normal' as const,
-});
 
 const open = (closesAt: Date | null) => ({ opensAt: null, closesAt, handover: null });
 const closed = (opensAt: Date) => ({ opensAt, closesAt: null, handover: null });
@@ -111,7 +101,7 @@ describe('a run with windows', () => {
 
   test('only slices with an open window are queued, and the others are listed', async () => {
     const run = await planIn('BA');
-    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
+    await beginSliced(opened.ledger, run);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting']);
     expect(await listWindowWaits(opened.ledger.pool, run)).toEqual([
       { timeZones: ['B'], until: monday.toISOString(), requests: 1, recipients: 1 },
@@ -125,11 +115,7 @@ describe('a run with windows', () => {
       `UPDATE run_windows SET closes_at = '2026-11-20T08:00Z' WHERE run_id = $1 AND zones = '{A}'`,
       run,
     );
-    await beginRun(opened.queue, opened.ledger.pool, {
-      plan: { ...planOf(run), maxRunSlices: 1 },
-      policy,
-      now: new Date(),
-    });
+    await beginSliced(opened.ledger, run, { maxRunSlices: 1 });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'queued']);
   });
 
@@ -153,21 +139,21 @@ describe('a window that is due', () => {
 
   test('a due window is opened once, and its slices are queued', async () => {
     const run = await planIn('B');
-    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
+    await beginSliced(opened.ledger, run);
     expect(await due(new Date(monday.getTime() - 1))).toEqual([]);
     expect(await due()).toEqual([`${run} B`]);
     const times = { windowIndex: 1, opensAt: null, closesAt: null, now: monday };
-    await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
-    await openWindow(opened.queue, opened.ledger.pool, planOf(run), times);
+    await openWindow(opened.queue, opened.ledger.pool, slicePlanOf(run), times);
+    await openWindow(opened.queue, opened.ledger.pool, slicePlanOf(run), times);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued']);
     expect(await due()).toEqual([]);
   });
 
   test('a due window stays closed if it has closed again', async () => {
     const run = await planIn('B');
-    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
+    await beginSliced(opened.ledger, run);
     const opensAt = new Date('2026-11-24T09:00Z');
-    await openWindow(opened.queue, opened.ledger.pool, planOf(run), {
+    await openWindow(opened.queue, opened.ledger.pool, slicePlanOf(run), {
       windowIndex: 1,
       opensAt,
       closesAt: null,
@@ -202,7 +188,7 @@ describe('a window that is due', () => {
   test('a window closes for all its slices at once', async () => {
     const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
     await closeWindow(opened.ledger.pool, { run, windowIndex: 1, opensAt: monday });
-    await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
+    await beginSliced(opened.ledger, run);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);
   });
 });

@@ -1,12 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
-import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
-import type { ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
@@ -16,6 +12,7 @@ import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
 let opened: TestLedger;
@@ -382,33 +379,12 @@ async function runDividedTwice(): Promise<{ readonly run: string; readonly piece
 
 /** By the MessageID of the piece and the line of the recipient. */
 async function reportDelivered(reported: readonly (readonly [Piece | undefined, number])[]): Promise<void> {
-  const body = Buffer.from('');
-  const call = { account: 'sandbox', method: 'POST', contentType: 'test', headers: {}, body } as const;
-  const receivedAt = new Date();
-  await receiveDeliveryReports(
-    opened.ledger.pool,
-    randomUUID(),
-    reported.map(() => ({ ...call, receivedAt })),
+  const { pool } = opened.ledger;
+  const readings = reported.map(([piece, line]) =>
+    aDelivery({ messageId: piece?.message_id ?? '', address: `+6140000${String(line).padStart(4, '0')}` }),
   );
-  let next = 0;
-  const read = (): ReportContent => {
-    const [piece, line] = reported[next++] ?? [];
-    return {
-      kind: 'delivery',
-      messageId: piece?.message_id ?? '',
-      jobNumber: null,
-      address: `+6140000${String(line).padStart(4, '0')}`,
-      outcome: 'delivered',
-      status: 'Success',
-      result: null,
-      sentAt: null,
-      units: null,
-      price: null,
-      parseProblem: null,
-      optedOut: false,
-    };
-  };
-  await applyDeliveryReports(opened.ledger.pool, { limit: 100, parse: read, now: receivedAt });
+  await receiveReadings(pool, readings);
+  await applyReadings(pool);
 }
 
 /** The last one is for a rejected request, two divisions later. */

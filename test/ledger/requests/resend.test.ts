@@ -6,12 +6,11 @@ import { resendDoubts, resolveRequests } from '../../../src/ledger/requests/reso
 import { cancelRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { type ClaimedRequest, claimRequests, type Settlement, settleRequests } from '../../support/claims.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
-import { acquireSliceOf } from '../../support/slices.ts';
+import { acquireSliceOf, finishHeld } from '../../support/slices.ts';
 
 /** A resent request may have arrived the first time, and no later event proves the opposite. */
 
@@ -142,20 +141,6 @@ test('a request whose run is cancelled while its slice is held is in doubt, not 
   const run = await runToResend();
   const slice = await acquireSliceOf(opened.ledger, run);
   await opened.ledger.pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
-  const queue = await opened.ledger.queue();
-  const plan = {
-    run,
-    account: run,
-    maxAccountSlices: 1,
-    maxRunSlices: 1,
-    canary: false,
-    priority: 'normal' as const,
-  };
-  await finishSlice(queue, opened.ledger.pool, slice, {
-    plan,
-    policy: { lookUp: false, resends: 0 },
-    interrupted: false,
-    now,
-  });
+  await finishHeld(opened.ledger, slice);
   expect(await requestOf(run)).toMatchObject({ state: 'in_doubt' });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
-import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-doubts.ts';
+import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-failed.ts';
 import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
 import { listResolutions } from '../../../src/ledger/runs/details.ts';

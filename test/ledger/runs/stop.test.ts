@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   acquireNextSlice,
   acquireSendingSlice,
+  beginSliced,
   claimFrom,
   planSlicedRun,
   requestStates,
@@ -19,21 +19,7 @@ const pause = (run: string) => pauseRun(opened.queue, opened.ledger.pool, run, {
 const cancel = (run: string) =>
   cancelRun(opened.queue, opened.ledger.pool, run, { reason: 'wrong list', now: new Date() });
 
-function begin(run: string) {
-  const plan = {
-    run,
-    account: 'main',
-    maxAccountSlices: 4,
-    maxRunSlices: 2,
-    canary: false,
-    priority: 'normal' as const,
-  };
-  return beginRun(opened.queue, opened.ledger.pool, {
-    plan,
-    policy: { lookUp: false, resends: 0 },
-    now: new Date(),
-  });
-}
+const begin = (run: string) => beginSliced(opened.ledger, run, { maxRunSlices: 2 });
 
 async function beginNew(slices: number): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices);

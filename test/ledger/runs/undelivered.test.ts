@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDeliveryResults } from '../../../src/ledger/counts/groups.ts';
-import { listUndelivered } from '../../../src/ledger/runs/undelivered.ts';
+import { listUndelivered } from '../../../src/ledger/runs/not-delivered.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 

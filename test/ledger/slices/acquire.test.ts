@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { acquireSlice, type HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
-import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
-import { acquireNextSlice, acquireSliceOf, claimFrom, planSlicedRun } from '../../support/slices.ts';
+import {
+  acquireNextSlice,
+  acquireSliceOf,
+  beginSliced,
+  claimFrom,
+  finishHeld,
+  planSlicedRun,
+} from '../../support/slices.ts';
 
 let opened: TestLedger;
 
@@ -50,16 +55,8 @@ test('a run can be paused while its slices are being acquired', async () => {
   const { ledger } = opened;
   const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
-  const plan = {
-    run,
-    account: run,
-    maxAccountSlices: 4,
-    maxRunSlices: 4,
-    canary: false,
-    priority: 'normal' as const,
-  };
   for (let round = 0; round < 10; round++) {
-    await beginRun(queue, ledger.pool, { plan, policy: { lookUp: false, resends: 0 }, now: new Date() });
+    await beginSliced(ledger, run);
     const acquisitions = Promise.all([
       acquireNextSlice(opened.ledger),
       acquireNextSlice(opened.ledger),
@@ -73,8 +70,7 @@ test('a run can be paused while its slices are being acquired', async () => {
     );
     expect(rows).toEqual(held.map(({ slice }) => ({ slice })).sort((one, other) => one.slice - other.slice));
     for (const slice of held) {
-      const policy = { lookUp: false, resends: 0 };
-      await finishSlice(queue, ledger.pool, slice, { plan, policy, interrupted: false, now: new Date() });
+      await finishHeld(ledger, slice);
     }
   }
 });
@@ -94,23 +90,9 @@ test('a slice that is returned to a cancelled run is done and not queued', async
 
 test('a run that is begun again is queued under the account’s present limits', async () => {
   const { ledger } = opened;
-  const queue = await ledger.queue();
   const run = await planSlicedRun(opened.ledger, 4);
-  const plan = {
-    run,
-    account: run,
-    maxAccountSlices: 4,
-    maxRunSlices: 4,
-    canary: false,
-    priority: 'normal' as const,
-  };
-  const policy = { lookUp: false, resends: 0 };
-  await beginRun(queue, ledger.pool, { plan, policy, now: new Date() });
-  await beginRun(queue, ledger.pool, {
-    plan: { ...plan, maxAccountSlices: 1, maxRunSlices: 1 },
-    policy,
-    now: new Date(),
-  });
+  await beginSliced(ledger, run, { account: run });
+  await beginSliced(ledger, run, { account: run, maxAccountSlices: 1, maxRunSlices: 1 });
   const acquisitions = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
   expect(acquisitions.map(({ kind }) => kind)).toEqual(['held', 'none']);
 });

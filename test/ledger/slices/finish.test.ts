@@ -2,10 +2,8 @@ import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { RequestState } from '../../../src/domain/runs.ts';
 import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { HeldSlice, SendingSlice } from '../../../src/ledger/slices/acquire.ts';
-import { type DoubtPolicy, finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { settleRequests } from '../../support/requests.ts';
@@ -14,7 +12,10 @@ import {
   acquireAnySlice,
   acquireNextSlice,
   acquireSendingSlice,
+  beginSliced,
   claimFrom,
+  finishHeld,
+  holdDoubts,
   planSlicedRun,
   requestStates,
   sliceStates,
@@ -23,32 +24,16 @@ import {
 
 const opened = useSlicedLedger();
 
-const hold: DoubtPolicy = { lookUp: false, resends: 0 };
-const planOf = (run: string) => ({
-  run,
-  account: 'main',
-  maxAccountSlices: 4,
-  maxRunSlices: 1,
-  canary: false,
-  priority: 'normal' as const,
-});
-const begin = (run: string, policy = hold) =>
-  beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run), policy, now: new Date() });
+const oneSlice = { maxRunSlices: 1 };
 
 async function beginNew(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  await begin(run);
+  await beginSliced(opened.ledger, run, oneSlice);
   return run;
 }
 
-function finish(held: HeldSlice, policy = hold, interrupted = false) {
-  return finishSlice(opened.queue, opened.ledger.pool, held, {
-    plan: planOf(held.run),
-    policy,
-    interrupted,
-    now: new Date(),
-  });
-}
+const finish = (held: HeldSlice, policy = holdDoubts, interrupted = false) =>
+  finishHeld(opened.ledger, held, oneSlice, { policy, interrupted });
 
 /** Sets the state of all requests of a slice. */
 async function settleAll({ run, first, last }: SendingSlice, state: RequestState): Promise<void> {
@@ -84,11 +69,7 @@ describe('finishSlice', () => {
   test('does not block the outcomes of another slice of the run', async () => {
     const { pool, hot } = opened.ledger;
     const run = await planSlicedRun(opened.ledger, 2);
-    await beginRun(opened.queue, pool, {
-      plan: { ...planOf(run), maxRunSlices: 2 },
-      policy: hold,
-      now: new Date(),
-    });
+    await beginSliced(opened.ledger, run, { maxRunSlices: 2 });
     const [finished, other] = [
       await acquireSendingSlice(opened.ledger),
       await acquireSendingSlice(opened.ledger),
@@ -188,7 +169,12 @@ describe('the last slice of a run', () => {
   });
 
   test.each([
-    ['completes a run whose doubts neither a look-up nor a resend can settle', 'in_doubt', hold, 'completed'],
+    [
+      'completes a run whose doubts neither a look-up nor a resend can settle',
+      'in_doubt',
+      holdDoubts,
+      'completed',
+    ],
     [
       'queues the phase that settles doubts for a look-up',
       'in_doubt',

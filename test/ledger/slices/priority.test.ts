@@ -1,51 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import type { Priority } from '../../../src/domain/runs.ts';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { pauseRun } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
-import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { readDispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   acquireNextSlice,
   acquireSendingSlice,
+  beginSliced,
   claimFrom,
+  finishHeld,
   planSlicedRun,
   sliceStates,
 } from '../../support/slices.ts';
 
 const opened = useSlicedLedger();
 
-const policy = { lookUp: false, resends: 0 };
-
 async function begin(priority: Priority, slices = 1, account = 'main'): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, 1, { priority, account });
-  await beginRun(opened.queue, opened.ledger.pool, {
-    plan: planOf(run, priority, account),
-    policy,
-    now: new Date(),
-  });
+  await beginSliced(opened.ledger, run, { priority, account });
   return run;
 }
 
-const planOf = (run: string, priority: Priority, account = 'main') => ({
-  run,
-  account,
-  priority,
-  maxAccountSlices: 4,
-  maxRunSlices: 4,
-  canary: false,
-});
-
 async function finish(slice: SendingSlice, priority: Priority): Promise<void> {
   await claimFrom(opened.ledger, slice, 1);
-  const plan = planOf(slice.run, priority, slice.account);
-  await finishSlice(opened.queue, opened.ledger.pool, slice, {
-    plan,
-    policy,
-    interrupted: false,
-    now: new Date(),
-  });
+  await finishHeld(opened.ledger, slice, { priority, account: slice.account });
 }
 
 /** Ends the wait of preempted slices. */

@@ -1,43 +1,35 @@
 import { describe, expect, test } from 'vitest';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { renewLeases } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueSlices, type SlicePlan } from '../../../src/ledger/slices/enqueue.ts';
-import { finishSlice } from '../../../src/ledger/slices/finish.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   acquireNextSlice,
   acquireSendingSlice,
+  beginSliced,
   claimFrom,
   expireLeaseOf,
+  finishHeld,
   planSlicedRun,
   requestStates,
+  slicePlanOf,
   sliceStates,
   waitingJobs,
 } from '../../support/slices.ts';
 
 const opened = useSlicedLedger();
 
-const policy = { lookUp: false, resends: 0 };
-
-function planOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
-  return {
-    run,
-    account: 'main',
-    maxAccountSlices: 4,
-    maxRunSlices: 4,
-    canary: false,
-    priority: 'normal',
-    ...changes,
-  };
-}
-
 async function begin(slices: number, changes: Partial<SlicePlan> = {}, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  await beginRun(opened.queue, opened.ledger.pool, { plan: planOf(run, changes), policy, now: new Date() });
+  await beginSliced(opened.ledger, run, changes);
   return run;
 }
+
+const enqueue = (run: string, changes: Partial<SlicePlan> = {}) =>
+  inTransaction(opened.ledger.pool, (client) =>
+    enqueueSlices(opened.queue, client, slicePlanOf(run, changes)),
+  );
 
 describe('enqueueSlices', () => {
   test('queues the lowest slices, up to the maximum of the run', async () => {
@@ -56,16 +48,8 @@ describe('enqueueSlices', () => {
   test('counts held slices too, and a second call queues nothing', async () => {
     const run = await begin(5, { maxRunSlices: 2 });
     await acquireSendingSlice(opened.ledger);
-    const more = () =>
-      inTransaction(opened.ledger.pool, (client) =>
-        enqueueSlices(opened.queue, client, planOf(run, { maxRunSlices: 2 })),
-      );
-    expect(await more()).toBe(0);
-    expect(
-      await inTransaction(opened.ledger.pool, (client) =>
-        enqueueSlices(opened.queue, client, planOf(run, { maxRunSlices: 3 })),
-      ),
-    ).toBe(1);
+    expect(await enqueue(run, { maxRunSlices: 2 })).toBe(0);
+    expect(await enqueue(run, { maxRunSlices: 3 })).toBe(1);
     expect(await waitingJobs(opened.ledger)).toBe(2);
   });
 
@@ -74,19 +58,14 @@ describe('enqueueSlices', () => {
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
     const canary = await acquireSendingSlice(opened.ledger);
     await claimFrom(opened.ledger, canary, 1);
-    await finishSlice(opened.queue, opened.ledger.pool, canary, {
-      plan: planOf(run, { canary: true }),
-      policy,
-      interrupted: false,
-      now: new Date(),
-    });
+    await finishHeld(opened.ledger, canary, { canary: true });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'queued']);
   });
 
   test('rolls back with its transaction', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
     const failing = inTransaction(opened.ledger.pool, async (client) => {
-      await enqueueSlices(opened.queue, client, planOf(run));
+      await enqueueSlices(opened.queue, client, slicePlanOf(run));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -116,15 +95,10 @@ describe('acquireSlice', () => {
   });
 
   test('acquires the next slice once one of the account is finished', async () => {
-    const run = await begin(3, { maxAccountSlices: 1 });
+    await begin(3, { maxAccountSlices: 1 });
     const first = await acquireSendingSlice(opened.ledger);
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('none');
-    await finishSlice(opened.queue, opened.ledger.pool, first, {
-      plan: planOf(run, { maxAccountSlices: 1 }),
-      policy,
-      interrupted: false,
-      now: new Date(),
-    });
+    await finishHeld(opened.ledger, first, { maxAccountSlices: 1 });
     expect((await acquireNextSlice(opened.ledger)).kind).toBe('held');
   });
 
@@ -136,7 +110,7 @@ describe('acquireSlice', () => {
 
   test('makes a planned run running', async () => {
     const run = await planSlicedRun(opened.ledger, 1);
-    await inTransaction(opened.ledger.pool, (client) => enqueueSlices(opened.queue, client, planOf(run)));
+    await enqueue(run);
     await acquireSendingSlice(opened.ledger);
     const { rows } = await opened.ledger.pool.query('SELECT state FROM runs WHERE run_id = $1', [run]);
     expect(rows).toEqual([{ state: 'running' }]);
@@ -147,12 +121,7 @@ describe('acquireSlice', () => {
     const held = await acquireSendingSlice(opened.ledger);
     await expireLeaseOf(opened.ledger, run, 1);
     await claimFrom(opened.ledger, held, 1);
-    await finishSlice(opened.queue, opened.ledger.pool, held, {
-      plan: planOf(run),
-      policy,
-      interrupted: false,
-      now: new Date(),
-    });
+    await finishHeld(opened.ledger, held);
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'stale' });
     expect(await acquireNextSlice(opened.ledger)).toEqual({ kind: 'none' });
   });
@@ -170,12 +139,7 @@ describe('acquireSlice', () => {
     expect(await requestStates(opened.ledger, run)).toEqual(['in_doubt', 'planned']);
     expect((await claimFrom(opened.ledger, former, 1)).claimed).toEqual([]);
     expect((await claimFrom(opened.ledger, next, 2)).claimed).toMatchObject([{ request: 2 }]);
-    const late = await finishSlice(opened.queue, opened.ledger.pool, former, {
-      plan: planOf(run),
-      policy,
-      interrupted: false,
-      now: new Date(),
-    });
+    const late = await finishHeld(opened.ledger, former);
     expect(late).toBe('lost');
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'held']);
   });

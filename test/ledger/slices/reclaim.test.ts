@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
@@ -9,6 +8,7 @@ import { useSlicedLedger } from '../../support/sliced-ledger.ts';
 import {
   acquireNextSlice,
   acquireSendingSlice,
+  beginSliced,
   claimFrom,
   endStartupGrace,
   planSlicedRun,
@@ -20,19 +20,7 @@ const opened = useSlicedLedger();
 
 async function begin(slices: number, requestsInSlice = 1): Promise<string> {
   const run = await planSlicedRun(opened.ledger, slices, requestsInSlice);
-  const plan = {
-    run,
-    account: 'main',
-    maxAccountSlices: 4,
-    maxRunSlices: 4,
-    canary: false,
-    priority: 'normal' as const,
-  };
-  await beginRun(opened.queue, opened.ledger.pool, {
-    plan,
-    policy: { lookUp: false, resends: 0 },
-    now: new Date(),
-  });
+  await beginSliced(opened.ledger, run);
   return run;
 }
 

@@ -6,7 +6,7 @@ import {
   type PagedSuppression,
   pageSuppressions,
   type SuppressionKind,
-} from '../../../src/ledger/suppressions/page.ts';
+} from '../../../src/ledger/suppressions/list.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 
 const common = { reason: 'left', source: 'operator', by: 'ann', createdAt: new Date() } as const;

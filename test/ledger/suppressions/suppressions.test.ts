@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
-import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
-import { importSuppressions, type ListedAddress } from '../../../src/ledger/suppressions/import.ts';
+import {
+  addSuppressions,
+  importSuppressions,
+  type ListedAddress,
+} from '../../../src/ledger/suppressions/add.ts';
 import { listSuppressions, type SuppressionFilter } from '../../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { beginPlannedRuns } from '../../../src/engine/schedule/start-ticks.ts';
-import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/start-keys.ts';
+import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/made-once.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { type Answer, type ApiScene, openApiScene } from '../../support/api-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';

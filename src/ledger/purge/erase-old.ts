@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
+import { eraseReportWords } from './erase-run.ts';
 
 const batch = 5_000;
 
@@ -35,7 +36,7 @@ async function eraseAfter(client: Transaction, after: string, before: Date): Pro
         AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
     ), erased AS (
       UPDATE unusual_delivery_reports k
-      SET address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL
+      SET ${eraseReportWords}
       FROM due
       WHERE k.report_id = due.report_id
     ), deleted AS (
@@ -48,4 +49,12 @@ async function eraseAfter(client: Transaction, after: string, before: Date): Pro
     [after, before, batch],
   );
   return rows[0] ?? { last: null, erased: 0, younger: true };
+}
+
+/** Erases reasons of ticks before that time: they may quote a row of a contact file. */
+export async function eraseOldTicks(pool: pg.Pool, before: Date): Promise<void> {
+  await pool.query(
+    `UPDATE ticks SET reason = NULL WHERE due_at < $1 AND state <> 'due' AND reason IS NOT NULL`,
+    [before],
+  );
 }
