@@ -39,9 +39,10 @@ export function createBookedCosts(
 ): ReadBookedCosts {
   const { ledger, now, monotonic } = context;
   const bookings = new LRUCache<string, Booking>({ max: 500 });
+  /** Runs are booked one after the other: one that waits for another process holds a connection. */
+  let last = Promise.resolve();
 
-  async function bookAfter(before: Promise<void> | undefined, run: string, booking: Booking): Promise<void> {
-    await before;
+  async function bookNow(run: string, booking: Booking): Promise<void> {
     const [asOf, began] = [now(), monotonic()];
     try {
       await bookRun(context, run);
@@ -63,7 +64,8 @@ export function createBookedCosts(
     booking.lookedAt = at;
     if (!isOpen || at >= booking.dueAt) {
       booking.dueAt = Number.POSITIVE_INFINITY;
-      booking.latest = bookAfter(booking.latest, run, booking);
+      last = last.then(() => bookNow(run, booking));
+      booking.latest = last;
     }
     if (!isOpen) {
       const wait = state === 'running' ? longestWait.running : longestWait.other;

@@ -5,7 +5,7 @@ import { inTransaction, type Transaction } from '../session.ts';
 import { entryFigures } from './figures.ts';
 
 /** An arbitrary lock number for booking and for closing a period. */
-const billingLock = 4_190_733_815;
+export const billingLock = 4_190_733_815;
 
 /** Of one transaction. A row of billing_outcomes has the sums of a batch of delivery reports, so its limit is smaller. */
 const limits = { slices: 128, changes: 50_000, outcomes: 500 };

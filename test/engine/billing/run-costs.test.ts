@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createBookedCosts } from '../../../src/engine/billing/run-costs.ts';
+import { billingLock } from '../../../src/ledger/billing/book.ts';
 import { createWorld, performStep, type World } from '../../support/billing-world.ts';
 import { useTestLedger } from '../../support/opened.ts';
 
@@ -58,4 +59,22 @@ test('a run that was never sent costs nothing', async () => {
   const [run = ''] = world.runs;
   const costs = await createBookedCosts(opened.context)(run, 'planned', 10);
   expect(costs).toMatchObject({ total: { recipients: 0, price: '0' }, bySubAccount: [], subAccounts: 0 });
+});
+
+test('pages of many runs that wait for another booking leave connections to the rest of the process', async () => {
+  const { hot, pool } = opened.ledger;
+  const booking = await hot.connect();
+  await booking.query('BEGIN');
+  await booking.query('SELECT pg_advisory_xact_lock($1)', [billingLock]);
+  const readCosts = createBookedCosts(opened.context);
+  const runs = Array.from({ length: 12 }, (_, index) => `run ${index}`);
+  const looks = await Promise.all(runs.map((run) => readCosts(run, 'running', 10)));
+  expect(looks.map(({ asOf }) => asOf)).toEqual(runs.map(() => undefined));
+  try {
+    expect(pool.totalCount - pool.idleCount).toBe(1);
+  } finally {
+    await booking.query('COMMIT');
+    booking.release();
+  }
+  await vi.waitFor(async () => expect((await readCosts('run 11', 'running', 10)).asOf).toBeInstanceOf(Date));
 });
