@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { InputError } from '../../domain/problems.ts';
 import { isInDoubt, isUnbooked } from './candidates.ts';
 import { deleteAll } from './erase-run.ts';
 
@@ -39,8 +40,20 @@ export async function listRecordsCandidates(pool: pg.Pool, before: Date): Promis
   return rows;
 }
 
-/** From the return on, no delivery report finds a recipient of these runs. Those that were being applied are applied. */
-export async function beginDeletingRecords(pool: pg.Pool, runs: readonly string[], now: Date): Promise<void> {
+/**
+ * From the return on, no delivery report finds a recipient of these runs: transactions that may not see the mark have
+ * ended. The next call marks and waits again.
+ *
+ * @param longestWait milliseconds
+ * @throws InputError when one of them takes longer
+ */
+export async function beginDeletingRecords(
+  pool: pg.Pool,
+  runs: readonly string[],
+  now: Date,
+  longestWait = 60_000,
+): Promise<void> {
+  if (runs.length === 0) return;
   await pool.query(
     'UPDATE runs SET records_deleted_at = coalesce(records_deleted_at, $2) WHERE run_id = ANY ($1)',
     [runs, now],
@@ -49,18 +62,35 @@ export async function beginDeletingRecords(pool: pg.Pool, runs: readonly string[
     'SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS last',
   );
   const { last } = rows[0] ?? {};
-  for (;;) {
-    const { rows: ended } = await pool.query<{ all: boolean }>(
-      'SELECT pg_snapshot_xmin(pg_current_snapshot()) >= CAST($1 AS xid8) AS all',
-      [last],
-    );
-    if (ended[0]?.all) return;
+  for (let waited = 0; ; waited += waitForWriters) {
+    const { rows: writers } = await pool.query<Writer>(earlierWriters, [last]);
+    if (writers.length === 0) return;
+    if (waited >= longestWait) throw stillWriting(writers);
     await sleep(waitForWriters);
   }
 }
 
 /** Milliseconds. */
 const waitForWriters = 100;
+
+/** A session of Postgres that writes; of one that Postgres does not show, only nulls. */
+type Writer = { readonly pid: number | null; readonly name: string | null; readonly since: Date | null };
+
+/** No row: all transactions before $1 have ended. */
+const earlierWriters = `
+  SELECT pid, application_name AS name, xact_start AS since
+  FROM (SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) < CAST($1 AS xid8)) AS unfinished
+  LEFT JOIN pg_stat_activity ON backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+  ORDER BY xact_start
+`;
+
+function stillWriting(writers: readonly Writer[]): InputError {
+  const shown = writers.flatMap(({ pid, name, since }) =>
+    pid === null ? [] : [`${pid} ${name ?? ''} since ${since?.toISOString() ?? 'an unknown time'}`],
+  );
+  const what = `Old records are kept: a transaction that began before has not ended, and may still apply delivery reports to them (sessions of Postgres: ${shown.join(', ') || 'not shown'}). The next purge deletes them, once it has ended.`;
+  return new InputError([{ where: 'ledger', what }]);
+}
 
 /** SQL: the few outcomes that counts look up stay, those of requests that are not accepted (`readRunCounts`). */
 const isNotLookedUp = `NOT EXISTS (

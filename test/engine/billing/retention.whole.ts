@@ -5,6 +5,7 @@ import { applyRetention, previewRetention } from '../../../src/engine/billing/re
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { checkCounts } from '../../../src/engine/doctor/work.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
+import { beginDeletingRecords } from '../../../src/ledger/purge/delete-records.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { limit, longAgo, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
@@ -150,4 +151,21 @@ test('audit entries of a year ago go, those of runs that go on stay, and the del
     'audit entries of the last year stay',
   );
   await expect(query('DELETE FROM audit')).rejects.toThrow('the audit trail is append-only');
+});
+
+test('a transaction that does not end keeps the records, and is named', async () => {
+  const run = await planOldRun(opened);
+  await purgeNow();
+  await closeMonthOfRun();
+  const { pool } = opened.ledger;
+  const writer = await pool.connect();
+  await writer.query("BEGIN; SET LOCAL application_name = 'old writer'");
+  await writer.query('SELECT pg_current_xact_id()');
+  try {
+    await expect(beginDeletingRecords(pool, [run], new Date(), 200)).rejects.toThrow(/old writer since 2/);
+  } finally {
+    await writer.query('COMMIT');
+    writer.release();
+  }
+  expect(await deleteNow()).toEqual({ runs: 1, held: [], auditEntries: 0 });
 });
