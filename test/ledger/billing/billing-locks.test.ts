@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { bookEverything, bookPending } from '../../../src/ledger/billing/book.ts';
+import { moveOutcomesToLastAttempt } from '../../../src/ledger/billing/changes.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
 import { resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
-import { createWorld } from '../../support/billing-world.ts';
+import type { BillingStep } from '../../support/billing-steps.ts';
+import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 
@@ -82,4 +84,33 @@ test('changing requests never waits for booking, and booking loses none of the c
   expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
   while (await bookPending(pool));
   expect(await figures()).toEqual({ requests: 4_100, accepted: 4_100, unknown: 0 });
+});
+
+test('booking does not wait for a retry that moves outcomes, which may want what booking has locked', async () => {
+  const { ledger } = opened;
+  const { pool } = ledger;
+  const world = await createWorld(ledger, now.toISOString());
+  const outcome = { outcome: 'delivered', units: '1', price: '0.1' } as const;
+  const steps: readonly BillingStep[] = [
+    { kind: 'plan', channel: 'sms', payers: [{}], contacts: 2, chunkSize: 1, rates: null },
+    { kind: 'send', run: 0, requests: 2, ends: ['lost', 'lost'] },
+    { kind: 'retry', run: 0 },
+    { kind: 'report', reports: [{ recipient: 0, ...outcome }] },
+    { kind: 'report', reports: [{ recipient: 1, ...outcome }] },
+  ];
+  for (const step of steps) await performNextStep(world, step);
+  const [retried = ''] = world.runs;
+  const changes = async () => (await pool.query('SELECT DISTINCT request FROM billing_changes')).rows.length;
+  expect(await changes()).toBe(2);
+  const moveTo = (request: number) => [{ run: retried, request, attempt: 3 }];
+  let booking: Promise<boolean> | undefined;
+  await inTransaction(pool, async (retry) => {
+    await moveOutcomesToLastAttempt(retry, moveTo(2));
+    booking = bookPending(pool);
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const isWaiting = async () => ((await pool.query(waiting)).rowCount ?? 0) > 0;
+    await vi.waitFor(async () => expect((await isWaiting()) || (await changes()) === 1).toBe(true));
+    await moveOutcomesToLastAttempt(retry, moveTo(1));
+  });
+  await booking;
 });
