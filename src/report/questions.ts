@@ -25,9 +25,7 @@ export const runId = z
   .describe("The run's id.");
 
 const name = plainText(200);
-const dayOrTime = z.string().refine(isDayOrTime, {
-  error: 'expected a date such as 2026-11-21, or a time such as 2026-11-21T08:00:00Z',
-});
+const dayOrTime = z.string().refine(isDayOrTime, { error: 'expected a date such as 2026-11-21' });
 const from = dayOrTime.describe('From this day or time on, such as 2026-11-21 or 2026-11-21T08:00:00Z.');
 const until = dayOrTime.describe('Until the end of this day, or before this time.');
 

@@ -21,11 +21,15 @@ const entriesPerPage = 100;
 
 const filter = { ...auditQuestion, path: '/audit', title: 'Find entries', place: 'before' } as const;
 
+const labels: Readonly<Record<string, string>> = filter.labels;
+
 /** Who did what, and when. For persons who see all accounts. */
 export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
   addPage(server, { path: '/audit', scope: 'admin' }, async (view, { query }) => {
     requireAllAccounts(view);
-    const problems = Object.values(problemsOfAsked(filter, query));
+    const problems = Object.entries(problemsOfAsked(filter, query)).map(
+      ([name, problem]) => `${labels[name] ?? name}: ${problem}`,
+    );
     const answer =
       problems.length > 0 ? problemList('Nothing was searched', problems) : await entriesPart(view, query);
     return { title: 'Audit trail', body: html`${filterForm(filter, query)}${answer}` };

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { namesThisMachine } from '../../platform/address-list.ts';
-import { previewPolicy } from '../../report/html/preview-message.ts';
+import { previewPolicy } from '../../report/html/preview-style.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { createHostCheck, parseHost } from '../../server/known-hosts.ts';
 

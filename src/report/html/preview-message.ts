@@ -7,9 +7,6 @@ import { faxPart } from './preview-fax.ts';
 import { smsPart } from './preview-sms.ts';
 import { factList, showText, showTextOr } from './preview-text.ts';
 
-/** What a page may load that shows messages: styles and inline images of e-mails are the campaign's own. */
-export const previewPolicy = `style-src 'unsafe-inline'; img-src data:`;
-
 /** A message as its reader sees it, beside what is billed and where its values come from. Needs `previewStyle`. */
 export function messagePart(message: RenderedMessage): Html {
   const { channel, destination, fields, placeholders } = message;

@@ -4,8 +4,8 @@ import { count } from '../../platform/sentence.ts';
 import { partCauseLines } from '../part-causes.ts';
 import { type Html, html } from './html.ts';
 import { formatDocument } from './page.ts';
-import { messagePart, previewPolicy } from './preview-message.ts';
-import { previewStyle } from './preview-style.ts';
+import { messagePart } from './preview-message.ts';
+import { previewPolicy, previewStyle } from './preview-style.ts';
 import { createPageStyle } from './style.ts';
 
 /** The messages of a plan, and what makes their texts longer. */

@@ -1,3 +1,6 @@
+/** What a page may load that shows messages: styles and inline images of e-mails are the campaign's own. */
+export const previewPolicy = `style-src 'unsafe-inline'; img-src data:`;
+
 /** The style of messages as `messagePart` writes them, in any page that has the colours of `createPageStyle`. */
 export const messageStyle = `
 :root { --bubble: #e9e9eb; --bubble-ink: #111418; --frame: #22272e; --mark: #ffd33d; --mark-ink: #1b1f24; --later: #1f5fbf; }
