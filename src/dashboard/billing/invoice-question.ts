@@ -10,7 +10,7 @@ import { parsePayer } from '../../report/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type Fields, linesIn, problemsOf, textIn, textsIn } from '../base/fields.ts';
-import { textField, zoneField } from '../parts/form-fields.ts';
+import { linesField, textField, zoneField } from '../parts/form-fields.ts';
 
 /** How a person wants an invoice to be read and compared, as typed. */
 export type InvoiceQuestion = {
@@ -154,8 +154,8 @@ ${invoiceFields.map((name) => field(name, `Column of ${name}`, columns[name], ''
 <details${question.accounts.length + question.subAccounts.length + question.channels.length > 0 && html` open`}>
 <summary>Whom the invoice is for</summary>
 <p class="hint">Recipients of others are not missing in it. Empty: for all.</p>
-${linesField('account', 'Accounts, one on each line', question.accounts, problems['account'])}
-${linesField('subAccount', 'SubAccounts, one on each line, or (none)', question.subAccounts, problems['subAccount'])}
+${linesField({ name: 'account', label: 'Accounts, one on each line', values: question.accounts })}
+${linesField({ name: 'subAccount', label: 'SubAccounts, one on each line, or (none)', values: question.subAccounts })}
 <fieldset><legend>Channels</legend>
 ${channels.map((channel) => html`<label><input type="checkbox" name="channel" value="${channel}"${question.channels.includes(channel) && html` checked`}> ${channel}</label> `)}
 </fieldset>
@@ -163,19 +163,6 @@ ${channels.map((channel) => html`<label><input type="checkbox" name="channel" va
 }
 
 const reading = ['decimal', 'country', 'skipLines', ...invoiceFields] as readonly string[];
-
-function linesField(
-  name: string,
-  label: string,
-  values: readonly string[],
-  problem: string | undefined,
-): Html {
-  return html`<div class="field">
-<label for="${name}">${label}</label>
-${problem && html`<span class="error" id="${name}-error">${problem}</span>`}
-<textarea id="${name}" name="${name}" rows="3"${problem && html` aria-describedby="${name}-error" aria-invalid="true"`}>${values.join('\n')}</textarea>
-</div>`;
-}
 
 function radio(name: string, value: string, label: string, chosen: string): Html {
   return html`<label><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}> ${label}</label> `;

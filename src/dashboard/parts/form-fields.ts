@@ -27,6 +27,22 @@ ${problem && html`<span class="error" id="${id}-error">${problem}</span>`}
 </div>`;
 }
 
+type LinesField = Field & Pick<TextField, 'hint' | 'problem'> & { readonly values: readonly string[] };
+
+/** Values of which each stands on a line. */
+export function linesField({ name, id = name, label, values, hint, problem }: LinesField): Html {
+  const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
+  return html`<div class="field">
+<label for="${id}">${label}</label>
+${hint && html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${problem && html`<span class="error" id="${id}-error">${problem}</span>`}
+<textarea id="${id}" name="${name}" rows="3"${described && html` aria-describedby="${described}"`}${problem && html` aria-invalid="true"`}>${values.map(
+    (value) => html`${value}
+`,
+  )}</textarea>
+</div>`;
+}
+
 type ChoiceField = Field & {
   readonly values: readonly string[];
   readonly chosen: string | undefined;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { personPattern, tokenNamePattern, tokenScopes } from '../../domain/access.ts';
-import { InputError, type Problem } from '../../domain/problems.ts';
+import { InputError } from '../../domain/problems.ts';
 import { countSessionsOf } from '../../engine/access/sessions.ts';
 import { createToken, revokeToken } from '../../engine/access/tokens.ts';
 import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
@@ -11,12 +12,12 @@ import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { scopeWords, tokenColumns, tokenStateOf } from '../../report/lists/tokens.ts';
 import { addAction, requireForm } from '../base/actions.ts';
-import { type Fields, linesIn, textIn } from '../base/fields.ts';
+import { type Fields, linesIn, problemsOf, textIn } from '../base/fields.ts';
 import { csrfField, type PageContent } from '../base/layout.ts';
 import { addPage, sendPage } from '../base/pages.ts';
-import { problemList } from '../base/problems.ts';
+import { orInputError, problemList } from '../base/problems.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
-import { textField } from '../parts/form-fields.ts';
+import { linesField, textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 
 /** Tokens of the API, with which people also sign in. */
@@ -34,14 +35,10 @@ export function addTokensPages(server: FastifyInstance): void {
     const fields = requireForm(request, view);
     requireScope(view, 'admin');
     requireAllAccounts(view);
-    try {
-      const token = await createFrom(view, fields);
-      // Not a redirect: the secret is shown by this answer only, and browsers keep no page.
-      return await sendPage(reply, view, 200, createdPage(textIn(fields, 'name'), token));
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      return sendPage(reply, view, 422, newTokenPage(view, fields, error));
-    }
+    const created = await orInputError(createFrom(view, fields));
+    if (created instanceof InputError) return sendPage(reply, view, 422, newTokenPage(view, fields, created));
+    // Not a redirect: the secret is shown by this answer only, and browsers keep no page.
+    return sendPage(reply, view, 200, createdPage(textIn(fields, 'name'), created));
   });
   addRevoke(server);
 }
@@ -91,6 +88,21 @@ ${
 }`;
 }
 
+const account = z.string().regex(personPattern, 'Expected the name of an account on each line.');
+
+const tokenForm = z.object({
+  name: z
+    .string()
+    .regex(tokenNamePattern, 'Expected at most 64 letters, digits, dots, hyphens and underscores.'),
+  owner: z.string().regex(personPattern, 'Expected the name of a person, of at most 200 characters.'),
+  scope: z.enum(tokenScopes, { error: `Expected one of ${tokenScopes.join(', ')}.` }),
+  expires: z
+    .number({ error: 'Expected a time such as 90d or 12h, or never.' })
+    .refine((milliseconds) => milliseconds > 0, { error: 'Expected a time above 0, or never.' })
+    .nullable(),
+  accounts: z.array(account).transform((names) => (names.length === 0 ? null : names)),
+});
+
 /**
  * Creates the token that the form describes.
  *
@@ -98,32 +110,15 @@ ${
  * @throws InputError with a problem for each field that has one
  */
 async function createFrom({ context, now }: View, fields: Fields): Promise<string> {
-  const [name, owner, expires] = [textIn(fields, 'name'), textIn(fields, 'owner'), textIn(fields, 'expires')];
-  const scope = tokenScopes.find((each) => each === textIn(fields, 'scope'));
-  const lifetime = duration.safeParse(expires);
-  const accounts = linesIn(fields, 'accounts');
-  const problems: Problem[] = [];
-  if (!tokenNamePattern.test(name))
-    problems.push({
-      where: 'name',
-      what: 'Expected at most 64 letters, digits, dots, hyphens and underscores.',
-    });
-  if (!personPattern.test(owner))
-    problems.push({ where: 'owner', what: 'Expected the name of a person, of at most 200 characters.' });
-  if (scope === undefined)
-    problems.push({ where: 'scope', what: `Expected one of ${tokenScopes.join(', ')}.` });
-  if (expires !== 'never' && !(lifetime.success && lifetime.data > 0))
-    problems.push({ where: 'expires', what: 'Expected a time such as 90d or 12h, or never.' });
-  if (accounts.some((account) => !personPattern.test(account)))
-    problems.push({ where: 'accounts', what: 'Expected the name of an account on each line.' });
-  if (scope === undefined || problems.length > 0) throw new InputError(problems);
-  return createToken(context, {
-    name,
-    owner,
-    scope,
-    accounts: accounts.length === 0 ? null : accounts,
-    expiresAt: lifetime.success ? new Date(now.getTime() + lifetime.data) : null,
-  });
+  const [name, owner, scope] = ['name', 'owner', 'scope'].map((field) => textIn(fields, field));
+  const lifetime = textIn(fields, 'expires');
+  const expires = lifetime === 'never' ? null : duration.safeParse(lifetime).data;
+  const parsed = tokenForm.safeParse({ name, owner, scope, expires, accounts: linesIn(fields, 'accounts') });
+  if (!parsed.success)
+    throw new InputError(Object.entries(problemsOf(parsed.error)).map(([where, what]) => ({ where, what })));
+  const { expires: milliseconds, ...token } = parsed.data;
+  const expiresAt = milliseconds === null ? null : new Date(now.getTime() + milliseconds);
+  return createToken(context, { ...token, expiresAt });
 }
 
 function newTokenPage(view: View, fields: Fields, error?: InputError): PageContent {
@@ -139,7 +134,6 @@ function newTokenPage(view: View, fields: Fields, error?: InputError): PageConte
       problem: problemOf(name),
       attributes: html`required autocomplete="off" dir="auto"`,
     });
-  const accountProblem = problemOf('accounts');
   return {
     title: 'Create a token',
     within: { href: '/tokens', text: 'Tokens' },
@@ -160,15 +154,13 @@ ${tokenScopes.map(
     html`<p><label class="choose"><input type="radio" name="scope" value="${scope}" required${value('scope', 'read') === scope && html` checked`}> <span><strong>${scope}</strong>: ${scopeWords[scope]}</span></label></p>`,
 )}
 </fieldset>
-<div class="field"><label for="accounts">Accounts</label><span class="hint" id="accounts-hint">One on each line; nothing: all accounts. A token for some accounts sees neither the audit trail nor tokens.</span>
-${accountProblem !== undefined && html`<span class="error" id="accounts-error">${accountProblem}</span>`}
-<textarea id="accounts" name="accounts" rows="3" aria-describedby="accounts-hint${accountProblem !== undefined && html` accounts-error`}">${linesIn(
-      fields,
-      'accounts',
-    ).map(
-      (line) => html`${line}
-`,
-    )}</textarea></div>
+${linesField({
+  name: 'accounts',
+  label: 'Accounts',
+  values: linesIn(fields, 'accounts'),
+  hint: 'One on each line; nothing: all accounts. A token for some accounts sees neither the audit trail nor tokens.',
+  problem: problemOf('accounts'),
+})}
 ${field('expires', 'Expires after', 'A time such as 90d or 12h, or never.', value('expires', '90d'))}
 <p class="buttons"><button>Create the token</button> <a href="/tokens">Go back</a></p>
 </form>`,

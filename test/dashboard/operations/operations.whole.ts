@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
-import { listRuns } from '../../../src/ledger/runs/find.ts';
 import { listTokens } from '../../../src/ledger/tokens/tokens.ts';
 import { findProblems } from '../../support/accessibility.ts';
 import {
@@ -33,55 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const runsNow = async () => (await listRuns(scene.opened.ledger.knex, 100)).length;
 const lastAudit = async () => (await listAudit(scene.opened.ledger.pool, {}, 1))[0];
-
-describe('a campaign', () => {
-  test('is started from its page by the keyboard alone, after the number of its rows was shown', async () => {
-    const page = await scene.browse('/campaigns', { scope: 'run' });
-    await page.getByRole('link', { name: 'Start now: test.yaml' }).press('Enter');
-    await page.getByText('It sends to 4 recipients').waitFor();
-    await page.getByRole('button', { name: 'Start the run' }).press('Enter');
-    await page.getByText('The run is planned; workers send it').waitFor();
-    await page
-      .getByRole('status', { name: 'State of the run' })
-      .getByText('completed', { exact: true })
-      .waitFor();
-  });
-
-  test('is started once by a form that is sent twice, also at once', async () => {
-    const person = await scene.visitor('run');
-    const fields = hiddenFields((await person.get('/campaigns/test.yaml/start')).text);
-    const before = await runsNow();
-    const [one, other] = await Promise.all(
-      [1, 2].map(() => person.post('/campaigns/test.yaml/start', fields)),
-    );
-    const again = await person.post('/campaigns/test.yaml/start', fields);
-    expect(await runsNow()).toBe(before + 1);
-    expect(again.headers.get('location')).toMatch(/^\/runs\//);
-    expect([303, 422]).toContain(one?.status);
-    expect([303, 422]).toContain(other?.status);
-  });
-
-  test('that is faulty is named with its line, and is not started', async () => {
-    const person = await scene.visitor('run');
-    expect((await person.get('/campaigns')).text).toContain('campaigns/faulty.yaml:3:1');
-    expect((await person.get('/campaigns/faulty.yaml/start')).status).toBe(422);
-  });
-
-  test('of another account is neither listed nor started', async () => {
-    const person = await scene.visitor('run', { accounts: ['other'] });
-    expect((await person.get('/campaigns')).text).not.toContain('test.yaml');
-    expect((await person.get('/campaigns/test.yaml')).status).toBe(404);
-    expect((await person.get('/campaigns/test.yaml/start')).status).toBe(404);
-  });
-
-  test('outside the folder is not found', async () => {
-    const person = await scene.visitor('admin');
-    for (const file of ['..%2Faccounts.yaml', '..%2F..%2Fetc%2Fpasswd', 'contacts.csv'])
-      expect((await person.get(`/campaigns/${file}`)).status).toBe(404);
-  });
-});
 
 describe('an account', () => {
   test('gets other limits, with the reason in the audit trail, and its page shows no secret', async () => {
@@ -283,15 +234,6 @@ describe('a token', () => {
     for (const path of ['/tokens', '/tokens/new', '/audit'])
       expect((await person.get(path)).status).toBe(403);
   });
-});
-
-test('the audit trail is filtered, and downloaded as CSV', async () => {
-  const chief = await scene.visitor('admin');
-  expect((await chief.get('/audit?action=limits+set')).text).toContain('the service asked for it');
-  expect((await chief.get('/audit?who=nobody')).text).toContain('No entry is like that');
-  const csv = await chief.get('/audit/download?format=csv&action=limits+set');
-  expect(csv.headers.get('content-type')).toContain('text/csv');
-  expect(csv.text).toContain('the service asked for it');
 });
 
 test('the audit trail is searched by outcome, token and days, in pages, and shows hostile text as text', async () => {

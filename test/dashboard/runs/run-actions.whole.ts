@@ -204,12 +204,3 @@ test('a run is sent again once, also when its form is sent twice at once', async
   expect(await auditOf(again ?? '')).toContain('ann (dashboard): run planned, done: again');
   await person.send(`/runs/${again}/cancel`, { reason: 'over' });
 });
-
-test('runs are found by a part of their id, their campaign and their state', async () => {
-  const person = await scene.visitor('read');
-  const [{ run, campaign } = { run: '', campaign: '' }] = await listRuns(scene.opened.ledger.knex, 1);
-  expect((await person.get(`/?q=${run.slice(0, 9)}`)).text).toContain(`/runs/${run}"`);
-  expect((await person.get(`/?q=${campaign.toUpperCase()}`)).text).toContain(`/runs/${run}"`);
-  expect((await person.get('/?q=%25&state=planned')).text).toContain('No run is like that');
-  expect((await person.get('/?state=nonsense&before=x&q=%25')).status).toBe(200);
-});

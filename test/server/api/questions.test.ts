@@ -46,7 +46,9 @@ async function found(api: string, page: string, query: string): Promise<readonly
 test.each([
   ['q=second', ['second-run']],
   ['q=REMIND', ['first-run', 'second-run']],
+  ['q=%25', []],
   ['kind=test', []],
+  ['state=planned&channel=sms&account=sandbox', runs],
   ['campaign=offers', ['third-run']],
   ['from=2026-03-02&to=2026-03-02', ['second-run']],
   ['from=2026-03-02T22:30:00Z', ['second-run', 'third-run']],
