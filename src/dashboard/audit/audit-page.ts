@@ -19,7 +19,7 @@ import { pathWith, runPath } from '../paths.ts';
 
 const entriesPerPage = 100;
 
-const filter = { ...auditQuestion, path: '/audit', title: 'Find entries', place: 'before' } as const;
+const filter = { ...auditQuestion, path: '/audit', title: 'Find entries', cursor: 'before' } as const;
 
 const labels: Readonly<Record<string, string>> = filter.labels;
 

@@ -53,7 +53,7 @@ function monthAddress({ period, timeZone }: Pick<Closing, 'period' | 'timeZone'>
   return pathWith('/billing', { from: period, to: monthAfter(period), timeZone });
 }
 
-/** After the last closed month; without one, the last month that is over. */
+/** The month to close next: the one after the last closed month, or the last that is over. */
 function monthToClose(
   last: Closing | undefined,
   { zone, now }: Pick<View, 'zone' | 'now'>,

@@ -70,7 +70,7 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
       await requirePolling(settings, account);
       return {
         title: `Ask about ${campaign}`,
-        body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. Nobody gets a message.</p>`,
+        body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. No recipient gets a message.</p>`,
         button: 'Ask the service',
         within: {
           href: deliveryReportsPath(`missing/${run}`),

@@ -15,7 +15,7 @@ import { addPage } from '../base/pages.ts';
 import { orInputError, problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
-import { pagedList, parsePlace, placeText } from '../parts/list.ts';
+import { cursorText, pagedList, parseCursor } from '../parts/list.ts';
 import { askedPart } from '../parts/parts.ts';
 import { deliveryReportsPath, runPath } from '../paths.ts';
 
@@ -52,7 +52,7 @@ export function addMissingPages(
   const where = { path: '/delivery-reports/missing/:run', scope: 'read' } as const;
   addPage(server, where, async (view, asked) => {
     const run = await requireVisibleRun(view, asked);
-    const range = { after: parsePlace(textIn(asked.query, 'after')), limit: recipientsPerPage + 1 };
+    const range = { after: parseCursor(textIn(asked.query, 'after')), limit: recipientsPerPage + 1 };
     const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
     const noLookUp = problemText(await orInputError(requirePolling(scheduleSource.settings, run.account)));
     const poll = { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 };
@@ -94,7 +94,7 @@ function recipientsPart({ run }: Run, found: readonly MissingOfRun[], viewer: Vi
     perPage: recipientsPerPage,
     none: html``,
     next: (last: MissingOfRun) => ({
-      href: deliveryReportsPath(`missing/${run}`, { after: placeText(last) }),
+      href: deliveryReportsPath(`missing/${run}`, { after: cursorText(last) }),
       text: 'More recipients',
     }),
   };

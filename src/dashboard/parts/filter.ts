@@ -14,7 +14,7 @@ export type Filter<Schema extends z.ZodObject = z.ZodObject> = Question<Schema> 
   /** What the form does, such as `Find runs`. */
   readonly title: string;
   /** The field that says where a page of the list begins. It is in no form. */
-  readonly place: 'before' | 'after';
+  readonly cursor: 'before' | 'after';
 };
 
 /** What is asked, by the names of fields. */
@@ -42,14 +42,14 @@ export function problemsOfAsked({ schema }: Filter, given: Fields): Readonly<Rec
   return Object.fromEntries(problems);
 }
 
-/** Whether anything but a place is asked. */
-export function isAsked({ place }: Filter, asked: object): boolean {
-  return Object.keys(asked).some((name) => name !== place);
+/** Whether anything but a cursor is asked. */
+export function isAsked({ cursor }: Filter, asked: object): boolean {
+  return Object.keys(asked).some((name) => name !== cursor);
 }
 
 /** The first page of the list, where this is a later one. */
-export function firstPage({ path, place }: Filter, asked: Asked, text: string): PageLink | undefined {
-  return asked[place] === undefined ? undefined : { href: pathWith(path, { ...asked, [place]: '' }), text };
+export function firstPage({ path, cursor }: Filter, asked: Asked, text: string): PageLink | undefined {
+  return asked[cursor] === undefined ? undefined : { href: pathWith(path, { ...asked, [cursor]: '' }), text };
 }
 
 /** @param offered values of fields, which a person can also write */
@@ -58,11 +58,11 @@ export function filterForm(
   given: Fields,
   offered: Readonly<Record<string, readonly string[]>> = {},
 ): Html {
-  const { path, title, schema, place } = filter;
+  const { path, title, schema, cursor } = filter;
   const problems = problemsOfAsked(filter, given);
   const isAnythingAsked = isAsked(filter, readAsked(filter, given));
   const fields = Object.keys(schema.shape)
-    .filter((name) => name !== place)
+    .filter((name) => name !== cursor)
     .map((name) => formField(filter, name, { value: textIn(given, name), problem: problems[name], offered }));
   return html`<form class="filter list" method="get" action="${path}" role="search" aria-label="${title}">
 ${fields}

@@ -61,16 +61,16 @@ ${next && html`<a rel="next" href="${next.href}">${next.text}</a>`}
 </nav>`;
 }
 
-/** A recipient by its place in a run, such as `12-3` for the third recipient of request 12. */
-export type RecipientPlace = { readonly request: number; readonly position: number };
+/** Where a list of the recipients of a run begins: after one of them, such as `12-3` for the third recipient of request 12. */
+export type RecipientCursor = { readonly request: number; readonly position: number };
 
-/** The place as an address has it. */
-export function placeText({ request, position }: RecipientPlace): string {
+/** The cursor as an address has it. */
+export function cursorText({ request, position }: RecipientCursor): string {
   return `${request}-${position}`;
 }
 
-/** @returns undefined for what is no place, which begins the list */
-export function parsePlace(text: string): RecipientPlace | undefined {
+/** @returns undefined for what is no cursor, which begins the list */
+export function parseCursor(text: string): RecipientCursor | undefined {
   const [, request, position] = /^(\d{1,9})-(\d{1,9})$/.exec(text) ?? [];
   return request === undefined ? undefined : { request: Number(request), position: Number(position) };
 }

@@ -14,7 +14,7 @@ import { wordsOf } from '../../report/lists/usual.ts';
 import { type Fields, numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
-import { pagedList, parsePlace, placeText, type RecipientPlace } from '../parts/list.ts';
+import { cursorText, pagedList, parseCursor, type RecipientCursor } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
 
 const rowsPerPage = 100;
@@ -23,13 +23,13 @@ const rowsPerPage = 100;
 export function addRunLists(server: FastifyInstance): void {
   add(server, 'failures', 'What was not accepted', async (view, run, query) => {
     const group = textIn(query, 'group') || undefined;
-    const range = { group, after: parsePlace(textIn(query, 'after')) };
+    const range = { group, after: parseCursor(textIn(query, 'after')) };
     const found = await listFailedRecipients(view.context.ledger.pool, run, range, rowsPerPage + 1);
     return failedPart({ run, group, found }, view);
   });
   add(server, 'undelivered', 'What was not delivered', async (view, run, query) => {
     const group = textIn(query, 'group') || undefined;
-    const range = { group, after: parsePlace(textIn(query, 'after')) };
+    const range = { group, after: parseCursor(textIn(query, 'after')) };
     const list = {
       caption: 'Undelivered recipients',
       columns: undeliveredColumns,
@@ -77,8 +77,8 @@ function add(
   });
 }
 
-const moreRecipients = (run: string, page: string, group: string | undefined) => (last: RecipientPlace) => ({
-  href: runPath(run, page, { group, after: placeText(last) }),
+const moreRecipients = (run: string, page: string, group: string | undefined) => (last: RecipientCursor) => ({
+  href: runPath(run, page, { group, after: cursorText(last) }),
   text: 'More recipients',
 });
 

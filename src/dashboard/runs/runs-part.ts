@@ -20,7 +20,7 @@ import { progressBar, unappliedBanner, withCode } from '../parts/parts.ts';
 import { pathWith, runActionLink, runPath } from '../paths.ts';
 
 /** The form above the list of runs. */
-export const runFilter = { ...runQuestion, path: '/', title: 'Find runs', place: 'before' } as const;
+export const runFilter = { ...runQuestion, path: '/', title: 'Find runs', cursor: 'before' } as const;
 
 type Asked = z.output<typeof runQuestion.schema>;
 

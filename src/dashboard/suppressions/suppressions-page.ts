@@ -36,12 +36,12 @@ export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }:
       ...suppressionQuestion([forAll, ...own.names]),
       path: '/suppressions',
       title: 'Find suppressions',
-      place: 'after',
+      cursor: 'after',
     } as const;
     const asked = readAsked(filter, query);
     const { channel, account, source } = asked;
     const kind = { channel, account: account === forAll ? '' : account, source, accounts: own.sources };
-    const range = { after: placeOf(asked.after), limit: suppressionsPerPage + 1 };
+    const range = { after: cursorOf(asked.after), limit: suppressionsPerPage + 1 };
     const found = await pageSuppressions(pool, kind, range);
     const counts = await countSuppressions(pool, kind, maxCounted + 1);
     const list = {
@@ -51,7 +51,7 @@ export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }:
       perPage: suppressionsPerPage,
       none: html`<p class="empty">${isAsked(filter, asked) ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`,
       next: (last: SuppressionPlace) => ({
-        href: pathWith('/suppressions', { ...asked, after: placeText(last) }),
+        href: pathWith('/suppressions', { ...asked, after: cursorText(last) }),
         text: 'More suppressions',
       }),
     };
@@ -70,11 +70,11 @@ ${found.length > 0 && html`<p>Lists are imported and exported on the command lin
 
 /** Postgres keeps no NUL, so nothing comes after one. */
 const name = z.string().regex(/^[^\0]*$/);
-const place = z.tuple([z.enum(channels), name, name, name]);
+const cursor = z.tuple([z.enum(channels), name, name, name]);
 
 /** The last suppression of the page before. */
-function placeOf(text = ''): SuppressionPlace | undefined {
-  const parsed = place.safeParse(parseJson(text));
+function cursorOf(text = ''): SuppressionPlace | undefined {
+  const parsed = cursor.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const [channel, address, account, subAccount] = parsed.data;
   return { channel, address, account, subAccount };
@@ -88,7 +88,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function placeText({ channel, address, account, subAccount }: SuppressionPlace): string {
+function cursorText({ channel, address, account, subAccount }: SuppressionPlace): string {
   return JSON.stringify([channel, address, account, subAccount]);
 }
 

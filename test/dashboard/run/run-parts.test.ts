@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlace } from '../../../src/dashboard/parts/list.ts';
+import { parseCursor } from '../../../src/dashboard/parts/list.ts';
 import { planPart } from '../../../src/dashboard/plan/plan-page.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answers-part.ts';
 import { failedPart } from '../../../src/dashboard/run/lists.ts';
@@ -226,8 +226,8 @@ test('a long text is cut, never within a character', () => {
 });
 
 test('the last recipient of a page is where the next page begins', () => {
-  expect(parsePlace('12-3')).toEqual({ request: 12, position: 3 });
-  expect(parsePlace('12')).toBeUndefined();
-  expect(parsePlace('')).toBeUndefined();
+  expect(parseCursor('12-3')).toEqual({ request: 12, position: 3 });
+  expect(parseCursor('12')).toBeUndefined();
+  expect(parseCursor('')).toBeUndefined();
   expect(failedPart({ run: 'r', group: undefined, found: [] }, viewer).text).toContain('No recipient');
 });
