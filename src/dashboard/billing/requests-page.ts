@@ -7,7 +7,7 @@ import { html } from '../../report/html/html.ts';
 import { priceColumn } from '../../report/lists/run-results.ts';
 import { messageIdColumn, namedPayerColumns, recipientsColumn } from '../../report/lists/usual.ts';
 import type { CallLimit } from '../../server/api/call-limits.ts';
-import { type Fields, textIn } from '../base/fields.ts';
+import { type Fields, numberIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { requireVisibleRun } from '../base/view.ts';
 import { listTable, pager } from '../parts/list.ts';
@@ -26,7 +26,7 @@ export function addRequestsPage(server: FastifyInstance, limit: CallLimit): void
     const { run, campaign } = await requireVisibleRun(view, asked);
     const { query } = asked;
     const payer = payerOf(query);
-    const after = afterOf(query);
+    const after = numberIn(query, 'after');
     const found = await limit(() =>
       readBilledRequests(view.context, run, payer, { after, limit: requestsPerPage }),
     );
@@ -71,11 +71,6 @@ function describePayer(payer: Payer): string {
     return name === undefined ? [] : [`${dimension} ${formatPayer(name)}`];
   });
   return parts.length === 0 ? '' : ` of ${parts.join(', ')}`;
-}
-
-function afterOf(fields: Fields): number {
-  const after = Number(textIn(fields, 'after') || '0');
-  return Number.isSafeInteger(after) && after > 0 && after < 2 ** 31 ? after : 0;
 }
 
 const columns: Columns<BilledRequest> = [
