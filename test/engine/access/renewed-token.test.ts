@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { openRenewedToken, renewedTokenLifetime } from '../../../src/engine/access/tokens.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const request = (name: string) => ({ name, owner: 'ann', scope: 'admin', accounts: null }) as const;
 

@@ -5,7 +5,6 @@ import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/que
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import {
   completeRun,
   dumpOf,
@@ -15,8 +14,9 @@ import {
   receiveOldReports,
   withKey,
 } from '../../support/purges.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

@@ -12,7 +12,6 @@ import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
 import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import {
   completeRun,
   dumpOf,
@@ -23,9 +22,10 @@ import {
   withKey,
 } from '../../support/purges.ts';
 import { createAllRequestRows, createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 beforeEach(async () => {
   await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(`

@@ -8,12 +8,12 @@ import { allBilling } from '../../support/billing.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { dumpOf, findTexts, withKey } from '../../support/purges.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const limit = { before: new Date('2031-01-01T00:00:00Z'), alsoInDoubt: true };
 const asOf = new Date('2031-01-02T00:00:00Z');

@@ -15,11 +15,11 @@ import {
   november,
   reconcile,
 } from '../../support/invoices.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { inOrder } from '../../support/sheets.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 beforeEach(() => emptyLedger(opened.ledger.pool));
 
 function at<Item>(items: readonly Item[], index: number): Item {

@@ -2,9 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { createBookedCosts } from '../../../src/engine/billing/run-costs.ts';
 import { billingLock } from '../../../src/ledger/billing/book.ts';
 import { createWorld, performStep, type World } from '../../support/billing-world.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 /** Four requests of one slice, at 0.10 each. */
 async function planFour(): Promise<World> {

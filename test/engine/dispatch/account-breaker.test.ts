@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { type AccountBreaker, createAccountBreaker } from '../../../src/engine/dispatch/account-breaker.ts';
 import { anAccount } from '../../support/account.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 const refusal = { reason: 'HTTP 503', requestedWait: undefined, probeId: undefined };
-const opened = useTestLedger();
+const opened = testLedger();
 beforeEach(async () => {
   await opened.ledger.pool.query('DELETE FROM account_breakers');
 });

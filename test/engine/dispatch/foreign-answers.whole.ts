@@ -3,11 +3,11 @@ import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, type SendReply, sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 function planRun(requests: number, dispatch: object = {}, canary: number | null = null): Promise<string> {
   const definition = { dispatch: { concurrency: 16, retries: 1, ...dispatch } };

@@ -8,11 +8,11 @@ import type { PlannedRun } from '../../../src/ledger/planning/planned-run.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { credentialsFor } from '../../support/messages.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /** Runs through interfaces other than REST 2.02 in JSON. */
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 function accountFor(name: InterfaceName, format: Format, baseUrl: string): Account {
   return {

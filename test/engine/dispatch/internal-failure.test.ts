@@ -10,13 +10,13 @@ import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { sendPeer } from '../../support/send-peer.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /** A fault of Volley must never look as if nothing was sent. */
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 /** A slice of three requests. */
 async function openSlice() {

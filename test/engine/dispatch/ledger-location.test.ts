@@ -10,10 +10,10 @@ import { confirmRestored } from '../../../src/engine/schedule/confirm-restored.t
 import { readLocation } from '../../../src/ledger/location/location.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'volley-test-'));

@@ -10,11 +10,11 @@ import { cancel, pause, waitUntilIdle } from '../../../src/engine/runs/stop-run.
 import type { Account } from '../../../src/gateway/account.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const never = new AbortController().signal;
 const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../../src/ledger/connection.ts';
 import { leaseSeconds } from '../../../src/ledger/slices/queue.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { executeIn, expectAllSentOnce, planRequests } from '../../support/outage-runs.ts';
 import { type Cut, type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts';
 import { sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let proxy: PostgresProxy;
 /** Connects through the proxy. */
 let engine: Ledger;

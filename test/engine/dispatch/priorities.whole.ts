@@ -5,11 +5,11 @@ import { executeRun } from '../../../src/engine/runs/execute-run.ts';
 import type { Account } from '../../../src/gateway/account.ts';
 import type { DispatchProgress } from '../../../src/ledger/slices/progress.ts';
 import { anAccount } from '../../support/account.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
 import { planSlicedRun } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const never = new AbortController().signal;
 

@@ -7,9 +7,9 @@ import {
   type Timer,
 } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 let name = '';
 let accounts = 0;

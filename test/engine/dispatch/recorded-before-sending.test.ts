@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { answerSuccess, httpPeer } from '../../gateway/test-peers.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 /** As another session sees it. */
 async function ledgerRecordOf(messageId: string): Promise<unknown> {

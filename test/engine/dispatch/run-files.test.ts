@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRunFiles, toOutgoingRequest } from '../../../src/engine/dispatch/run-files.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import type { ClaimedRequest } from '../../support/requests.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let run: string;
 beforeAll(async () => {
   run = await planContacts(opened.ledger, aRun(), [

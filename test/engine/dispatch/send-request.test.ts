@@ -9,11 +9,11 @@ import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import { type SendPeer, sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const claimed = {
   request: 1,

@@ -13,11 +13,11 @@ import { startClock, type TestClock } from '../../support/clock.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { readJournal } from '../../support/journal.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { type SendCall, type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM volley_queue.job');
   await emptyLedger(opened.ledger.pool);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { checkCounts } from '../../../src/engine/doctor/work.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 test('doctor counts the newest runs anew, and names a count that is wrong', async () => {
   const { pool } = opened.ledger;

@@ -5,9 +5,9 @@ import type { RunEvent } from '../../../src/ledger/events/event.ts';
 import { compactOutcomes } from '../../../src/ledger/requests/advance.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 /** A run of 100 requests in one slice, and a follower that has looked once. */
 async function followNewRun() {

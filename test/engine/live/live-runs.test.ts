@@ -6,10 +6,10 @@ import { listFailedRecipients } from '../../../src/ledger/runs/not-delivered.ts'
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { planReportableRun, reportedAt } from '../../support/reportable-run.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let run: string;
 let live: LiveRuns;
 let time = 0;

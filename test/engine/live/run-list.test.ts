@@ -3,10 +3,10 @@ import { createLiveRunLists } from '../../../src/engine/live/run-list.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { reportedAt } from '../../support/reportable-run.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0', from: null, until: null }]] };
 const payers = [{ SubAccount: 'North' }];

@@ -11,11 +11,11 @@ import type { StandardInput } from '../../../src/engine/settings.ts';
 import { bytesOf } from '../../support/bytes.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { encode, type Written } from '../../support/encode.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, settingsIn, type Workspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let workspace: Workspace;
 beforeEach(async () => {
   workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });

@@ -12,15 +12,15 @@ import { contactSheet, type ReportedState, reportedStates } from '../../../src/r
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';
 import { written } from '../../support/sheets.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, makeWorkspace, settingsIn, type Workspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let workspace: Workspace;
 let settings: Settings;
 beforeEach(async () => {

@@ -12,13 +12,14 @@ import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import { plainScreen } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { settingsIn } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
-const workspace = useWorkspace();
+const opened = testLedger();
+const workspace = testWorkspace();
 let context: EngineContext;
 /** Friday evening in Auckland, afternoon in Perth. */
 const now = new Date('2026-11-20T08:00:00Z');

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createPlannedRuns } from '../../../src/engine/plan/planned-run.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 test('a plan is added up however long it takes, which for a million recipients is more than a second', async () => {
   const { ledger, context } = opened;

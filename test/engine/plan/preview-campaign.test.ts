@@ -8,13 +8,14 @@ import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { anEnvelope } from '../../support/ledger.ts';
 import { liveHeap } from '../../support/live-heap.ts';
-import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
+import { testLedger } from '../../support/test-ledger.ts';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, settingsIn } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
-const workspace = useWorkspace();
+const opened = testLedger();
+const workspace = testWorkspace();
 
 type Parts = {
   readonly message: string;

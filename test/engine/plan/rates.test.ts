@@ -14,13 +14,14 @@ import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { execute } from '../../support/execute.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger, useWorkspace } from '../../support/opened.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../../support/send-peer.ts';
+import { testLedger } from '../../support/test-ledger.ts';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, settingsIn } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
-const workspace = useWorkspace({});
+const opened = testLedger();
+const workspace = testWorkspace({});
 let service: SendPeer;
 let reply: SendReply;
 let settings: Settings;

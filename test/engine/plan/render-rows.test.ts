@@ -4,10 +4,10 @@ import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { createRowChoice, renderRows, renderSms } from '../../../src/engine/plan/render-rows.ts';
 import type { WantedRow } from '../../../src/engine/plan/row-choice.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let workspace: Workspace;
 beforeAll(async () => {
   const rates = ['AU', 'NZ', 'GB'].map((destination) => {

@@ -10,11 +10,11 @@ import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 type Settled = Extract<RequestState, 'accepted' | 'rejected' | 'failed' | 'in_doubt'>;

@@ -4,12 +4,12 @@ import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts'
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { dumpOf, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let run: string;
 beforeAll(async () => {
   run = await planOldRun(opened);

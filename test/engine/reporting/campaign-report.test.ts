@@ -18,10 +18,10 @@ import { createWorld, performStep } from '../../support/billing-world.ts';
 import { collectBatches } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const all: CampaignQuery = { campaigns: [], from: null, until: null, timeZone: 'UTC' };
 

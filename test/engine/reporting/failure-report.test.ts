@@ -4,11 +4,11 @@ import { streamFailedRequests } from '../../../src/ledger/requests/list-failed.t
 import { failureSheet } from '../../../src/report/lists/failures.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { written } from '../../support/sheets.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 const now = new Date('2026-11-21T10:00:00Z');

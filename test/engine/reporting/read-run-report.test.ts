@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunDetails } from '../../../src/report/run-details.ts';
 import { billingOf } from '../../support/billing.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { detailsOf, planReportableRun } from '../../support/reportable-run.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let run: string;
 let details: RunDetails;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 beforeAll(async () => {
   const address = 'Ann.B@example.org';
   const others = ['nn.b@example.org', 'ann.b@example.org.nz', 'annxb@example.org'];

@@ -12,12 +12,12 @@ import { execute as executeWith } from '../../support/execute.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readJournal } from '../../support/journal.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { hashKey, longAgo, withKey } from '../../support/purges.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM suppressions; DELETE FROM hashed_suppressions');
 });

@@ -4,10 +4,10 @@ import { lookUpDoubts } from '../../../src/engine/runs/ask-about-doubts.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const rate = { admitLookUp: async (stop: AbortSignal) => !stop.aborted };
 

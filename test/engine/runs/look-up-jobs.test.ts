@@ -4,11 +4,11 @@ import { InputError } from '../../../src/domain/problems.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
-import { useTestLedger } from '../../support/opened.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 
 const accounts = (options: string): string => `
 accounts:

@@ -21,7 +21,7 @@ import { listRuns } from '../../../src/ledger/runs/find.ts';
 import { listTicks } from '../../../src/ledger/schedules/schedules.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { useTestLedger } from '../../support/opened.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import {
   accountsYaml,
@@ -33,7 +33,7 @@ import {
   type Workspace,
 } from '../../support/workspace.ts';
 
-const opened = useTestLedger();
+const opened = testLedger();
 let workspace: Workspace;
 let source: ScheduleSource;
 let now: Date;
