@@ -8,6 +8,7 @@ import {
   MissingArgumentError,
   type OptionSpec,
 } from './command.ts';
+import { exitsTitle } from './help-text.ts';
 import { retiredCommands } from './retired-commands.ts';
 import type { Shell } from './shell.ts';
 import { failMissingArgument } from './usage-errors.ts';
@@ -55,7 +56,11 @@ async function buildAction(
     if (text !== undefined) command.addHelpText('after', `\n${text}`);
   command.action(async () => {
     if (instead !== undefined) shell.note(retiredText(`volley ${fullName(command)}`, instead));
-    for (const text of retiredWays(command, definition)) shell.note(text);
+    const givenArguments = definition.arguments.filter(
+      (_, index) => command.processedArgs[index] !== undefined,
+    );
+    for (const text of retiredTexts(givenArguments)) shell.note(text);
+    for (const text of retiredOptions(command, definition.options)) shell.note(text);
     await definition.run(shell, command.processedArgs, command.opts()).catch((error: unknown) => {
       if (error instanceof MissingArgumentError) failMissingArgument(command, error.message);
       throw error;
@@ -68,20 +73,19 @@ async function buildAction(
       .action((_, { args }: Command) => run(shell, args));
 }
 
-/** A line for each retired argument and option of the command line. */
-function retiredWays(command: Command, { arguments: args, options }: CommandDefinition): string[] {
+/** Returns a line for each retired option that is given. */
+export function retiredOptions(command: Command, options: readonly OptionSpec[]): string[] {
   const isGiven = (flags: string): boolean =>
     command.options.some(
       (option) => option.flags === flags && command.getOptionValueSource(option.attributeName()) === 'cli',
     );
-  const given = [
-    ...args.filter((_, index) => command.processedArgs[index] !== undefined),
-    ...options.filter(({ flags }) => isGiven(flags)),
-  ];
-  return given.flatMap(({ flags, reading: { retired } }) =>
+  return retiredTexts(options.filter(({ flags }) => isGiven(flags)));
+}
+
+const retiredTexts = (given: readonly (ArgumentSpec | OptionSpec)[]): string[] =>
+  given.flatMap(({ flags, reading: { retired } }) =>
     retired === undefined ? [] : retiredText(flags, retired),
   );
-}
 
 const retiredText = (way: string, instead: string): string =>
   `${way} works for one more version. Use ${instead}.`;
@@ -100,14 +104,23 @@ export async function commanderOption(
   { flags, summary, reading }: OptionSpec,
   words: readonly string[],
 ): Promise<Option> {
-  const { choices, read, late, otherwise, shown, required, conflicts, retired } = reading;
+  const {
+    choices,
+    read,
+    loadReader,
+    default: byDefault,
+    defaultText,
+    required,
+    conflicts,
+    retired,
+  } = reading;
   const option = new Option(flags, summary).hideHelp(retired !== undefined);
   if (choices) option.choices(choices);
   if (read) option.argParser(read);
   const { long } = option;
   const isGiven = words.some((word) => word === long || word.startsWith(`${long}=`));
-  if (late && isGiven) option.argParser(await late());
-  if (otherwise !== undefined) option.default(otherwise, shown);
+  if (loadReader && isGiven) option.argParser(await loadReader());
+  if (byDefault !== undefined) option.default(byDefault, defaultText);
   return option.makeOptionMandatory(required === true).conflicts([...(conflicts ?? [])]);
 }
 
@@ -118,5 +131,5 @@ const examplesText = (examples: readonly Example[]): string | undefined =>
 
 const exitsText = (exits: CommandDefinition['exits']): string | undefined => {
   const lines = Object.entries(exits).map(([code, text]) => `  ${code.padEnd(5)}  ${text}`);
-  return lines.length === 0 ? undefined : ['Exit codes besides 0, 1 and 2:', ...lines].join('\n');
+  return lines.length === 0 ? undefined : [exitsTitle, ...lines].join('\n');
 };

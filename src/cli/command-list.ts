@@ -8,7 +8,7 @@ type ListedCommand = {
 
 type Section = Readonly<Record<string, ListedCommand>>;
 
-/** In the order of `volley --help`. */
+/** Lists the commands in the order of `volley --help`. */
 export const commandSections: Readonly<Record<string, Section>> = {
   'Every day': {
     plan: {

@@ -21,10 +21,10 @@ export type CommandDefinition = Texts & {
   run(shell: Shell, given: readonly unknown[], options: object): Promise<void>;
 };
 
-export type InternalRun = (shell: Shell, words: readonly string[]) => Promise<void>;
+type InternalRun = (shell: Shell, words: readonly string[]) => Promise<void>;
 
 /** A command that only has commands, such as `volley suppress`. */
-export type GroupDefinition = Texts & {
+type GroupDefinition = Texts & {
   readonly kind: 'group';
   readonly commands: Subcommands;
 };
@@ -55,7 +55,7 @@ export type ArgumentSpec<Flags extends string = string, Value = unknown> = {
   readonly flags: Flags;
   readonly summary: string;
   readonly reading: Reading;
-  /** For the compiler only. */
+  /** Only the compiler reads it. */
   readonly type?: Value;
 };
 
@@ -67,16 +67,17 @@ export type OptionSpec<Flags extends string = string, Value = unknown> = {
   readonly type?: Value;
 };
 
-/** How a value is read, and when it may be given. Without `read`, `late` and `choices`, it is a text. */
+/** How a value is read, and when it may be given. Without `read`, `loadReader` and `choices`, it is a text. */
 type Reading = {
   /** @throws InvalidArgumentError of commander */
   read?(text: string, before?: unknown): unknown;
   /** Loads a reader that needs a package, only if the command line has the option. */
-  readonly late?: () => Promise<(text: string) => unknown>;
+  readonly loadReader?: () => Promise<(text: string) => unknown>;
   readonly choices?: readonly string[];
-  readonly otherwise?: unknown;
-  /** The value of `otherwise`, as a user would write it. */
-  readonly shown?: string;
+  /** The value without the option. */
+  readonly default?: unknown;
+  /** The default, as a user would write it. */
+  readonly defaultText?: string;
   readonly required?: true;
   /** The names of options that exclude this one. */
   readonly conflicts?: readonly string[];
@@ -88,14 +89,14 @@ type ValueOf<Flags extends string, How extends Reading> = How extends {
   read: (...parameters: never) => infer Value;
 }
   ? Value
-  : How extends { late: () => Promise<(text: string) => infer Value> }
+  : How extends { loadReader: () => Promise<(text: string) => infer Value> }
     ? Value
     : Repeated<Flags, How extends { choices: readonly (infer Word)[] } ? Word : string>;
 
 type Repeated<Flags extends string, Value> = Flags extends `${string}...${string}` ? readonly Value[] : Value;
 
 /** An option that is required or has a default always has a value. */
-type Given<How extends Reading, Value> = How extends { required: true } | { otherwise: unknown }
+type Given<How extends Reading, Value> = How extends { required: true } | { default: unknown }
   ? Value
   : Value | undefined;
 

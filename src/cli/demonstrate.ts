@@ -13,18 +13,18 @@ import { closeAfter, type Defer } from '../platform/close-after.ts';
 import { type Logger, openLogger } from '../platform/logger.ts';
 import { commandToType, packageFolder } from '../platform/package-folder.ts';
 import { findHome, projectFolder } from '../platform/project.ts';
-import { formatRunSummary } from '../report/run-summary.ts';
+import { formatRunSummary } from '../report/run/run-summary.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { startReceiver } from '../server/receiver.ts';
-import { accountLoader } from './account-loader.ts';
 import { writeBilling } from './commands/billing-report.ts';
-import { dispatchWithProgress } from './dispatch-and-print.ts';
-import { showOwnDashboard } from './own-dashboard.ts';
-import { openPlanner } from './planner/planner.ts';
+import { sheetWriter } from './output/write-report.ts';
+import { dispatchWithProgress } from './runs/dispatch-and-print.ts';
+import { waitForDeliveryReports } from './runs/own-sandbox.ts';
+import { startWithProgress } from './runs/start-with-progress.ts';
+import { accountLoader } from './runs/surroundings.ts';
+import { openPagesText, showOwnDashboard, signInText } from './serving/own-dashboard.ts';
+import { openPlanner } from './serving/planner/planner.ts';
 import { type Shell, withNewLedger } from './shell.ts';
-import { startWithProgress } from './start-with-progress.ts';
-import { waitForDeliveryReports } from './wait-for-delivery-reports.ts';
-import { sheetWriter } from './write-report.ts';
 
 /** `volley demo`, with its own ledger. */
 export async function demonstrate(
@@ -73,7 +73,7 @@ function nextCommands(
 
 type HowToRun = {
   readonly everyInterface: boolean;
-  /** In a dashboard, and slowly enough to watch it there. */
+  /** Whether a dashboard shows it, slowly enough to watch. */
   readonly shown: boolean;
   readonly asked: Settings;
 };
@@ -165,12 +165,12 @@ async function showDashboard(
     { port: 0, scheduleSource, startRun, logger },
     defer,
   );
-  shell.note(`Watch it in a browser. This address signs you in, once and within ten minutes:\n${address}\n`);
+  shell.note(`Watch it in a browser. ${signInText}\n${address}\n`);
 }
 
 async function waitForStop(shell: Shell): Promise<void> {
   if (shell.stop.aborted) return;
-  shell.drainOnStop(() => 'Open pages are answered.');
+  shell.drainOnStop(() => openPagesText);
   shell.note('\nThe dashboard stays until Ctrl-C.');
   await once(shell.stop, 'abort');
 }

@@ -5,8 +5,7 @@ import type { Settings } from '../engine/settings.ts';
 import { readEnvFiles } from '../platform/env-files.ts';
 import { readUpToSync } from '../platform/read-up-to.ts';
 import { didYouMean } from '../platform/suggestions.ts';
-import type { Screen } from '../report/screen.ts';
-import { wantsColour } from './colour.ts';
+import { type Screen, wantsColour } from '../report/screen.ts';
 import { option } from './command.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,3 +1,5 @@
+import type { RunSummary } from '../domain/runs.ts';
+
 /** What a command's end means, for the shell. */
 export const exitCodes = {
   0: 'done, and every request accepted',
@@ -9,3 +11,13 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = keyof typeof exitCodes;
+
+/** Says how a run ends that was not stopped. */
+export function exitCodeOfRequests({
+  rejected,
+  failed,
+  in_doubt,
+  abandoned,
+}: RunSummary['requests']): ExitCode {
+  return rejected + failed + in_doubt + abandoned > 0 ? 3 : 0;
+}

@@ -1,7 +1,10 @@
-import { type ColourChoice, colourChoices } from './colour.ts';
 import { type OptionSpec, option } from './command.ts';
 import { envFileOption } from './env-file-settings.ts';
+import { loadTimeZoneReader } from './option-readers.ts';
 import { notInListError } from './usage-errors.ts';
+
+const colourChoices = ['auto', 'always', 'never'] as const;
+type ColourChoice = (typeof colourChoices)[number];
 
 /** The options of every command change these while the command line is parsed. */
 export type ScreenSetters = {
@@ -14,7 +17,7 @@ export const globalOptions = ({ setColour, setZone }: ScreenSetters): readonly O
     '--color <when>',
     `colours: ${colourChoices.join(', ')}; auto: on a terminal, unless NO_COLOR is set`,
     {
-      otherwise: 'auto',
+      default: 'auto',
       read: (text: string): ColourChoice => {
         const choice = colourChoices.find((each) => each === text);
         if (choice === undefined) throw notInListError(text, colourChoices);
@@ -23,20 +26,23 @@ export const globalOptions = ({ setColour, setZone }: ScreenSetters): readonly O
       },
     },
   ),
-  option(
-    '--zone <zone>',
-    "time zone of printed times, such as Pacific/Auckland (default: the terminal's (TZ), otherwise UTC); JSON and CSV are UTC",
-    {
-      // Loading the time zones takes as long as the rest of `--help`.
-      late: async () => {
-        const { parseTimeZone } = await import('./time-zone-option.ts');
-        return (text: string) => {
-          const zone = parseTimeZone(text);
-          setZone(zone);
-          return zone;
-        };
-      },
-    },
-  ),
+  option('--time-zone <zone>', timeZoneSummary, { loadReader: zoneReader(setZone) }),
+  option('--zone <zone>', timeZoneSummary, {
+    loadReader: zoneReader(setZone),
+    retired: '`--time-zone <zone>`',
+  }),
   envFileOption,
 ];
+
+const timeZoneSummary =
+  "time zone of printed times and of the dates in options, such as Pacific/Auckland (default: the terminal's (TZ) for printed times, otherwise UTC); JSON and CSV are UTC";
+
+/** Reads the zone, and sets it. */
+const zoneReader = (setZone: ScreenSetters['setZone']) => async () => {
+  const parseTimeZone = await loadTimeZoneReader();
+  return (text: string): string => {
+    const zone = parseTimeZone(text);
+    setZone(zone);
+    return zone;
+  };
+};

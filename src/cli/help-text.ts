@@ -1,10 +1,14 @@
+import { type Command, Help } from 'commander';
 import { exitCodes } from './exit-codes.ts';
 
-/** In `volley --help` and the man page. */
+/** What `volley --help` and the man page say of Volley. */
 export const purpose =
   'Bulk campaign batch engine: nothing lost, nothing silently duplicated, every unknown named.';
 
-export type HelpSection = {
+/** The title of the exit codes of one command, in its help and in the reference. */
+export const exitsTitle = 'Exit codes besides 0, 1 and 2:';
+
+type HelpSection = {
   readonly title: string;
   readonly entries: readonly (readonly [name: string, text: string])[];
 };
@@ -27,7 +31,7 @@ export const helpSections: readonly HelpSection[] = [
       ['VOLLEY_DASHBOARD_URL', 'where browsers reach the dashboard through a proxy'],
       ['LOG_LEVEL', 'debug, info, warn, error, silent'],
       ['NO_COLOR', 'no colours on a terminal'],
-      ['TZ', 'the zone of times on a terminal, without --zone'],
+      ['TZ', 'the zone of times on a terminal, without --time-zone'],
     ],
   },
 ];
@@ -38,4 +42,11 @@ export function helpText(): string {
     return [`\n${title}:`, ...entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join('\n');
   });
   return sections.join('\n');
+}
+
+/** The help of commander, with the options after the commands. */
+export function commandsFirst(command: Command, helper: Help): string {
+  const parts = Help.prototype.formatHelp.call(helper, command, helper).trimEnd().split('\n\n');
+  const isOptions = (part: string): boolean => part.startsWith('Options:');
+  return `${[...parts.filter((part) => !isOptions(part)), ...parts.filter(isOptions)].join('\n\n')}\n`;
 }

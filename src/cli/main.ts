@@ -1,18 +1,13 @@
-import { Command, CommanderError } from 'commander';
-import { InputError } from '../domain/problems.ts';
-import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
+import { Command } from 'commander';
 import { keepHeapSmall } from '../platform/heap.ts';
 import { requireLogLevel } from '../platform/log-level.ts';
 import { readVersion } from '../platform/package-folder.ts';
-import { printable } from '../report/printable.ts';
-import { buildCommand, commanderOption } from './build-command.ts';
+import { buildCommand, commanderOption, retiredOptions } from './build-command.ts';
 import { commandList, commandSections } from './command-list.ts';
 import { withEnvFiles } from './env-file-settings.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { explainInput } from './explain-input.ts';
+import { explain } from './failures.ts';
 import { globalOptions, type ScreenSetters } from './global-options.ts';
-import { helpText, purpose } from './help-text.ts';
-import { OutputError } from './output-error.ts';
+import { commandsFirst, helpText, purpose } from './help-text.ts';
 import { retiredCommands } from './retired-commands.ts';
 import { processShell, type Shell } from './shell.ts';
 import { refuseEmpty, withUsageErrors } from './usage-errors.ts';
@@ -30,17 +25,25 @@ export async function runCommand(words: readonly string[], shell: Shell): Promis
   }
 }
 
-/** Explains failures in the colours of --color and the zone of --zone. */
+/** Explains failures in the colours of --color and the zone of --time-zone. */
 async function parseCommandLine(words: readonly string[], shell: Shell): Promise<void> {
-  // --color and --zone change these during parsing.
+  // --color and --time-zone change these during parsing.
   const screens = { screen: { ...shell.screen }, noteScreen: { ...shell.noteScreen } };
-  const own = { ...shell, ...screens };
+  let timeZone: string | undefined;
+  const own: Shell = {
+    ...shell,
+    ...screens,
+    get timeZone() {
+      return timeZone;
+    },
+  };
   const adjust: ScreenSetters = {
     setColour(choice) {
       if (choice === 'auto') return;
       for (const screen of Object.values(screens)) screen.colour = choice === 'always';
     },
     setZone(zone) {
+      timeZone = zone;
       for (const screen of Object.values(screens)) screen.zone = zone;
     },
   };
@@ -59,17 +62,22 @@ export async function buildProgram(
   shell: Shell,
   setters: ScreenSetters,
 ): Promise<Command> {
-  const program = withUsageErrors(new Command('volley'))
+  const shared = globalOptions(setters);
+  const program: Command = withUsageErrors(new Command('volley'))
     .description(purpose)
     .version(readVersion())
     .addHelpText('after', helpText())
     .exitOverride()
+    .configureHelp({ formatHelp: commandsFirst })
     .hook('preAction', (_, command) => refuseEmpty(command))
+    .hook('preAction', () => {
+      for (const text of retiredOptions(program, shared)) shell.note(text);
+    })
     .configureOutput({
       writeOut: (text) => void shell.result.write(text),
       writeErr: (text) => shell.note(text.trimEnd()),
     });
-  for (const spec of globalOptions(setters)) program.addOption(await commanderOption(spec, words));
+  for (const spec of shared) program.addOption(await commanderOption(spec, words));
   const called = calledCommand(program, words);
   for (const [section, commands] of Object.entries(commandSections)) {
     program.commandsGroup(`${section}:`);
@@ -98,33 +106,3 @@ function calledCommand(program: Command, words: readonly string[]): string {
 
 const isCommand = (word: string): boolean =>
   Object.hasOwn(commandList, word) || Object.hasOwn(retiredCommands, word);
-
-/** The one place where a failure becomes an exit code. */
-function explain(error: unknown, shell: Shell): ExitCode {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof InputError) {
-    explainInput(error, shell);
-    return 2;
-  }
-  if (error instanceof OutputError) {
-    shell.note(error.message);
-    return 1;
-  }
-  const shortage = databaseShortage(error);
-  if (shortage !== undefined) {
-    shell.note(
-      `Postgres cannot continue: ${shortage}. What is recorded is kept. Make room there. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
-    );
-    return 1;
-  }
-  if (isConnectionFailure(error)) {
-    shell.note(
-      `The connection to the database was lost: ${printable(error.message)}. What is recorded is kept. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
-    );
-    return 1;
-  }
-  shell.note(
-    error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,
-  );
-  return 1;
-}

@@ -1,16 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { BegunRun } from '../domain/claim-marks.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { findLostRuns } from '../engine/dispatch/begun-runs.ts';
 import type { Settings } from '../engine/settings.ts';
 import { type Ledger, openLedger } from '../ledger/connection.ts';
 import { openScratchPool } from '../ledger/pools.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
+import { createHashKey, type HashKey } from '../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
 import { type DatabaseLease, leaseDatabase } from '../platform/database.ts';
 import { leaseDisposableServer } from '../platform/disposable-postgres.ts';
+import { ensureHashKey, readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
-import { hashKeyFinder } from './find-hash-key.ts';
-import { lostRunsText } from './lost-runs-text.ts';
 
 export type OpenedLedger = SchemaChange & { readonly description: string };
 
@@ -20,7 +21,7 @@ export type OpenedContext = {
   readonly close: () => Promise<void>;
 };
 
-/** Without `restartIfEnded`, another thread restarts an embedded server. */
+/** If `restartIfEnded` is missing, another thread restarts an embedded server. */
 type LeasedDatabase = Pick<DatabaseLease, 'connection' | 'description'> &
   Partial<Pick<DatabaseLease, 'restartIfEnded'>>;
 
@@ -106,4 +107,40 @@ export async function openScratch(): Promise<
       await release();
     },
   };
+}
+
+/** Makes the key of hashed suppressions, unless there is one. */
+export function makeHashKey({
+  settings: { environment, workingFolder },
+  note,
+}: Pick<Opener, 'settings' | 'note'>): void {
+  const { made } = ensureHashKey(environment, workingFolder, randomBytes);
+  if (made) note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+}
+
+/** Reads the key until there is one: a purge in another process makes it. */
+export function hashKeyFinder({ environment, workingFolder }: Settings): () => HashKey | null {
+  let found: HashKey | null = null;
+  return () => {
+    if (found) return found;
+    const secret = readHashKey(environment, workingFolder);
+    found = secret ? createHashKey(secret) : null;
+    return found;
+  };
+}
+
+/** The newest are shown, and the others counted. */
+const maxShown = 20;
+
+/** Lines that list what this machine sent and the ledger lacks, and what follows; none without such a run. */
+export function lostRunsText(lost: readonly BegunRun[]): readonly string[] {
+  if (lost.length === 0) return [];
+  return [
+    'This machine sent from these runs, and this ledger lacks them:',
+    ...lost
+      .slice(0, maxShown)
+      .map(({ run, campaign, service, at }) => `  ${run}  ${campaign}, to ${service}, last at ${at}`),
+    ...(lost.length > maxShown ? [`  and ${lost.length - maxShown} more`] : []),
+    'They are not billed here, and reports about them are unmatched. `volley run` refuses to send the same again for as long as dispatch.repeat says; after that, or with --again, their recipients get it twice. See "Runs that the ledger lacks" in docs/how-to/backup.md.',
+  ];
 }

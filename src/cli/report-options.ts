@@ -1,7 +1,15 @@
 import { InvalidArgumentError } from 'commander';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
-import { type ReportFormat, reportFormats } from '../report/formats/sheet.ts';
+import { type ReportFormat, reportFormats, runReportFormats } from '../report/formats/sheet.ts';
 import { flag, type OptionValues, option } from './command.ts';
+
+const formatSummary = (defaultFormat: ReportFormat): string =>
+  `the format of the report (default: by the ending of --out, otherwise ${defaultFormat})`;
+
+const outputOptions = [
+  flag('--json', 'short for --format json', { conflicts: ['format'] }),
+  option('--out <file>', 'write to this new file (default: standard output)'),
+] as const;
 
 export type ReportOptions = OptionValues<ReturnType<typeof reportOptions>>;
 
@@ -11,38 +19,22 @@ export const reportOptions = (defaultFormat: ReportFormat) =>
     ...outputOptions,
   ] as const;
 
-export type Advice = string;
-
-export const severalTables: Advice =
+export const severalTables =
   'The report of a run has several tables. For a single table, use `volley report contacts` or `volley report failures`.';
 
 /** A report with several tables lacks some formats. */
-export const limitedReportOptions = (
-  defaultFormat: ReportFormat,
-  formats: readonly ReportFormat[],
-  advice: Advice,
-) =>
-  [
-    option(
-      '--format <format>',
-      `${formatSummary(defaultFormat)} (choices: ${formats.map((each) => `"${each}"`).join(', ')})`,
-      {
-        read: (text: string): ReportFormat => {
-          const format = formats.find((each) => each === text);
-          if (format !== undefined) return format;
-          throw new InvalidArgumentError(
-            `expected ${oneOf(formats)}.${didYouMean(text, formats)}${advice === '' ? '' : ` ${advice}`}`,
-          );
-        },
+export const runReportOptions = [
+  option(
+    '--format <format>',
+    `${formatSummary('table')} (choices: ${runReportFormats.map((each) => `"${each}"`).join(', ')})`,
+    {
+      read: (text: string): ReportFormat => {
+        const format = runReportFormats.find((each) => each === text);
+        if (format !== undefined) return format;
+        const expected = `expected ${oneOf(runReportFormats)}.${didYouMean(text, runReportFormats)}`;
+        throw new InvalidArgumentError(`${expected} ${severalTables}`);
       },
-    ),
-    ...outputOptions,
-  ] as const;
-
-const formatSummary = (defaultFormat: ReportFormat): string =>
-  `the format of the report (default: by the ending of --out, otherwise ${defaultFormat})`;
-
-const outputOptions = [
-  flag('--json', 'short for --format json', { conflicts: ['format'] }),
-  option('--out <file>', 'write to this new file (default: standard output)'),
+    },
+  ),
+  ...outputOptions,
 ] as const;

@@ -6,12 +6,11 @@ import type { SchemaAccess } from '../ledger/schema.ts';
 import { findHome } from '../platform/project.ts';
 import { listenForStop } from '../platform/signals.ts';
 import { printableLines } from '../report/printable.ts';
-import type { Screen } from '../report/screen.ts';
-import { wantsColour } from './colour.ts';
+import { type Screen, wantsColour } from '../report/screen.ts';
 import { currentUser } from './current-user.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { OpenedContext, OpenedLedger } from './open-context.ts';
-import { OutputError, standardOutput } from './output-error.ts';
+import { OutputError, standardOutput } from './output/output-error.ts';
 
 export type Shell = {
   /** The user of the operating system, `user@host`. */
@@ -23,11 +22,11 @@ export type Shell = {
   readonly exportVariables: (environment: Settings['environment']) => void;
   readonly now: () => Date;
   readonly result: NodeJS.WritableStream;
-  /** To standard output. */
+  /** Writes a line to standard output. */
   readonly print: (text: string) => void;
-  /** To standard error. */
+  /** Writes a line to standard error. */
   readonly note: (text: string) => void;
-  /** To standard error, without a line end. */
+  /** Writes to standard error, without a line end. */
   readonly noteInline: (text: string) => void;
   /** What was typed after `volley`. */
   readonly words: readonly string[];
@@ -37,6 +36,8 @@ export type Shell = {
   readonly terminal: boolean;
   readonly screen: Screen;
   readonly noteScreen: Screen;
+  /** The zone of --time-zone. */
+  readonly timeZone?: string | undefined;
   /** Whether standard output is a terminal. */
   readonly resultTerminal: boolean;
   /** Aborted by the first Ctrl-C or `kill`, for commands that drain. */
@@ -124,7 +125,7 @@ export function withLedger<Result>(
   return withLedgerFor(!url && home ? 'create' : 'migrate', shell, work);
 }
 
-/** For commands that only read: nothing is made, migrated or changed. */
+/** Opens the ledger for a command that only reads: nothing is made, migrated or changed. */
 export function withLedgerToRead<Result>(
   shell: Shell,
   work: (context: EngineContext) => Promise<Result>,

@@ -1,7 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { showInvisible } from '../platform/invisible-characters.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
-import { adviseCommand, adviseOption } from './usual-words.ts';
 
 /** Explains usage errors in Volley's own words, with exit code 2. */
 export function withUsageErrors(command: Command): Command {
@@ -16,7 +15,7 @@ export function withUsageErrors(command: Command): Command {
 
 const argumentMissing = 'volley.wordMissing';
 
-/** For arguments of which at least one is needed. */
+/** Refuses a command line that has none of several arguments and options. */
 export function failMissingArgument(command: Command, what: string): never {
   return command.error(what, { code: argumentMissing });
 }
@@ -119,4 +118,41 @@ function optionsOf(command: Command): string[] {
 
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** Words of other tools, and what they are called here. */
+const commands: ReadonlyMap<string, string> = new Map([
+  ['apply', 'volley run'],
+  ['send', 'volley run'],
+  ['start', 'volley run'],
+  ['dry-run', 'volley plan'],
+  ['preview', 'volley plan'],
+  ['lint', 'volley plan --check'],
+  ['validate', 'volley plan --check'],
+  ['list', 'volley runs'],
+  ['ls', 'volley runs'],
+  ['logs', 'volley tail'],
+  ['continue', 'volley resume'],
+  ['retry', 'volley rerun <run> --state failed'],
+  ['resend', 'volley rerun <run>'],
+  ['abort', 'volley cancel'],
+  ['stop', 'volley pause'],
+  ['migrate', 'volley db migrate'],
+  ['version', 'volley --version'],
+]);
+
+const options: ReadonlyMap<string, string> = new Map([
+  ['--dry-run', '`volley plan` shows what a run would send, and sends nothing.'],
+  ['-v', '`volley --version` prints the version.'],
+]);
+
+/** " Use `volley plan`.", or nothing for an unknown word. */
+function adviseCommand(word: string): string {
+  const command = commands.get(word);
+  return command === undefined ? '' : ` Use \`${command}\`.`;
+}
+
+function adviseOption(word: string): string {
+  const advice = options.get(word);
+  return advice === undefined ? '' : ` ${advice}`;
 }

@@ -40,7 +40,7 @@ export type Column<Row> = {
   readonly json?: ((row: Row) => unknown) | undefined;
   /** What it can be, if that is a closed list. */
   readonly values?: readonly string[] | undefined;
-  /** For the document of the API: whether it can be null, and what its key does not say. */
+  /** The document of the API says whether it can be null, and what its key does not say. */
   readonly nullable?: true | undefined;
   readonly about?: string | undefined;
   /** Everywhere if undefined. */
@@ -109,20 +109,20 @@ export function titleOf({ title, kind }: Pick<Column<never>, 'title' | 'kind'>, 
   return kind === 'time' ? `${title} (${zone})` : title;
 }
 
-/** For programs: exact; times in ISO 8601, UTC. */
+/** Writes a value for programs: exact; times in ISO 8601, UTC. */
 export function cellText(value: CellValue): string {
   if (value === null) return '';
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-/** For people. */
+/** Writes a value for people. */
 export function shownText<Row>({ kind, value, shown = value }: Column<Row>, row: Row, zone: string): string {
   const cell = shown(row);
   if (cell instanceof Date) return formatLocal(cell, zone);
   return kind === 'state' ? cellText(cell).replaceAll('_', ' ') : cellText(cell);
 }
 
-/** For people; empty if there is none. */
+/** Writes a note for people; empty if there is none. */
 export function noteText<Row>({ note }: Column<Row>, row: Row, zone: string): string {
   const cell = note?.(row) ?? null;
   return cell instanceof Date ? formatLocal(cell, zone) : cellText(cell);

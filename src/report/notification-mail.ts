@@ -1,6 +1,6 @@
 import type { NotificationPayload } from '../domain/notify.ts';
 import { printable } from './printable.ts';
-import { formatRunSummary } from './run-summary.ts';
+import { contactsLine, formatRunSummary } from './run/run-summary.ts';
 import { waitLines } from './wait-words.ts';
 
 const count = new Intl.NumberFormat('en');
@@ -48,12 +48,11 @@ function formatRefusalMail({
   timestamp,
 }: PayloadOf<'run.refused'>): ReturnType<typeof formatNotificationMail> {
   const { campaign, schedule, contacts, recipients, reason } = data;
-  const { read, invalid, duplicate, suppressed } = contacts;
   return {
     subject: `Campaign ${campaign}: refused, nothing was sent`,
     text: [
       `Campaign ${campaign}${schedule === null ? '' : `, schedule ${printable(schedule)}`}: Volley planned no run, and nothing was sent.`,
-      `  contacts    ${read} read: ${invalid} invalid, ${duplicate} duplicate, ${suppressed} suppressed`,
+      contactsLine(contacts),
       `  recipients  ${recipients}`,
       `  because     ${printable(reason)}`,
       `  event       run.refused, ${timestamp}`,

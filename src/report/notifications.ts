@@ -1,4 +1,5 @@
 import type { ListedNotification, ScheduleNotification } from '../ledger/notifications/list.ts';
+import { count } from '../platform/sentence.ts';
 import { printable } from './printable.ts';
 
 /** One line per notification, to follow a run's summary. */
@@ -14,7 +15,7 @@ export function tickNotificationLines(notifications: readonly ScheduleNotificati
 
 function formatOutcome({ state, attempts, problem, mailRun, mailState }: ListedNotification): string {
   const because = problem === null ? '' : `: ${printable(problem)}`;
-  const attemptCount = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  const attemptCount = count(attempts, 'attempt');
   switch (state) {
     case 'acknowledged':
       return mailRun === null ? 'acknowledged' : `sent by run ${mailRun}, which is ${mailState ?? 'missing'}`;

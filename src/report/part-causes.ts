@@ -1,6 +1,7 @@
 import type { PartCauseGroup, PartCauses, PartCosts, PlacedCause, SmsCause } from '../domain/sms.ts';
 import { characterName, firstInvisible } from '../platform/invisible-characters.ts';
 import { addAmounts } from '../platform/money.ts';
+import { count } from '../platform/sentence.ts';
 import { printable } from './printable.ts';
 
 const maxLines = 10;
@@ -12,7 +13,7 @@ export function partCauseLines(causes: PartCauses, allParts: number): string[] {
   const groups = causes.groups.slice(0, maxLines);
   const others = sum([...causes.groups.slice(maxLines), ...(causes.others ? [causes.others] : [])]);
   return [
-    `${countParts(parts)} of ${allParts}${costText(causes, currency)}, because of single characters; without them ${allParts - parts}`,
+    `${count(parts, 'part')} of ${allParts}${costText(causes, currency)}, because of single characters; without them ${allParts - parts}`,
     ...groups.map((group) => `${causeText(group, currency)}; ${insteadText(group.causes)}`),
     ...(others ? [`because of other characters: ${moreText(others, currency)}`] : []),
   ];
@@ -80,16 +81,11 @@ function spell(text: string): string {
 }
 
 function moreText({ parts, recipients, cost }: PartCosts, currency: string | null): string {
-  const readers = recipients === 1 ? '1 recipient' : `${recipients} recipients`;
-  return `${countParts(parts)} more for ${readers}${costText({ cost }, currency)}`;
+  return `${count(parts, 'part')} more for ${count(recipients, 'recipient')}${costText({ cost }, currency)}`;
 }
 
 function costText({ cost }: Pick<PartCosts, 'cost'>, currency: string | null): string {
   return cost === null || currency === null ? '' : `, ${cost} ${currency}`;
-}
-
-function countParts(parts: number): string {
-  return parts === 1 ? '1 part' : `${parts} parts`;
 }
 
 function joinWords(words: readonly string[]): string {

@@ -11,8 +11,8 @@ import { type FormattedHistory, formatRecipientHistory } from './recipient-histo
 import type { Screen } from './screen.ts';
 import { formatTable } from './table.ts';
 
-/** As `PersonReport` of the engine, with reasons in words. */
-export type FormattedPerson = {
+/** The `PersonReport` of the engine, with reasons in words. */
+type FormattedPerson = {
   readonly address: string;
   readonly contactRows: readonly {
     readonly run: string;

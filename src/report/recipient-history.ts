@@ -4,7 +4,7 @@ import type { HistoryAttempt, RecipientHistory } from '../ledger/recipients/hist
 import { printable } from './printable.ts';
 import { erasedWords } from './purge-hold.ts';
 import { formatReasonOf, type WithReasonText } from './reason-text-of.ts';
-import { formatCampaign } from './run-summary.ts';
+import { formatCampaign } from './run/run-summary.ts';
 import type { Screen } from './screen.ts';
 import { formatTime, screenZone } from './time.ts';
 
@@ -19,7 +19,7 @@ export function formatReasonsOf(history: RecipientHistory): FormattedHistory {
   return { ...formatReasonOf(history), attempts };
 }
 
-/** In order of time, for `volley report recipient`. */
+/** Prints what happened to a recipient in order of time, for `volley report recipient`. */
 export function formatRecipientHistory(history: FormattedHistory, screen?: Screen): string {
   const { run, channel, address, originalAddress, file, line, messageId } = history;
   const written = originalAddress === address ? '' : ` ("${originalAddress}")`;
@@ -48,7 +48,7 @@ export function formatRecipientHistory(history: FormattedHistory, screen?: Scree
 /** What happened to a recipient, in words. */
 export type HistoryEvent = { readonly at: Date; readonly words: string };
 
-/** In order of time. */
+/** Lists what happened in order of time. */
 export function listEvents({ attempts, resolutions, reports }: FormattedHistory): HistoryEvent[] {
   return [
     ...attempts.map(({ attempt, startedAt, finishedAt, verdict, httpStatus, detail }) => ({

@@ -8,8 +8,16 @@ export type Screen = {
   readonly zone?: string | undefined;
 };
 
-/** For files, pipes and e-mails. */
+/** What files, pipes and e-mails are. */
 export const plainScreen: Screen = { width: undefined, colour: false };
+
+/** Whether a stream gets colours without `--color` (no-color.org). */
+export function wantsColour(
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
+  return isTerminal && !NO_COLOR && TERM !== 'dumb';
+}
 
 export type Tone = 'title' | 'good' | 'doubtful' | 'bad';
 
@@ -37,7 +45,7 @@ const tones: Readonly<Record<string, Tone>> = {
   cancelled: 'bad',
 };
 
-/** For states of runs, requests, recipients and ticks. */
+/** Chooses the colour of a state of a run, request, recipient or tick. */
 export function toneOf(state: string): Tone | undefined {
   return Object.hasOwn(tones, state) ? tones[state] : undefined;
 }

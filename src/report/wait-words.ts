@@ -1,3 +1,4 @@
+import type { RateLimits } from '../domain/rates.ts';
 import { formatReason } from '../domain/reasons.ts';
 import type { RunWait } from '../domain/waits.ts';
 import { asSentence, count } from '../platform/sentence.ts';
@@ -8,7 +9,7 @@ import { formatLocal } from './time.ts';
 /** A wait in one sentence, and what to do about it, with commands between backticks. */
 type WaitWords = { readonly what: string; readonly next: string };
 
-/** For terminals, pages and e-mails. @param zone IANA name, of the times */
+/** Says what a run waits for, on terminals, pages and in e-mails. @param zone IANA name, of the times */
 export function waitWords(wait: RunWait, zone: string): WaitWords {
   const at = (time: Date): string => `${formatLocal(time, zone)} ${zone}`;
   switch (wait.kind) {
@@ -29,13 +30,13 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
       };
     case 'ledger on hold':
       return {
-        what: asSentence(`The ledger is on hold: ${formatReason(wait.reason)}`),
-        next: 'Nothing is claimed until an administrator runs `volley db restored`.',
+        what: holdText(formatReason(wait.reason)),
+        next: holdNext,
       };
     case 'service':
       return {
         what: asSentence(`The service has refused everything since ${at(wait.since)}: ${wait.words}`),
-        next: `The next request is sent at ${at(wait.retryAt)}. The run continues by itself.`,
+        next: `${nextRequestAt} ${at(wait.retryAt)}. The run continues by itself.`,
       };
     case 'window':
       return {
@@ -55,14 +56,33 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
     case 'rate':
       return {
         what: 'The rate of its account limits it.',
-        next: `It may send ${limitTexts(wait.limits).join(' and ')} a second. \`volley account limits\` changes that while the run is sent.`,
+        next: `It may send ${rateText(wait.limits)}. \`volley account limits\` changes that while the run is sent.`,
       };
     case 'doubts':
       return {
-        what: `${count(wait.requests, 'request')} ${wait.requests === 1 ? 'is' : 'are'} in doubt: the service may or may not have ${wait.requests === 1 ? 'it' : 'them'}.`,
+        what: `${inDoubtText(wait.requests)}: the service may or may not have ${wait.requests === 1 ? 'it' : 'them'}.`,
         next: 'Ask the service, or decide from what you know.',
       };
   }
+}
+
+export const nextRequestAt = 'The next request is sent at';
+
+export const holdText = (reason: string): string => asSentence(`The ledger is on hold: ${reason}`);
+
+export const holdNext = 'Nothing is claimed until an administrator runs `volley db restored`.';
+
+/** `1 request is in doubt`. */
+export function inDoubtText(requests: number): string {
+  return `${count(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in doubt`;
+}
+
+export const settlingText = 'Everything is sent; requests in doubt are being resolved.';
+
+/** `50 requests and 2000 recipients a second`; empty without a limit. */
+export function rateText(limits: RateLimits): string {
+  const texts = limitTexts(limits);
+  return texts.length === 0 ? '' : `${texts.join(' and ')} a second`;
 }
 
 const commands: Readonly<Partial<Record<RunWait['kind'], string>>> = {
@@ -74,7 +94,7 @@ const commands: Readonly<Partial<Record<RunWait['kind'], string>>> = {
 };
 
 /** The command by which a person ends the wait, if there is one. A page has a button for it. */
-export function waitCommand({ kind }: RunWait, run: string): string | undefined {
+function waitCommand({ kind }: RunWait, run: string): string | undefined {
   const command = commands[kind];
   return command && `${command} ${run}`;
 }
@@ -105,7 +125,7 @@ const shortWords: Readonly<Partial<Record<RunWait['kind'], string>>> = {
   rate: 'at its rate',
 };
 
-/** For lists, beside the state of a run that continues by itself; undefined for what a person does. */
+/** Says beside the state of a run in a list what it waits for, unless a person ends the wait. */
 export function shortWait(waits: readonly RunWait[]): string | undefined {
   return waits.map(({ kind }) => shortWords[kind]).find((words) => words !== undefined);
 }

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { useLedgerScene } from '../support/ledger-scene.ts';
+import type { Ended } from '../support/volley.ts';
 
 /** The environment does not set its variables. */
 const accountsFile = `
@@ -17,27 +16,11 @@ accounts:
     authToken: \${NOT_SET_TOKEN}
 `;
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
+beforeEach(() => scene.workspace.write('campaigns/accounts.yaml', accountsFile));
+afterEach(() => scene.opened.ledger.pool.query('DELETE FROM rate_limits'));
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({ 'campaigns/accounts.yaml': accountsFile });
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM rate_limits');
-  await workspace[Symbol.asyncDispose]();
-});
-
-function limits(...words: string[]): Promise<Ended> {
-  return volley(['account', 'limits', ...words], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: opened.url },
-  });
-}
+const limits = (...words: string[]): Promise<Ended> => scene.command(['account', 'limits', ...words]);
 
 const jsonLines = ({ stdout }: Ended): unknown[] =>
   stdout
@@ -88,7 +71,7 @@ describe('volley account limits', () => {
 
   test('volley account limits shows the limits of an account that is no longer in the file, and removes them', async () => {
     await limits('other', '--requests-per-second', '7');
-    await workspace.write('campaigns/accounts.yaml', accountsFile.replace('  other:', '  renamed:'));
+    await scene.workspace.write('campaigns/accounts.yaml', accountsFile.replace('  other:', '  renamed:'));
     expect(jsonLines(await limits('other', '--json'))).toMatchObject([
       { account: 'other', requestsPerSecond: { file: null, set: 7, inForce: 7 } },
     ]);
@@ -111,15 +94,7 @@ describe('volley account limits', () => {
     const { code, stdout, stderr } = await limits(...words);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
-    const { rows } = await opened.ledger.pool.query('SELECT account FROM rate_limits');
+    const { rows } = await scene.opened.ledger.pool.query('SELECT account FROM rate_limits');
     expect(rows).toEqual([]);
-  });
-
-  test('the help of volley account lists limits', async () => {
-    expect((await volley(['--help'])).stdout).toMatch(/account +show or change the limits/);
-    const { code, stdout } = await limits('--help');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/--requests-per-second <number>/);
-    expect(stdout).toMatch(/within half a\s+second/);
   });
 });

@@ -141,7 +141,7 @@ test('a rerun for recipients that were not reached needs approval too', async ()
   await volley('resume', run);
   await createRequestRows(scene.ledger.pool, run);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [run]);
-  const again = await volley('rerun', run, '--only', 'failed', '--json');
+  const again = await volley('rerun', run, '--state', 'failed', '--json');
   expect(again).toMatchObject({ code: 4 });
   expect(await sent()).toBe(4);
   expect(await as('bob@desk', 'approve', JSON.parse(again.stdout).run)).toMatchObject({ code: 0 });

@@ -31,7 +31,7 @@ test('the audit trail of a run names who planned, approved, started, paused and 
   await volley('pause', run, '--reason', 'lunch');
   await volley('cancel', run, '--reason', 'wrong list');
   await volley('resume', run);
-  const entries = await audit('--run', run);
+  const entries = await audit(run);
   expect(entries.toReversed().map(({ action, outcome, details }) => [action, outcome, details])).toEqual([
     ['run planned', 'done', 'campaign: test; file: campaign.yaml'],
     [
@@ -55,9 +55,9 @@ test('sending a run is recorded as a start, and continuing it after a pause as a
   await as('bob@desk', 'approve', paused);
   await volley('pause', paused);
   expect((await volley('resume', paused, '--reason', 'lunch is over')).code).toBe(0);
-  const [resumed] = await audit('--run', paused);
+  const [resumed] = await audit(paused);
   expect(resumed?.['details']).toBe('reason: lunch is over');
-  const actions = async (id: string) => (await audit('--run', id)).map(({ action }) => action);
+  const actions = async (id: string) => (await audit(id)).map(({ action }) => action);
   expect(await actions(run)).toEqual(['run started', 'run planned']);
   expect(await actions(paused)).toEqual(['run resumed', 'run paused', 'run approved', 'run planned']);
 });

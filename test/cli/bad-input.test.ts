@@ -162,11 +162,3 @@ test('an invalid number rejects its contact, with its line, and the other contac
   ]);
   await deleteRuns(scene.ledger.pool);
 });
-
-test('an unknown command or option ends with exit code 2 and points to the help', async () => {
-  expect(await refusal({}, ['rum', 'campaign.yaml'])).toMatch(
-    /There is no command "rum"\. Did you mean "run"\?/,
-  );
-  expect(await refusal({}, ['run'])).toMatch(/<campaign> is missing.*\nUsage: volley run/);
-  expect(await refusal({}, ['sandbox', '--port', 'x'])).toMatch(/expected a port from 0 to 65535/);
-});

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createWorld, performStep, type World } from '../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
 let world: World;
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
-  world = await createWorld(opened.ledger, '2026-09-26T12:30:00Z');
+  world = await createWorld(scene.opened.ledger, '2026-09-26T12:30:00Z');
   const payers = [{ SubAccount: 'North', ChargeCode: '=A1' }, { ChargeCode: 'B-2' }];
   const rates = { currency: 'NZD', tariffs: [[{ price: '0.08', tax: '0.15', from: null, until: null }]] };
   await performStep(world, { kind: 'plan', channel: 'sms', payers, contacts: 3, chunkSize: 2, rates });
   await performStep(world, { kind: 'send', run: 0, requests: 4, ends: ['accepted', 'in_doubt'] });
 });
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
 
-function run(...words: string[]): Promise<Ended> {
-  return volley(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
-}
+const run = (...words: string[]): Promise<Ended> => scene.command(words);
 
 const billing = (...words: string[]): Promise<Ended> => run('billing', 'report', ...words);
 
@@ -76,8 +66,8 @@ describe('volley billing report', () => {
     expect(refused[2]?.stderr).toContain('Did you mean ".csv"?');
     expect(await out('bill.2026-11', '--format', 'csv')).toMatchObject({ code: 0 });
     expect(await out('bill.txt')).toMatchObject({ code: 0 });
-    expect(await workspace.read('bill.2026-11')).toMatch(/^SubAccount,/);
-    expect(await workspace.read('bill.txt')).toMatch(/^Billing\n/);
+    expect(await scene.workspace.read('bill.2026-11')).toMatch(/^SubAccount,/);
+    expect(await scene.workspace.read('bill.txt')).toMatch(/^Billing\n/);
   });
 
   test('volley billing report uses dates of the chosen zone', async () => {
@@ -105,7 +95,7 @@ describe('volley billing report', () => {
   });
 
   test.each([
-    [['--by', 'Colour'], /expected SubAccount, Department, .* got "Colour"/],
+    [['--by', 'Colour'], /"Colour" is none of SubAccount, Department, .* got "Colour"/],
     [['--by', 'day,day'], /"day" is given twice/],
     [['--by', 'day,Day'], /"Day" is given twice/],
     [['--by', 'day', '--by', 'day'], /"day" is given twice/],

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { wantsColour } from '../../src/cli/colour.ts';
-import { plainScreen } from '../../src/report/screen.ts';
+import { plainScreen, wantsColour } from '../../src/report/screen.ts';
 import { volleyInProcess } from '../support/volley.ts';
 
 test('a terminal gets colours, unless NO_COLOR is set or it has none; a pipe gets none', () => {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { CommandNode } from '../../src/cli/completion/command-tree.ts';
-import { commandFiles } from '../../src/cli/reference/command-files.ts';
-import { everyCommand } from '../../src/cli/reference/every-command.ts';
+import { commandFiles, everyCommand } from '../../src/cli/reference/every-command.ts';
 import { projectFolder } from '../support/documents.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';
 import { volleyInProcess } from '../support/volley.ts';
@@ -66,7 +65,7 @@ describe('suggestions', () => {
   });
 
   test('do not take the value of an option for a command', async () => {
-    expect(await suggest('--zone run ru')).toEqual(['run', 'runs']);
+    expect(await suggest('--time-zone run ru')).toEqual(['run', 'runs']);
   });
 
   test('leave files to the shell', async () => {

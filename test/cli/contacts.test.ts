@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { endAfterSilence } from '../../src/cli/silent-input.ts';
+import { endAfterSilence } from '../../src/cli/plans/check-campaign.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { collect } from '../support/collect.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvCommand } from '../../src/cli/csv-command.ts';
+import { csvCommand } from '../../src/cli/output/write-report.ts';
 
 test.each([
   ['billing report --by run --out bill.html', 'bill.html', 'billing report --by run --out bill.csv'],

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { currentUser } from '../../src/cli/current-user.ts';
-import { parsePerson } from '../../src/cli/options.ts';
+import { parsePerson } from '../../src/cli/option-readers.ts';
 
 const own = process.geteuid?.();
 const wholeMap = '         0          0 4294967295\n';

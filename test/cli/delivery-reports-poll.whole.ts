@@ -70,9 +70,7 @@ test.each(['json', 'xml'])(
     );
     const { recipients } = JSON.parse((await call('status', run, '--json')).stdout);
     expect(recipients).toMatchObject({ total: 3, undelivered: 3, accepted: 0 });
-    expect((await call('delivery-reports', 'missing', '--run', run)).stdout).toBe(
-      'No delivery report is missing.\n',
-    );
+    expect((await call('delivery-reports', 'missing', run)).stdout).toBe('No delivery report is missing.\n');
   },
 );
 

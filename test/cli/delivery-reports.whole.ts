@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { sendPeer } from '../support/send-peer.ts';
-import { volleyInProcess as volley } from '../support/volley.ts';
-import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
-
-let opened: TestLedger;
-let workspace: Workspace;
-let run = '';
-let env: Record<string, string>;
-let messageId = '';
+import { accountsYaml } from '../support/workspace.ts';
 
 const campaign = `campaign: night
 account: sandbox
@@ -20,27 +13,28 @@ contacts: { file: contacts.csv, country: NZ, columns: { Recipient: mobile } }
 message: { Message: Hello, SubAccount: North, ChargeCode: "C-1" }
 `;
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({
+const scene = useLedgerScene(
+  {
     'accounts.yaml': accountsYaml,
     'campaign.yaml': campaign,
     'contacts.csv': 'mobile,name\n021 123 0001,Ann\n021 123 0002,Bob\n021 123 0003,Cid\n',
-  });
+  },
+  { VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'any' },
+);
+let run = '';
+let messageId = '';
+
+beforeAll(async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  env = { ...accountEnvironment(opened, service) };
-  const { stdout, stderr } = await volley(['run', 'campaign.yaml', '--json'], { cwd: workspace.folder, env });
+  const env = { VOLLEY_SANDBOX_URL: service.url };
+  const { stdout, stderr } = await scene.command(['run', 'campaign.yaml', '--json'], { env });
   expect(stderr).toContain('planned');
   run = JSON.parse(stdout).run;
   messageId = service.accepted()[0]?.messageId ?? '';
 });
-afterAll(async () => {
-  await workspace[Symbol.asyncDispose]();
-  await opened.close();
-});
 
 async function call(...words: string[]) {
-  const { code, stdout, stderr } = await volley(words, { cwd: workspace.folder, env });
+  const { code, stdout, stderr } = await scene.command(words);
   const lines = () =>
     stdout
       .trim()
@@ -53,7 +47,7 @@ async function call(...words: string[]) {
 function receive(...members: readonly object[]): Promise<void> {
   const at = { account: 'sandbox', method: 'POST', contentType: 'application/json', headers: {} } as const;
   return receiveDeliveryReports(
-    opened.ledger.pool,
+    scene.opened.ledger.pool,
     randomUUID(),
     members.map((each) => ({ ...at, receivedAt: new Date(), body: Buffer.from(JSON.stringify(each)) })),
   );
@@ -62,7 +56,7 @@ function receive(...members: readonly object[]): Promise<void> {
 const success = { Type: 'SMS', Status: 'Success', Result: 'delivered', Detail: 'SMSParts:1', Price: '0.08' };
 
 test('a replay reads delivery reports by the names and words of their account', async () => {
-  await workspace.write(
+  await scene.workspace.write(
     'mapped.yaml',
     accountsYaml.replace(
       'timeouts:',
@@ -74,13 +68,13 @@ test('a replay reads delivery reports by the names and words of their account', 
   await call('delivery-reports', 'replay');
   const [unread] = (await call('delivery-reports', 'list', '--state', 'unreadable', '--json')).lines();
   expect(unread.why).toBe('it has no Status');
-  const mapped = { cwd: workspace.folder, env: { ...env, VOLLEY_ACCOUNTS: 'mapped.yaml' } };
-  expect((await volley(['delivery-reports', 'replay'], mapped)).stdout).toBe(
-    '1 delivery reports replayed.\n',
+  const env = { VOLLEY_ACCOUNTS: 'mapped.yaml' };
+  expect((await scene.command(['delivery-reports', 'replay'], { env })).stdout).toBe(
+    '1 delivery report replayed.\n',
   );
   const { lines } = await call('delivery-reports', 'list', '--json');
   expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
-  await opened.ledger.pool.query(
+  await scene.opened.ledger.pool.query(
     'DELETE FROM unusual_delivery_reports; DELETE FROM inbox_queue; DELETE FROM inbox',
   );
 });
@@ -128,7 +122,7 @@ describe('delivery reports of a run', () => {
     ])
       expect(stdout).toContain(words);
     expect(stdout).not.toContain('\u001b[31m');
-    const { lines } = await call('delivery-reports', 'list', '--state', 'applied', '--run', run, '--json');
+    const { lines } = await call('delivery-reports', 'list', run, '--state', 'applied', '--json');
     expect(lines()).toMatchObject([
       { address: '+64211230001', outcome: 'delivered', price: '0.08', units: '1' },
     ]);
@@ -223,7 +217,7 @@ describe('delivery reports of a run', () => {
       Message: '=1+1,"x"\nNo',
     });
     await call('delivery-reports', 'replay');
-    const words = ['delivery-reports', 'list', '--state', 'inbound', 'applied', '--run', run];
+    const words = ['delivery-reports', 'list', run, '--state', 'inbound', 'applied'];
     const rows: Record<string, string>[] = parse((await call(...words, '--csv')).stdout, { columns: true });
     const listed = (await call(...words, '--json')).lines();
     expect(rows.map((row) => row['Received (UTC)'])).toEqual(listed.map(({ receivedAt }) => receivedAt));
@@ -249,8 +243,8 @@ test.each([
   [['report', 'recipient', 'a b'], 'a b'],
   [['report', 'recipient', '12AB34CD'], 'No run has this MessageID or job number'],
   [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
-  [['delivery-reports', 'missing', '--run', 'nothing'], 'There is no such run'],
-  [['delivery-reports', 'replay', '--since', 'yesterday'], 'expected a time in UTC'],
+  [['delivery-reports', 'missing', 'nothing'], 'There is no such run'],
+  [['delivery-reports', 'replay', '--since', 'yesterday'], 'or a time in UTC'],
   [['delivery-reports', 'list', '--state', 'lost'], 'applied'],
 ])('volley %j is refused with the mistake', async (words, said) => {
   const { code, stderr, stdout } = await call(...words);

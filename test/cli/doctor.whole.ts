@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { diagnose as diagnoseInstallation } from '../../src/engine/doctor/diagnose.ts';
 import { readVersion } from '../../src/platform/package-folder.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
@@ -250,6 +251,41 @@ test('doctor warns of pages that cross the network unencrypted', async () => {
   expect(found['dashboard']).toMatch(/^warning: VOLLEY_DASHBOARD_URL is http:.+Next: Put a proxy with TLS/);
   const { checks } = await diagnose({ VOLLEY_DASHBOARD_URL: 'https://volley.example' });
   expect(checks.find(({ name }) => name === 'dashboard')?.state).toBe('ok');
+});
+
+test('doctor warns of an API that other machines reach without TLS, as volley serve does at its start', async () => {
+  const apiPort = await freePort();
+  const dashboard = async (changes: Readonly<Record<string, string>> = {}) => {
+    const checks = await diagnoseInstallation({
+      settings: { environment: { ...env, ...changes }, workingFolder: workspace.folder },
+      campaigns: 'campaigns',
+      now: () => new Date(),
+      randomUuid: randomUUID,
+      nodeVersion: process.version,
+      apiPort,
+    });
+    return checks.find(({ name }) => name === 'dashboard');
+  };
+  const words = ['--no-receiver', '--no-worker', '--no-schedules', '--port', '0', '--api-host', '0.0.0.0'];
+  const serve = startInProcess(['serve', ...words, '--api-port', String(apiPort)], {
+    cwd: workspace.folder,
+    env,
+  });
+  await serve.waitForText('API: ');
+  const risk = /Other machines reach the API at \S+ without TLS, so tokens and pages cross the network/;
+  expect(serve.stderrSoFar()).toMatch(risk);
+  expect(await dashboard()).toMatchObject({
+    state: 'warning',
+    found: expect.stringMatching(risk),
+    nextStep: expect.stringContaining('or omit --api-host'),
+  });
+  expect(await dashboard({ VOLLEY_DASHBOARD_URL: 'https://volley.example' })).toMatchObject({ state: 'ok' });
+  serve.stop();
+  await serve.ended;
+  expect(await dashboard()).toMatchObject({
+    state: 'ok',
+    found: `No API answers other machines at port ${apiPort} of this machine.`,
+  });
 });
 
 test('doctor finds a schedule that no process starts, and how many of its times have passed', async () => {

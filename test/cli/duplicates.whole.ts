@@ -167,7 +167,7 @@ test('a rerun keeps recipients with equal addresses in different requests', asyn
   const { run: first } = await run(', duplicates: allow', 'Hello');
   await createRequestRows(scene.ledger.pool, first);
   await scene.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
-  const { code, stdout } = await call(`rerun ${first} --only failed --json`);
+  const { code, stdout } = await call(`rerun ${first} --state failed --json`);
   expect([code, JSON.parse(stdout).recipients]).toMatchObject([0, { total: 5, accepted: 5 }]);
   expect(await sent()).toHaveLength(6);
 });

@@ -63,7 +63,7 @@ test('the environment takes precedence over .env, also with an empty value, and 
     (await volleyInProcess(['runs', ...words], { cwd: project.folder, screen })).stdout;
   expect(await shown()).toContain('Planned (Pacific/Auckland)');
   expect(await shown()).not.toContain('\u001b[');
-  const asked = await shown('--color', 'always', '--zone', 'Asia/Tokyo');
+  const asked = await shown('--color', 'always', '--time-zone', 'Asia/Tokyo');
   expect(asked).toContain('Planned (Asia/Tokyo)');
   expect(asked).toContain('\u001b[');
 });

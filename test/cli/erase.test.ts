@@ -1,40 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { reportContacts } from '../../src/engine/reporting/contact-report.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { dumpOf, oldCampaign, oldContacts, planOldRun, secret } from '../support/purges.ts';
-import { type Ended, volleyInProcess } from '../support/volley.ts';
-import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
+import type { Ended } from '../support/volley.ts';
+import { accountsYaml } from '../support/workspace.ts';
 
 /** One run with two recipients in one request: Xanthippe and Carl. Zebedee has a request and an envelope alone. */
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene(
+  { 'accounts.yaml': accountsYaml, 'contacts.csv': oldContacts, 'campaign.yaml': oldCampaign },
+  {
+    VOLLEY_HASH_KEY: secret,
+    VOLLEY_ACCOUNTS: 'accounts.yaml',
+    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_TOKEN: 'x',
+  },
+);
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'contacts.csv': oldContacts,
-    'campaign.yaml': oldCampaign,
-  });
-  run = await planOldRun(opened, 10);
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
+  run = await planOldRun(scene.opened, 10);
 });
 
-function volley(...words: string[]): Promise<Ended> {
-  return volleyInProcess(words, {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_HASH_KEY: secret,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-      VOLLEY_SANDBOX_TOKEN: 'x',
-    },
-  });
-}
+const volley = (...words: string[]): Promise<Ended> => scene.command(words);
 
 const erase = (address: string, ...words: string[]) =>
   volley('erase', address, '--country', 'AU', '--reason', 'asked us to', ...words);
@@ -44,7 +30,7 @@ const all = async (address: string) => {
   return JSON.parse(stdout);
 };
 const keptRows = () =>
-  reportContacts(opened.context, run, async ({ rows }) => {
+  reportContacts(scene.opened.context, run, async ({ rows }) => {
     const found: string[] = [];
     for await (const batch of rows) for (const row of batch) found.push(`${row.line} ${row.values.join()}`);
     return found;
@@ -94,13 +80,13 @@ describe('volley report recipient --all', () => {
 
 describe('volley erase', () => {
   test('--dry-run says what would go, and erases nothing', async () => {
-    const before = await dumpOf(opened.ledger.pool);
+    const before = await dumpOf(scene.opened.ledger.pool);
     const { code, stdout } = await erase('0412 345 672', '--dry-run');
     expect(code).toBe(0);
     expect(stdout).toContain(
       'To be erased: one person (runs: 1, recipients: 1, rows of contact files: 1, raw delivery reports: 1).',
     );
-    expect(await dumpOf(opened.ledger.pool)).toBe(before);
+    expect(await dumpOf(scene.opened.ledger.pool)).toBe(before);
   });
 
   test('a person leaves every table, and the other recipient of the request and the bill stay as they were', async () => {
@@ -110,7 +96,7 @@ describe('volley erase', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(stdout).toContain('Erased: one person (runs: 1, recipients: 1, rows of contact files: 1');
-    const dump = await dumpOf(opened.ledger.pool);
+    const dump = await dumpOf(scene.opened.ledger.pool);
     for (const text of ['412345672', '412 345 672', 'xanthippe']) expect(dump).not.toContain(text);
     expect(await keptRows()).toEqual([
       '2 0412345671,Zebedee,reference-77',
@@ -139,7 +125,7 @@ describe('volley erase', () => {
 
   test('a person with an envelope alone, and with a rejected row, leaves every table too', async () => {
     expect(await erase('0412345671')).toMatchObject({ code: 0 });
-    const dump = await dumpOf(opened.ledger.pool);
+    const dump = await dumpOf(scene.opened.ledger.pool);
     for (const text of ['412345671', 'reference-77', 'dear zebedee']) expect(dump).not.toContain(text);
     expect(await keptRows()).toEqual(['4 0412345673,Carl,r', '5 not-a-number,Dora,r', '7 0412345674,Eve,r']);
   });
@@ -152,11 +138,11 @@ describe('volley erase', () => {
   });
 
   test('a run that has not ended is named and left alone, and the exit code is 3', async () => {
-    await opened.ledger.pool.query(
+    await scene.opened.ledger.pool.query(
       'DELETE FROM fingerprints; DELETE FROM hashed_suppressions; DELETE FROM hash_key',
     );
-    const other = await planOldRun(opened, 10);
-    await opened.ledger.pool.query(
+    const other = await planOldRun(scene.opened, 10);
+    await scene.opened.ledger.pool.query(
       `UPDATE runs SET state = 'running', finished_at = NULL WHERE run_id = '${other}'`,
     );
     const { code, stdout, stderr } = await erase('0412345673');

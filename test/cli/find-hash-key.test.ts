@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hashKeyFinder } from '../../src/cli/find-hash-key.ts';
+import { hashKeyFinder } from '../../src/cli/open-context.ts';
 import { ensureHashKey } from '../../src/platform/hash-key.ts';
 
 test('a process that began without a key of hashes uses the key that another process makes later', async () => {

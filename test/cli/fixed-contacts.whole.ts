@@ -77,7 +77,7 @@ describe('a run of fixed contacts', () => {
     const { run: second, contacts: counts } = JSON.parse(stdout);
     expect([code, counts]).toEqual([0, { read: 4, invalid: 0, duplicate: 2, suppressed: 0 }]);
     expect(stderr).toContain(words);
-    expect((await call('audit', '--run', second)).stdout).toContain(`of: ${run}`);
+    expect((await call('audit', second)).stdout).toContain(`of: ${run}`);
     const again = await runFixedContacts();
     expect([again.code, again.stdout]).toEqual([2, '']);
     const by = [run, second].toSorted().map((each) => `2 reached by run ${each}`);
@@ -133,7 +133,7 @@ test('a rerun excludes recipients that a run of fixed contacts has reached', asy
   ]);
   await scene.write('left-out.csv', 'mobile,name,code\n0412000002,Bob,A\n');
   await runFixedContacts('--of', run);
-  const { code, stderr } = await call('rerun', run, '--only', 'failed');
+  const { code, stderr } = await call('rerun', run, '--state', 'failed');
   expect([code, stderr]).toEqual([2, expect.stringContaining('No recipient is failed')]);
   expect((await messagesByNumber())['+61412000002']).toBe(2);
 });

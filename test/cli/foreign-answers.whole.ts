@@ -39,7 +39,7 @@ test('an operator sees why a run with a wrong address is in doubt, and decides a
   const again = await command('run', 'campaign.yaml');
   expect(again.code).toBe(2);
   expect(again.stderr).toContain('In doubt: 20 of its 122 requests. `volley resolve');
-  expect(again.stderr).toContain('--only cancelled`');
+  expect(again.stderr).toContain('--state cancelled`');
   const resolved = await command('resolve', 'latest', '--answer', 'HTTP 404', '--abandon', '--reason', 'no');
   expect([resolved.code, resolved.stdout]).toEqual([
     0,

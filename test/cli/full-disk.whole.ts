@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { databaseShortage, isConnectionFailure } from '../../src/platform/database-failures.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyInProcess } from '../support/volley.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import {
   accountsYaml,
   contactsCsv,
@@ -16,29 +15,20 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const ledger = useLedgerScene();
 
 const entry = fileURLToPath(new URL('../../src/cli/volley.js', import.meta.url));
 
 async function volleyAfter(
   setUp: string,
   words: readonly string[],
-  { folder }: Workspace = workspace,
+  { folder }: Workspace = ledger.workspace,
   more: Readonly<Record<string, string>> = {},
 ) {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('sh', ['-c', setUp, process.execPath, entry, ...words], {
     cwd: folder,
-    env: { PATH, HOME, DATABASE_URL: opened.url, ...more },
+    env: { PATH, HOME, DATABASE_URL: ledger.opened.url, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -51,7 +41,7 @@ test('a report that exceeds the size limit of files is not reported as a lost da
     code: 1,
     stderr: 'bill.csv cannot be written: the file would exceed the size limit (EFBIG).\n',
   });
-  expect(await readdir(workspace.folder)).toEqual([]);
+  expect(await readdir(ledger.workspace.folder)).toEqual([]);
 });
 
 test.each([[['billing', 'report']], [['schema', 'campaign']], [['report', '--help']]])(
@@ -83,7 +73,7 @@ test.each([
   const ended = await volleyAfter(`exec "$0" "$@" ${redirect} /dev/full`, words, scene, env);
   await sandbox.close();
   expect(ended).toEqual(expected);
-  const { rows } = await opened.ledger.pool.query('SELECT DISTINCT state FROM request_states');
+  const { rows } = await ledger.opened.ledger.pool.query('SELECT DISTINCT state FROM request_states');
   expect(rows).toEqual([{ state: 'accepted' }]);
 });
 
@@ -101,14 +91,13 @@ test('a reader that closes the pipe early is no error', async () => {
 });
 
 test('Postgres without room has another error than a lost connection', async () => {
-  await opened.ledger.knex.raw(`
+  await ledger.opened.ledger.knex.raw(`
     CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = '53100';
     END $$;
     CREATE TRIGGER full_disk BEFORE INSERT ON suppressions FOR EACH STATEMENT EXECUTE FUNCTION full_disk()`);
-  const env = { DATABASE_URL: opened.url };
   const words = ['suppress', 'add', '--channel', 'sms', '--reason', 'opted out', '+61412000001'];
-  const { code, stderr } = await volleyInProcess(words, { cwd: workspace.folder, env });
+  const { code, stderr } = await ledger.command(words);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(

@@ -49,10 +49,10 @@ test('the reader of an option is loaded when the command line has the option', a
 });
 
 test('the value of an option is not taken for a command', async () => {
-  const { code, stderr } = await volley(['--zone', 'run', 'status']);
+  const { code, stderr } = await volley(['--time-zone', 'run', 'status']);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^--zone <zone>: expected a time zone/),
+    stderr: expect.stringMatching(/^--time-zone <zone>: expected a time zone/),
   });
   expect((await volley(['--color', 'never', 'status', '--help'])).stdout).toContain('Usage: volley status');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bar, stageText, startRunProgress } from '../../src/cli/progress.ts';
+import { bar, stageText, startRunProgress } from '../../src/cli/runs/progress.ts';
 import type { DispatchProgress } from '../../src/ledger/slices/progress.ts';
 import { plainScreen } from '../../src/report/screen.ts';
 import { noCounts } from '../support/run-counts.ts';

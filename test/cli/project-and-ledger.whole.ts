@@ -170,7 +170,7 @@ describe('an empty database in DATABASE_URL', () => {
     const made = await ask(['db', 'migrate']);
     expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('A new, empty ledger was made')]);
     expect((await ask(['db', 'status'])).stdout).toMatch(/ledger: fits this version/);
-    expect((await ask(['runs'])).stdout).toMatch(/^No runs yet/);
+    expect((await ask(['runs'])).stdout).toMatch(/^There is no run yet/);
   });
 
   test('a command that only reads does not migrate a database', async () => {

@@ -1,41 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { confirmPurge } from '../../src/cli/commands/purge.ts';
 import type { StandardInput } from '../../src/engine/settings.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { dumpOf, findTexts, planOldRun, plantedTexts, secret } from '../support/purges.ts';
 import { inOrder } from '../support/sheets.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
-  run = await planOldRun(opened);
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
+  run = await planOldRun(scene.opened);
 });
 
 const key = { VOLLEY_HASH_KEY: secret };
 
-function purge(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return volley(['purge', '--older-than', '100d', ...words], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: opened.url, ...env },
-  });
-}
+const purge = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+  scene.command(['purge', '--older-than', '100d', ...words], { env });
 
 describe('volley purge', () => {
   test('volley purge --dry-run prints what it would erase, and needs no hash key', async () => {
     expect(await purge(['--dry-run'])).toMatchObject({
       code: 0,
       stdout:
-        'To be erased: the contacts and messages of 1 runs (3 recipients), 5 raw delivery reports; 1 suppressions to be hashed. Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient.\n',
+        'To be erased: the contacts and messages of 1 run (3 recipients), 5 raw delivery reports; 1 suppression to be hashed. Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient.\n',
     });
   });
 
@@ -48,7 +36,7 @@ describe('volley purge', () => {
     const keyless = await purge(['--yes']);
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toContain('VOLLEY_HASH_KEY: ');
-    expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
+    expect(findTexts(await dumpOf(scene.opened.ledger.pool))).toEqual(plantedTexts);
   });
 
   test('volley purge --yes erases, and prints what it erases for each run', async () => {
@@ -56,7 +44,7 @@ describe('volley purge', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ runs: 1, recipients: 3, reports: 5, suppressions: 1 });
     expect(stderr).toContain(`Erasing run ${run} (reminder, 3 recipients)`);
-    expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
+    expect(findTexts(await dumpOf(scene.opened.ledger.pool))).toEqual([]);
   });
 });
 
@@ -73,7 +61,7 @@ describe('volley purge of old records', () => {
   );
 
   test('the records of a run whose month is not closed are kept, and named', async () => {
-    const { pool } = opened.ledger;
+    const { pool } = scene.opened.ledger;
     await pool.query(`UPDATE runs SET finished_at = '2024-01-02', purged_at = '2024-02-02', purging = false`);
     const { code, stderr } = await purge(['--records-older-than', '400d', '--dry-run']);
     expect([code, stderr]).toEqual([
@@ -84,15 +72,10 @@ describe('volley purge of old records', () => {
       `INSERT INTO billing_closings VALUES ('2025-12', 'UTC', '2025-12-01', '2026-01-01', now(), 'ann')`,
     );
     const { stdout } = await purge(['--records-older-than', '400d', '--dry-run']);
-    expect(stdout).toContain(
-      'To be deleted: the records of 1 runs that were purged before, and 0 audit entries.',
-    );
+    expect(stdout).toContain('To be deleted: the records of 1 purged run; audit entries: 0.');
     const deleted = await purge(['--records-older-than', '400d', '--yes', '--json'], key);
     expect(JSON.parse(deleted.stdout)).toMatchObject({ deleted: { runs: 1, held: [], auditEntries: 0 } });
-    const report = await volley(['report', 'run', run], {
-      cwd: workspace.folder,
-      env: { DATABASE_URL: opened.url },
-    });
+    const report = await scene.command(['report', 'run', run]);
     expect(report.stdout).toMatch(
       /^ {2}records +deleted at 20.*; counts, requests that were not simply accepted/m,
     );

@@ -1,30 +1,18 @@
-import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Invoiced, invoicedRun, invoiceHeader, invoiceRow } from '../support/invoices.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
 let sent: readonly Invoiced[];
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
-  sent = await invoicedRun(opened, ['accepted']);
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
+  sent = await invoicedRun(scene.opened, ['accepted']);
 });
 
 async function reconcile(rows: readonly string[], ...words: string[]): Promise<Ended> {
-  await writeFile(`${workspace.folder}/invoice.csv`, [invoiceHeader, ...rows].join('\n'));
+  await scene.workspace.write('invoice.csv', [invoiceHeader, ...rows].join('\n'));
   const period = ['--from', '2026-11', '--to', '2026-12', '--time-zone', 'Pacific/Auckland'];
-  return volley(['billing', 'reconcile', '--invoice', 'invoice.csv', ...period, ...words], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: opened.url },
-  });
+  return scene.command(['billing', 'reconcile', '--invoice', 'invoice.csv', ...period, ...words]);
 }
 
 test('volley billing reconcile ends with exit code 0 when everything agrees', async () => {

@@ -174,7 +174,7 @@ describe('an earlier run', () => {
     await createRequestRows(opened.ledger.pool, first);
     await opened.ledger.pool.query(`UPDATE requests SET state = 'failed' WHERE run_id = $1`, [first]);
     for (let times = 0; times < 2; times++)
-      expect((await volley('rerun', first, '--only', 'failed')).code).toBe(times === 0 ? 0 : 2);
+      expect((await volley('rerun', first, '--state', 'failed')).code).toBe(times === 0 ? 0 : 2);
     expect(sent()).toBe(6);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseFormat, sheetWriter } from '../../src/cli/write-report.ts';
+import { chooseFormat, sheetWriter } from '../../src/cli/output/write-report.ts';
 import { plainScreen } from '../../src/report/screen.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 

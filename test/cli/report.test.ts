@@ -1,27 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import readWorkbook, { readSheet } from 'read-excel-file/node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { planRunInDoubt } from '../support/run-in-doubt.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace();
-  run = await planRunInDoubt(opened.ledger, { requests: 3 });
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
+  run = await planRunInDoubt(scene.opened.ledger, { requests: 3 });
 });
 
-function report(...words: string[]): Promise<Ended> {
-  return volley(['report', ...words], { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
-}
+const report = (...words: string[]): Promise<Ended> => scene.command(['report', ...words]);
 
 describe('volley report failures', () => {
   test('volley report failures prints a table by default', async () => {
@@ -38,7 +28,7 @@ describe('volley report failures', () => {
       stdout: '',
       stderr: expect.stringMatching(/^Wrote \d+ lines? to failures\.xlsx\.\n$/),
     });
-    const [titles, ...rows] = await readSheet(`${workspace.folder}/failures.xlsx`);
+    const [titles, ...rows] = await readSheet(`${scene.workspace.folder}/failures.xlsx`);
     expect(titles).toContain('MessageID');
     expect(rows).toHaveLength(4);
   });
@@ -50,16 +40,13 @@ describe('volley report failures', () => {
 
   test('volley report failures prints no control characters on a terminal, and leaves them unchanged in a pipe', async () => {
     const words = 'the service says \u009b2J \u202e and no more';
-    await opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [
+    await scene.opened.ledger.pool.query(`UPDATE requests SET reason = $2 WHERE run_id = $1`, [
       run,
       JSON.stringify(words),
     ]);
     for (const format of ['csv', 'json', 'ndjson', 'html']) {
-      const shown = await volley(['report', 'failures', run, '--format', format], {
-        cwd: workspace.folder,
-        env: { DATABASE_URL: opened.url },
-        resultTerminal: true,
-      });
+      const words = ['report', 'failures', run, '--format', format];
+      const shown = await scene.command(words, { resultTerminal: true });
       expect(shown.stdout, format).not.toMatch(/[\u009b\u202e]/);
     }
     expect((await report('failures', run, '--format', 'csv')).stdout).toContain(words);
@@ -67,7 +54,7 @@ describe('volley report failures', () => {
 
   test('volley report failures leaves no file for a run that does not exist', async () => {
     expect(await report('failures', 'none', '--out', 'none.csv')).toMatchObject({ code: 2 });
-    expect(await readdir(workspace.folder)).not.toContain('none.csv');
+    expect(await readdir(scene.workspace.folder)).not.toContain('none.csv');
   });
 });
 
@@ -77,7 +64,7 @@ describe('volley report run', () => {
       code: 0,
       stdout: '',
     });
-    const sheets = await readWorkbook(`${workspace.folder}/run.xlsx`);
+    const sheets = await readWorkbook(`${scene.workspace.folder}/run.xlsx`);
     expect(sheets.map(({ sheet }) => sheet)).toContain('Not accepted');
     expect(sheets.find(({ sheet }) => sheet === 'Timeline')?.data[0]).toContain('At (Pacific/Auckland)');
   });

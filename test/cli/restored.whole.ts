@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openPlanner } from '../../src/cli/planner/planner.ts';
+import { openPlanner } from '../../src/cli/serving/planner/planner.ts';
 import { applyInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { openLogger } from '../../src/platform/logger.ts';

@@ -44,13 +44,34 @@ const ways: readonly Retired[] = [
   ],
   [
     'run --only failed --of latest',
-    '--only <states> works for one more version. Use `volley rerun <run> --only <states>`.',
-    'rerun latest --only failed',
+    '--only <states> works for one more version. Use `volley rerun <run> --state <states>`.',
+    'rerun latest --state failed',
   ],
   [
     'audit --who nobody@nowhere --format ndjson',
     '--who <name> works for one more version. Use `--by <name>`.',
     'audit --by nobody@nowhere --format ndjson',
+  ],
+  [
+    'rerun latest --only failed',
+    '--only <states> works for one more version. Use `--state <states>`.',
+    'rerun latest --state failed',
+  ],
+  ...[
+    ['audit', '--format ndjson'],
+    ['delivery-reports list', '--json'],
+    ['delivery-reports missing', '--json'],
+  ].map(
+    ([command, form]): Retired => [
+      `${command} --run latest ${form}`,
+      '--run <run> works for one more version. Use the argument `<run>`.',
+      `${command} latest ${form}`,
+    ],
+  ),
+  [
+    'runs --zone Asia/Kolkata',
+    '--zone <zone> works for one more version. Use `--time-zone <zone>`.',
+    'runs --time-zone Asia/Kolkata',
   ],
   [
     'schedule next .',
@@ -90,11 +111,13 @@ test('every retired command is tested here', () => {
 });
 
 test.each([
-  ['', /^ {2}(check|reports)\b/m],
+  ['', /^ {2}(check|reports|--zone)\b/m],
   ['report', /^ {2}(billing|reconcile)\b/m],
   ['report contacts', /--rejected|--reasons/],
   ['run', /--only/],
-  ['audit', /--who/],
+  ['rerun', /--only/],
+  ['audit', /--who|--run/],
+  ['delivery-reports list', /--run/],
   ['schedule next', /\[folder\]/],
 ])('the help of volley %s shows no retired way', async (path, retired) => {
   const { stdout } = await scene.command([...path.split(' ').filter(Boolean), '--help']);

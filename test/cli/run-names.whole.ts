@@ -1,34 +1,21 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listRunsBeginning } from '../../src/ledger/runs/find.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, openTestLedger, planContacts } from '../support/ledger.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene(
+  { 'accounts.yaml': accountsYaml, 'contacts.csv': contactsCsv(3), 'campaign.yaml': smsCampaignYaml },
+  { VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' },
+);
 beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'contacts.csv': contactsCsv(3),
-    'campaign.yaml': smsCampaignYaml,
-  });
   for (const [index, [run, campaign]] of runs.entries()) {
     const createdAt = new Date(Date.UTC(2026, 10, 22, 8, index));
-    await planContacts(opened.ledger, aRun({ run, campaign, createdAt }), [aContact(1)]);
+    await planContacts(scene.opened.ledger, aRun({ run, campaign, createdAt }), [aContact(1)]);
   }
-});
-afterAll(async () => {
-  await workspace[Symbol.asyncDispose]();
-  await opened.close();
 });
 
 /** From the oldest to the newest. `261120-9q2` is a whole id and the beginning of another. */
@@ -40,16 +27,7 @@ const runs = [
   ['261122-aaaaa', 'welcome'],
 ] as const;
 
-const command = (...words: string[]): Promise<Ended> =>
-  volleyInProcess(words, {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
-  });
+const command = (...words: string[]): Promise<Ended> => scene.command(words);
 
 const statusOf = async (...words: string[]) => {
   const { stdout, stderr } = await command('status', '--json', ...words);
@@ -99,11 +77,11 @@ const naming: readonly (readonly string[])[] = [
   ['report', 'run', '261121'],
   ['report', 'contacts', '261121'],
   ['report', 'failures', '261121'],
-  ['delivery-reports', 'list', '--run', '261121'],
-  ['delivery-reports', 'missing', '--run', '261121'],
+  ['delivery-reports', 'list', '261121'],
+  ['delivery-reports', 'missing', '261121'],
   ['delivery-reports', 'poll', '261121'],
-  ['audit', '--run', '261121'],
-  ['rerun', '261121', '--only', 'failed'],
+  ['audit', '261121'],
+  ['rerun', '261121', '--state', 'failed'],
   ['plan', 'campaign.yaml', '--of', '261121'],
   ['run', 'campaign.yaml', '--of', '261121'],
   ['cancel', '261121'],
@@ -131,7 +109,7 @@ test('latest in an empty ledger ends with exit code 2 and the next step', async 
 });
 
 test('the runs that begin so are found by an index, in any language of the database', async () => {
-  const { pool } = opened.ledger;
+  const { pool } = scene.opened.ledger;
   await pool.query(`
     INSERT INTO runs (run_id, campaign, account, channel, definition, message_key, contacts_read, contacts_invalid,
                       contacts_duplicate, contacts_suppressed, created_at)
@@ -159,9 +137,15 @@ test('billing report takes latest and the beginning of a run id, and prints whic
 });
 
 test('a campaign is named by its name in the folder campaigns', async () => {
-  await mkdir(join(workspace.folder, 'campaigns'), { recursive: true });
-  await copyFile(join(workspace.folder, 'campaign.yaml'), join(workspace.folder, 'campaigns/first.yaml'));
-  await copyFile(join(workspace.folder, 'contacts.csv'), join(workspace.folder, 'campaigns/contacts.csv'));
+  await mkdir(join(scene.workspace.folder, 'campaigns'), { recursive: true });
+  await copyFile(
+    join(scene.workspace.folder, 'campaign.yaml'),
+    join(scene.workspace.folder, 'campaigns/first.yaml'),
+  );
+  await copyFile(
+    join(scene.workspace.folder, 'contacts.csv'),
+    join(scene.workspace.folder, 'campaigns/contacts.csv'),
+  );
   for (const name of ['first', 'first.yaml']) {
     const { code, stdout } = await command('plan', '--check', name);
     expect([code, stdout]).toEqual([

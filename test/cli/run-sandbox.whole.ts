@@ -1,28 +1,16 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyInProcess } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  const real = accountsYaml
-    .replace('sandbox:', 'main:')
-    .replace('${VOLLEY_SANDBOX_URL}', 'https://service.example');
-  const soap = `  voices:\n    interface: soap-tts\n    baseUrl: \${VOLLEY_SANDBOX_URL}/soap\n    sender: demo@example.com\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`;
-  workspace = await makeWorkspace({
+const real = accountsYaml
+  .replace('sandbox:', 'main:')
+  .replace('${VOLLEY_SANDBOX_URL}', 'https://service.example');
+const soap = `  voices:\n    interface: soap-tts\n    baseUrl: \${VOLLEY_SANDBOX_URL}/soap\n    sender: demo@example.com\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`;
+const scene = useLedgerScene(
+  {
     'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}`,
     'contacts.csv': `${contactsCsv(5)}04120,Broken,C9\n`,
     'sms.yaml': smsCampaignYaml,
@@ -37,18 +25,11 @@ beforeAll(async () => {
     'capped.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: contacts.csv\n  notWithin: 7d'),
     'pattern.yaml': smsCampaignYaml.replace('file: contacts.csv', 'file: "cont*.csv"'),
     'mail.yaml': `${smsCampaignYaml}notify:\n  - { on: [completed], email: { to: [ops@example.org], account: main } }\n`,
-  });
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
+  },
+  { VOLLEY_ACCOUNTS: 'accounts.yaml' },
+);
 
-const run = (file: string, ...words: string[]) =>
-  volleyInProcess(['run', file, '--sandbox', ...words], {
-    cwd: workspace.folder,
-    env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' },
-  });
+const run = (file: string, ...words: string[]) => scene.command(['run', file, '--sandbox', ...words]);
 
 test('run --sandbox sends to a sandbox of its own, needs no token, and prints what was delivered, then the next step', async () => {
   const { code, stdout, stderr } = await run('sms.yaml');
@@ -72,10 +53,8 @@ test.each([
 ])(
   'run --sandbox refuses %s, which would send through an account of a service, or keep recipients from a real run',
   async (file, message) => {
-    const { code, stdout, stderr } = await volleyInProcess(['run', file, '--sandbox'], {
-      cwd: workspace.folder,
-      env: { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_TOKEN: 'any' },
-    });
+    const env = { VOLLEY_SANDBOX_TOKEN: 'any' };
+    const { code, stdout, stderr } = await scene.command(['run', file, '--sandbox'], { env });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
   },
@@ -87,24 +66,17 @@ test('a test of such a campaign is sent to the sandbox, because it is not counte
 });
 
 test('resume --sandbox sends the rest of a run to a sandbox of its own', async () => {
-  const env = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
-  const ask = (words: readonly string[], user?: string) =>
-    volleyInProcess(words, { cwd: workspace.folder, env, ...(user !== undefined && { user }) });
   expect((await run('approved.yaml')).code).toBe(4);
-  expect((await ask(['approve', 'latest'], 'second@here')).code).toBe(0);
-  const { code, stdout } = await ask(['resume', 'latest', '--sandbox']);
+  expect((await scene.command(['approve', 'latest'], { user: 'second@here' })).code).toBe(0);
+  const { code, stdout } = await scene.command(['resume', 'latest', '--sandbox']);
   expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
-  const all = await ask(['resume', '--all', '--sandbox']);
+  const all = await scene.command(['resume', '--all', '--sandbox']);
   expect([all.code, all.stderr]).toEqual([2, '--sandbox: It needs one <run>, not --all.\n']);
 });
 
-const environment = () => ({
-  DATABASE_URL: opened.url,
-  VOLLEY_ACCOUNTS: 'accounts.yaml',
-  VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
-  VOLLEY_SANDBOX_TOKEN: 'any',
-});
-const volley = (...words: string[]) => volleyInProcess(words, { cwd: workspace.folder, env: environment() });
+/** No sandbox listens there. */
+const env = { VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1', VOLLEY_SANDBOX_TOKEN: 'any' };
+const volley = (...words: string[]) => scene.command(words, { env });
 
 test('run --plan --sandbox sends exactly the plan to a sandbox of its own', async () => {
   expect((await volley('plan', 'planned.yaml', '--out', 'plan.json')).code).toBe(0);
@@ -122,13 +94,12 @@ test('rerun --sandbox sends again to a sandbox of its own', async () => {
   });
   await once(refusing.listen(0, '127.0.0.1'), 'listening');
   const { port } = z.object({ port: z.number() }).parse(refusing.address());
-  const refused = await volleyInProcess(['run', 'again.yaml'], {
-    cwd: workspace.folder,
-    env: { ...environment(), VOLLEY_SANDBOX_URL: `http://127.0.0.1:${port}` },
+  const refused = await scene.command(['run', 'again.yaml'], {
+    env: { ...env, VOLLEY_SANDBOX_URL: `http://127.0.0.1:${port}` },
   });
   expect([refused.code, refused.stdout]).toEqual([3, expect.stringContaining('5 rejected')]);
   refusing.close();
-  const { code, stdout, stderr } = await volley('rerun', 'latest', '--only', 'rejected', '--sandbox');
+  const { code, stdout, stderr } = await volley('rerun', 'latest', '--state', 'rejected', '--sandbox');
   expect([code, stdout]).toEqual([0, expect.stringContaining('5 delivered')]);
   expect(stderr).toContain('Sandbox on http://127.0.0.1:');
 });
@@ -136,7 +107,7 @@ test('rerun --sandbox sends again to a sandbox of its own', async () => {
 test('run --of --sandbox sends fixed contacts to a sandbox of its own', async () => {
   expect((await run('sms.yaml')).code).toBe(0);
   const { run: origin } = JSON.parse((await volley('runs', '--limit', '1', '--json')).stdout);
-  await writeFile(join(workspace.folder, 'fixed.csv'), 'mobile,name,code\n0412000099,Fixed,C9\n');
+  await scene.workspace.write('fixed.csv', 'mobile,name,code\n0412000099,Fixed,C9\n');
   const { code, stdout } = await volley(
     ...['run', 'sms.yaml', '--contacts', 'fixed.csv', '--of', origin, '--sandbox'],
   );
@@ -144,15 +115,7 @@ test('run --of --sandbox sends fixed contacts to a sandbox of its own', async ()
 });
 
 test('a run without --sandbox that finds no sandbox on this machine names --sandbox', async () => {
-  const { code, stderr } = await volleyInProcess(['run', 'sms.yaml'], {
-    cwd: workspace.folder,
-    env: {
-      DATABASE_URL: opened.url,
-      VOLLEY_ACCOUNTS: 'accounts.yaml',
-      VOLLEY_SANDBOX_URL: 'http://127.0.0.1:1',
-      VOLLEY_SANDBOX_TOKEN: 'any',
-    },
-  });
+  const { code, stderr } = await volley('run', 'sms.yaml');
   expect([code, stderr]).toEqual([
     2,
     expect.stringContaining('For a trial, add --sandbox, or start `volley sandbox`'),

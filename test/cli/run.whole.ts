@@ -1,62 +1,25 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { readJournal } from '../support/journal.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { startInProcess, volleyInProcess as volley } from '../support/volley.ts';
-import {
-  accountEnvironment,
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { openTestLedger } from '../support/ledger.ts';
+import { useSandboxScene } from '../support/sandbox-scene.ts';
+import { startInProcess } from '../support/volley.ts';
+import { contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let sandbox: Sandbox | undefined;
+const scene = useSandboxScene({ 'campaign.yaml': smsCampaignYaml, 'contacts.csv': contactsCsv(60) });
+const { journal } = scene;
+const volley = (...words: string[]) => scene.command(words);
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'campaign.yaml': smsCampaignYaml,
-    'contacts.csv': contactsCsv(60),
-  });
-});
-afterEach(async () => {
-  await sandbox?.close();
-  sandbox = undefined;
-  await workspace[Symbol.asyncDispose]();
-  // Blacklisted recipients were suppressed.
-  await opened.ledger.pool.query('DELETE FROM suppressions');
-});
-
-async function surroundings(options: SandboxOptions = {}) {
-  sandbox = await startSandbox({ journal: `${workspace.folder}/journal.jsonl`, ...options });
-  return {
-    cwd: workspace.folder,
-    env: { ...accountEnvironment(opened, sandbox) },
-  };
-}
-
-function journal() {
-  return readJournal(`${workspace.folder}/journal.jsonl`);
-}
+// Blacklisted recipients were suppressed.
+afterEach(() => scene.ledger.pool.query('DELETE FROM suppressions'));
 
 function summaryOf(stdout: string): RunSummary {
   return JSON.parse(stdout);
 }
 
 async function ledgerRequests(run: string) {
-  const { rows } = await opened.ledger.pool.query<{
+  const { rows } = await scene.ledger.pool.query<{
     message_id: string;
     state: string;
     recipients: string[];
@@ -71,7 +34,7 @@ async function ledgerRequests(run: string) {
 }
 
 test('every request that the service received is accepted in the ledger, with the same MessageID and recipients', async () => {
-  const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], await surroundings());
+  const { code, stdout } = await volley('run', 'campaign.yaml', '--json');
   expect(code).toBe(0);
   const summary = summaryOf(stdout);
   expect(summary).toMatchObject({
@@ -92,10 +55,9 @@ test('every request that the service received is accepted in the ledger, with th
 });
 
 test('a second run of the same campaign is a new run, and a plan has the same counts', async () => {
-  const where = await surroundings();
-  const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
-  const second = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
-  const plan = JSON.parse((await volley(['plan', 'campaign.yaml', '--json'], where)).stdout);
+  const first = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
+  const second = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
+  const plan = JSON.parse((await volley('plan', 'campaign.yaml', '--json')).stdout);
   expect(second.run).not.toBe(first.run);
   expect({ ...second, run: '' }).toEqual({ ...first, run: '' });
   expect(plan.contacts).toEqual(first.contacts);
@@ -104,18 +66,16 @@ test('a second run of the same campaign is a new run, and a plan has the same co
 });
 
 test('plan and check send nothing and need no database', async () => {
-  const where = await surroundings();
-  const withoutDatabase = { ...where, env: { ...where.env, DATABASE_URL: 'postgres://127.0.0.1:1/none' } };
-  expect((await volley(['plan', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
-  expect((await volley(['plan', '--check', 'campaign.yaml'], withoutDatabase)).code).toBe(0);
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+  for (const words of [['plan'], ['plan', '--check']])
+    expect((await scene.command([...words, 'campaign.yaml'], { env })).code).toBe(0);
   expect(await journal()).toEqual([]);
 });
 
 test('status, runs and both reports print JSON: one object, or one object a line', async () => {
-  const where = await surroundings();
-  const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  const { run } = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
   const json = async (...words: string[]) => {
-    const { code, stdout } = await volley([...words, '--json'], where);
+    const { code, stdout } = await volley(...words, '--json');
     expect(code).toBe(0);
     return stdout
       .trim()
@@ -127,42 +87,40 @@ test('status, runs and both reports print JSON: one object, or one object a line
   expect(await json('report', 'run', run)).toMatchObject([
     { summary: { run }, failures: [], rejectedContacts: [] },
   ]);
-  const billing = JSON.parse((await volley(['billing', 'report', '--run', run, '--json'], where)).stdout);
+  const billing = JSON.parse((await volley('billing', 'report', '--run', run, '--json')).stdout);
   expect(billing.rows).toHaveLength(6);
   expect(billing.totals).toMatchObject([{ requests: 60, recipients: 60, accepted: 60 }]);
 });
 
 test('a run with failures ends with exit code 3, and its report names them in words', async () => {
-  const where = await surroundings({ failRate: 1 });
-  const { code, stdout } = await volley(['run', 'campaign.yaml', '--json'], where);
+  await scene.replaceSandbox({ failRate: 1 });
+  const { code, stdout } = await volley('run', 'campaign.yaml', '--json');
   expect(code).toBe(3);
   const { run, requests, recipients } = summaryOf(stdout);
   expect(requests).toMatchObject({ total: 60, in_doubt: 60 });
   expect(recipients).toMatchObject({ unknown: 60 });
-  const report = await volley(['report', 'run', run], where);
+  const report = await volley('report', 'run', run);
   expect(report.stdout).toMatch(/in doubt .*Error occurred while creating job.* 60/);
 });
 
 test('a refused credential pauses the run with exit code 4, and resume completes it', async () => {
-  const where = await surroundings({ token: 'right' });
-  const refused = await volley(['run', 'campaign.yaml', '--json'], where);
+  await scene.replaceSandbox({ token: 'right' });
+  const refused = await volley('run', 'campaign.yaml', '--json');
   expect(refused.code).toBe(4);
   const { run, state, requests } = summaryOf(refused.stdout);
   expect({ state, planned: requests.planned }).toEqual({ state: 'paused', planned: 60 });
   expect(refused.stderr).toMatch(/the service refused the credential of account "sandbox"/);
 
-  const resumed = await volley(['resume', run, '--json'], {
-    ...where,
-    env: { ...where.env, VOLLEY_SANDBOX_TOKEN: 'right' },
-  });
+  const env = { VOLLEY_SANDBOX_TOKEN: 'right' };
+  const resumed = await scene.command(['resume', run, '--json'], { env });
   expect(resumed.code).toBe(0);
   expect(summaryOf(resumed.stdout)).toMatchObject({ run, state: 'completed', requests: { accepted: 60 } });
 });
 
 test('Ctrl-C drains with exit code 130 and nothing in doubt, and resume sends the rest once', async () => {
-  const where = await surroundings({ latency: 50 });
+  await scene.replaceSandbox({ latency: 50 });
   // stopping.whole.ts sends the signal itself.
-  const started = startInProcess(['run', 'campaign.yaml', '--json'], where);
+  const started = startInProcess(['run', 'campaign.yaml', '--json'], scene.surroundings);
   while ((await journal()).length < 8) await sleep(10);
   started.stop();
   const { code, stdout } = await started.ended;
@@ -175,7 +133,7 @@ test('Ctrl-C drains with exit code 130 and nothing in doubt, and resume sends th
   });
   expect(requests.planned).toBeGreaterThan(0);
 
-  expect((await volley(['resume', run], where)).code).toBe(0);
+  expect((await volley('resume', run)).code).toBe(0);
   const ids = (await journal()).map(({ messageId }) => messageId);
   expect(ids).toHaveLength(60);
   expect(new Set(ids).size).toBe(60);
@@ -183,20 +141,20 @@ test('Ctrl-C drains with exit code 130 and nothing in doubt, and resume sends th
 
 test('delivery reports that serve receives make every recipient delivered or undelivered', async () => {
   const token = 'webhook-token-of-22-characters-or-more';
-  const base = { DATABASE_URL: opened.url, VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_WEBHOOK_TOKEN: token };
+  const base = { DATABASE_URL: scene.databaseUrl, VOLLEY_ACCOUNTS: 'accounts.yaml' };
   const server = startInProcess(['serve', '--no-api', '--port', '0'], {
-    cwd: workspace.folder,
-    env: { ...base, LOG_LEVEL: 'silent' },
+    cwd: scene.folder,
+    // It knows no sandbox, so its worker sends nothing.
+    env: { ...base, VOLLEY_WEBHOOK_TOKEN: token, LOG_LEVEL: 'silent' },
   });
   try {
     await server.waitForText('Delivery reports of account sandbox: POST http');
     const url = /POST (http:\/\/127\.0\.0\.1:\d+\/webhook\/sandbox\/)/.exec(server.stderrSoFar())?.[1];
     expect(server.stderrSoFar()).not.toContain(token);
-    const where = await surroundings({ webhook: { url: `${url}${token}` }, undeliveredRate: 0.5 });
-    const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
-    let summary = await statusOf(run, where);
-    while (summary.recipients.delivered + summary.recipients.undelivered < 60)
-      summary = await statusOf(run, where);
+    await scene.replaceSandbox({ webhook: { url: `${url}${token}` }, undeliveredRate: 0.5 });
+    const { run } = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
+    let summary = await statusOf(run);
+    while (summary.recipients.delivered + summary.recipients.undelivered < 60) summary = await statusOf(run);
     expect(summary.recipients.delivered).toBeGreaterThan(0);
     expect(summary.recipients.undelivered).toBeGreaterThan(0);
   } finally {
@@ -205,15 +163,18 @@ test('delivery reports that serve receives make every recipient delivered or und
   expect((await server.ended).code).toBe(0);
 });
 
-async function statusOf(run: string, where: Awaited<ReturnType<typeof surroundings>>): Promise<RunSummary> {
-  return summaryOf((await volley(['status', run, '--json'], where)).stdout);
+async function statusOf(run: string): Promise<RunSummary> {
+  return summaryOf((await volley('status', run, '--json')).stdout);
 }
 
 test('a run whose database connections all break continues, and sends nothing twice', async () => {
   const own = await openTestLedger();
-  const where = await surroundings({ latency: 30 });
-  const env = { ...where.env, DATABASE_URL: own.url };
-  const started = startInProcess(['run', 'campaign.yaml', '--json'], { ...where, env });
+  await scene.replaceSandbox({ latency: 30 });
+  const { cwd, env } = scene.surroundings;
+  const started = startInProcess(['run', 'campaign.yaml', '--json'], {
+    cwd,
+    env: { ...env, DATABASE_URL: own.url },
+  });
   while ((await journal()).length < 8) await sleep(5);
   await own.breakConnections();
   const { code, stdout, stderr } = await started.ended;
@@ -228,60 +189,57 @@ test('a run whose database connections all break continues, and sends nothing tw
 });
 
 test('volley rerun sends to the failed recipients of a run again, and takes no campaign', async () => {
-  const where = await surroundings({ failRate: 0.3, seed: 7 });
-  const first = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
+  await scene.replaceSandbox({ failRate: 0.3, seed: 7 });
+  const first = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
   const { unknown } = first.recipients;
   expect(unknown).toBeGreaterThan(0);
-  await sandbox?.close();
 
-  const again = await surroundings();
+  await scene.replaceSandbox({});
   const misused = [
     ['run', '--only', 'unknown'],
     ['run', '--of', first.run],
     ['run', 'campaign.yaml', '--only', 'unknown', '--of', first.run],
     ['rerun', first.run],
-    ['rerun', first.run, '--only', 'accepted'],
+    ['rerun', first.run, '--state', 'accepted'],
   ];
-  for (const words of misused) expect((await volley(words, again)).code).toBe(2);
+  for (const words of misused) expect((await volley(...words)).code).toBe(2);
 
-  const words = ['rerun', first.run, '--only', 'failed,unknown', '--json'];
-  const { code, stdout, stderr } = await volley(words, again);
+  const words = ['rerun', first.run, '--state', 'failed,unknown', '--json'];
+  const { code, stdout, stderr } = await volley(...words);
   const second = summaryOf(stdout);
   expect(code).toBe(0);
   expect(second.recipients).toMatchObject({ total: unknown, accepted: unknown });
   expect(stderr).toContain('may have the message already');
-  expect((await volley(words, again)).code).toBe(2);
+  expect((await volley(...words)).code).toBe(2);
 });
 
 test('the result file goes to standard output, or to a new file that only its user can read', async () => {
-  const where = await surroundings();
-  const { run } = summaryOf((await volley(['run', 'campaign.yaml', '--json'], where)).stdout);
-  const { stdout } = await volley(['report', 'contacts', run], where);
+  const { run } = summaryOf((await volley('run', 'campaign.yaml', '--json')).stdout);
+  const { stdout } = await volley('report', 'contacts', run);
   expect(stdout.split('\n').length).toBe(62);
   expect(stdout).toMatch(/^mobile.*,Volley State,.*\n04.*,accepted,/);
 
   const words = ['report', 'contacts', run, '--state', 'accepted', '--out', 'result.csv'];
-  expect(await volley(words, where)).toMatchObject({ code: 0, stdout: '' });
-  expect(await workspace.read('result.csv')).toBe(stdout);
-  expect(statSync(`${workspace.folder}/result.csv`).mode & 0o777).toBe(0o600);
-  expect(await volley(words, where)).toMatchObject({
+  expect(await volley(...words)).toMatchObject({ code: 0, stdout: '' });
+  expect(readFileSync(`${scene.folder}/result.csv`, 'utf8')).toBe(stdout);
+  expect(statSync(`${scene.folder}/result.csv`).mode & 0o777).toBe(0o600);
+  expect(await volley(...words)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
       'result.csv: The file cannot be written (it exists already; remove it or choose another name).',
     ),
   });
-  const rejected = await volley(['report', 'contacts', run, '--state', 'invalid,suppressed'], where);
+  const rejected = await volley('report', 'contacts', run, '--state', 'invalid,suppressed');
   expect(rejected.stdout.split('\n').length).toBe(2);
 });
 
 test('files that match a pattern are run once, and a run without new files ends with exit code 0', async () => {
-  await workspace.write('campaign.yaml', smsCampaignYaml.replace('contacts.csv', '"inbox/*.csv"'));
-  const where = await surroundings();
-  await workspace.write('inbox/monday.csv', contactsCsv(3));
-  const first = await volley(['run', 'campaign.yaml', '--json'], where);
+  await scene.write('campaign.yaml', smsCampaignYaml.replace('contacts.csv', '"inbox/*.csv"'));
+  await scene.write('inbox/monday.csv', contactsCsv(3));
+  const first = await volley('run', 'campaign.yaml', '--json');
   expect(summaryOf(first.stdout)).toMatchObject({ requests: { accepted: 3 } });
-  await workspace.write('inbox/copy.csv', contactsCsv(3));
-  const second = await volley(['run', 'campaign.yaml', '--json'], where);
+  await scene.write('inbox/copy.csv', contactsCsv(3));
+  const second = await volley('run', 'campaign.yaml', '--json');
   expect(second).toMatchObject({ code: 0, stdout: '' });
   expect(second.stderr).toContain('All 2 files that match have been run before. There is nothing to run.');
   expect(await journal()).toHaveLength(3);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
-import { schemaReference } from '../../src/cli/schema-reference.ts';
+import { schemaReference } from '../../src/cli/reference/schema-reference.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 
 const schemas = [

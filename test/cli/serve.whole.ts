@@ -1,25 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { digestOf } from '../../src/platform/digest.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openDispatchScene } from '../support/dispatch-scene.ts';
 import { freePort } from '../support/free-port.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import type { TestLedger } from '../support/ledger.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { startInProcess, startVolley, volleyInProcess } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
 const token = 'webhook-token-of-22-characters-or-more';
 
 const accounts = `accounts:
@@ -36,19 +29,12 @@ const accounts = `accounts:
     webhookToken: \${HOOK}
 `;
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({ 'accounts.yaml': accounts });
-});
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
+const scene = useLedgerScene({ 'accounts.yaml': accounts });
 
 const surroundings = (more: Readonly<Record<string, string>> = {}) => ({
-  cwd: workspace.folder,
+  cwd: scene.workspace.folder,
   env: {
-    DATABASE_URL: opened.url,
+    DATABASE_URL: scene.opened.url,
     VOLLEY_ACCOUNTS: 'accounts.yaml',
     HOOK: `${token}-2`,
     PASSWORD: 'hunter2',
@@ -117,11 +103,18 @@ test.each([
 });
 
 test('serve helps to send, and drains: it records requests in flight and releases its slices', async () => {
-  await using scene = await openDispatchScene({ requests: 400, concurrency: 4, peer: { latency: 400 } });
-  await scene.plan();
+  await using sending = await openDispatchScene({ requests: 400, concurrency: 4, peer: { latency: 400 } });
+  await sending.plan();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const serve = scene.start(['serve', '--no-receiver', '--no-api', '--no-schedules', '--port', String(port)]);
+  const serve = sending.start([
+    'serve',
+    '--no-receiver',
+    '--no-api',
+    '--no-schedules',
+    '--port',
+    String(port),
+  ]);
   const accepted = 'volley_requests_settled_total{account="sandbox",state="accepted"}';
   await serve.waitForText('Monitoring');
   while (((await readMetrics(url)).get(accepted) ?? 0) < 4) await sleep(50);
@@ -133,10 +126,10 @@ test('serve helps to send, and drains: it records requests in flight and release
   });
   const { code, stderr } = await serve.ended;
   expect(code, stderr).toBe(0);
-  expect((await states(scene.ledger, 'sending')).rows).toEqual([]);
-  expect((await states(scene.ledger, 'planned')).rows).not.toEqual([]);
-  expect((await states(scene.ledger, 'in_doubt')).rows).toEqual([]);
-  const held = await scene.ledger.ledger.pool.query(`SELECT FROM slices WHERE state = 'held'`);
+  expect((await states(sending.ledger, 'sending')).rows).toEqual([]);
+  expect((await states(sending.ledger, 'planned')).rows).not.toEqual([]);
+  expect((await states(sending.ledger, 'in_doubt')).rows).toEqual([]);
+  const held = await sending.ledger.ledger.pool.query(`SELECT FROM slices WHERE state = 'held'`);
   expect(held.rowCount).toBe(0);
 });
 

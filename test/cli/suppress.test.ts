@@ -1,29 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { type Ended, volleyInProcess as volley } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { useLedgerScene } from '../support/ledger-scene.ts';
+import type { Ended } from '../support/volley.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
+const scene = useLedgerScene();
+afterEach(() => scene.opened.ledger.pool.query('DELETE FROM suppressions'));
 
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
-beforeEach(async () => {
-  workspace = await makeWorkspace();
-});
-afterEach(async () => {
-  await opened.ledger.pool.query('DELETE FROM suppressions');
-  await workspace[Symbol.asyncDispose]();
-});
-
-function suppress(...words: string[]): Promise<Ended> {
-  return volley(['suppress', ...words], { cwd: workspace.folder, env: { DATABASE_URL: opened.url } });
-}
+const suppress = (...words: string[]): Promise<Ended> => scene.command(['suppress', ...words]);
 
 async function suppressed(): Promise<string[]> {
-  const { rows } = await opened.ledger.pool.query<{ written: string }>(
+  const { rows } = await scene.opened.ledger.pool.query<{ written: string }>(
     `SELECT concat_ws(' ', channel, address, nullif(sub_account, ''), nullif(reason, ''), source) AS written
      FROM suppressions ORDER BY channel, address, sub_account`,
   );
@@ -125,7 +110,10 @@ describe('volley suppress remove', () => {
 
 describe('volley suppress import', () => {
   test('volley suppress import suppresses the addresses of a file', async () => {
-    await workspace.write('list.csv', 'Name,Mobile,SubAccount\nAnn,021 123 4567,\nBob,021 123 4568,ACME\n');
+    await scene.workspace.write(
+      'list.csv',
+      'Name,Mobile,SubAccount\nAnn,021 123 4567,\nBob,021 123 4568,ACME\n',
+    );
     const words = ['list.csv', '--channel', 'sms', '--country', 'NZ', '--reason', 'old system'];
     expect(await suppress('import', ...words)).toMatchObject({
       code: 0,
@@ -140,7 +128,10 @@ describe('volley suppress import', () => {
 
   test('volley suppress import names a line whose SubAccount is too long, and imports the others', async () => {
     const names = ['x'.repeat(40), Array.from({ length: 9_000 }, (_, at) => at * at).join('')];
-    await workspace.write('long.csv', `to,SubAccount\n+64211234567,${names[0]}\n+64211234568,${names[1]}\n`);
+    await scene.workspace.write(
+      'long.csv',
+      `to,SubAccount\n+64211234567,${names[0]}\n+64211234568,${names[1]}\n`,
+    );
     expect(await suppress('import', 'long.csv', '--channel', 'sms')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/long.csv:3: its SubAccount has \d+ characters; expected at most 40/),
@@ -149,8 +140,8 @@ describe('volley suppress import', () => {
   });
 
   test('volley suppress import reads a list of addresses without a header, and a column by its name', async () => {
-    await workspace.write('alone.csv', 'ann@example.org\nbob@example.org\n');
-    await workspace.write('named.csv', 'first,second\nann@example.org,cyd@example.org\n');
+    await scene.workspace.write('alone.csv', 'ann@example.org\nbob@example.org\n');
+    await scene.workspace.write('named.csv', 'first,second\nann@example.org,cyd@example.org\n');
     await suppress('import', 'alone.csv', '--channel', 'email', '--sub-account', 'TAS');
     await suppress('import', 'named.csv', '--channel', 'email', '--column', 'second');
     expect(await suppressed()).toEqual([
@@ -162,7 +153,10 @@ describe('volley suppress import', () => {
 
   test('volley suppress import imports the readable lines, and lists the first twenty others and their number', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => `nobody ${index}`);
-    await workspace.write('list.csv', ['Mobile', '+64211234567', ...rows, '+64211234568', ''].join('\n'));
+    await scene.workspace.write(
+      'list.csv',
+      ['Mobile', '+64211234567', ...rows, '+64211234568', ''].join('\n'),
+    );
     const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', 'fax');
     expect([code, stdout]).toEqual([3, '4 suppressed.\n']);
     const lines = stderr.trimEnd().split('\n');
@@ -174,7 +168,7 @@ describe('volley suppress import', () => {
   });
 
   test('volley suppress import --json prints the same figures', async () => {
-    await workspace.write('list.csv', 'Mobile\n+64211234567\n+64 21 1234567\nnobody\n');
+    await scene.workspace.write('list.csv', 'Mobile\n+64211234567\n+64 21 1234567\nnobody\n');
     const { code, stdout, stderr } = await suppress('import', 'list.csv', '--channel', 'sms', '--json');
     expect([code, stderr]).toEqual([3, '']);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -187,7 +181,7 @@ describe('volley suppress import', () => {
   });
 
   test('volley suppress import refuses a file that does not exist or has no column of addresses', async () => {
-    await workspace.write('list.csv', 'a,b\n1,2\n');
+    await scene.workspace.write('list.csv', 'a,b\n1,2\n');
     const missing = await suppress('import', 'nosuch.csv', '--channel', 'sms');
     expect(missing.code).toBe(2);
     expect(missing.stderr).toMatch(/^nosuch\.csv: /);
@@ -198,14 +192,14 @@ describe('volley suppress import', () => {
 });
 
 test('a list of suppressions as CSV can be imported again, and contains no text that a spreadsheet computes', async () => {
-  await opened.ledger.pool.query(`
+  await scene.opened.ledger.pool.query(`
     INSERT INTO suppressions (channel, address, sub_account, reason, source, created_at)
     VALUES ('email', '+1@example.org', '', '@now', 'operator', '2026-11-21T08:00:00Z'),
            ('email', chr(39) || '+a@example.org', '-x', '', 'import', '2026-11-21T08:00:00Z'),
            ('sms', '+64211234567', 'ACME, "North"', '=HYPERLINK("x")', 'report', '2026-11-21T08:00:00Z')
   `);
   const keys = 'SELECT channel, address, sub_account FROM suppressions ORDER BY 1, 2, 3';
-  const before = (await opened.ledger.pool.query(keys)).rows;
+  const before = (await scene.opened.ledger.pool.query(keys)).rows;
   const { stdout } = await suppress('list', '--csv');
   expect(stdout).toBe(
     [
@@ -216,13 +210,13 @@ test('a list of suppressions as CSV can be imported again, and contains no text 
       '',
     ].join('\n'),
   );
-  await workspace.write('list.csv', stdout);
-  await opened.ledger.pool.query('DELETE FROM suppressions');
+  await scene.workspace.write('list.csv', stdout);
+  await scene.opened.ledger.pool.query('DELETE FROM suppressions');
   const imported = await suppress('import', 'list.csv', '--channel', 'email');
   expect(imported).toMatchObject({ code: 3, stdout: '2 suppressed.\n' });
   expect(imported.stderr).toContain('list.csv:4: its channel is "sms"');
   await suppress('import', 'list.csv', '--channel', 'sms');
-  expect((await opened.ledger.pool.query(keys)).rows).toEqual(before);
+  expect((await scene.opened.ledger.pool.query(keys)).rows).toEqual(before);
 });
 
 describe('a suppression for one account', () => {
@@ -232,8 +226,8 @@ describe('a suppression for one account', () => {
   other: { interface: rest-2.02, baseUrl: "https://other.example", authToken: "\${TOKEN}" }
 `;
   const words = ['+64211234567', '--channel', 'sms'];
-  const kept = async () => (await opened.ledger.pool.query('SELECT account FROM suppressions')).rows;
-  beforeEach(() => workspace.write('campaigns/accounts.yaml', accounts));
+  const kept = async () => (await scene.opened.ledger.pool.query('SELECT account FROM suppressions')).rows;
+  beforeEach(() => scene.workspace.write('campaigns/accounts.yaml', accounts));
 
   test('a suppression for one account is stored for the account named by its suppressionsOf', async () => {
     await suppress('add', ...words, '--account', 'second');
@@ -257,8 +251,8 @@ describe('a suppression for one account', () => {
 
   test('a suppression for one account is kept when a list is exported and imported', async () => {
     await suppress('add', ...words, '--account', 'other');
-    await workspace.write('list.csv', (await suppress('list', '--csv')).stdout);
-    await opened.ledger.pool.query('DELETE FROM suppressions');
+    await scene.workspace.write('list.csv', (await suppress('list', '--csv')).stdout);
+    await scene.opened.ledger.pool.query('DELETE FROM suppressions');
     await suppress('import', 'list.csv', '--channel', 'sms');
     expect(await kept()).toEqual([{ account: 'other' }]);
   });

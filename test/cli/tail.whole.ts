@@ -109,6 +109,6 @@ test('tail without a run names the run in each line, and Ctrl-C ends it with exi
   }
   following.process.kill('SIGINT');
   const { code, stdout, stderr } = await following.ended;
-  expect([code, stderr.trim()]).toEqual([130, 'Stopped following; the run goes on as before.']);
+  expect([code, stderr.trim()]).toEqual([130, 'Stopped; the run goes on as before.']);
   expect(stdout).toMatch(new RegExp(`^\\S+ \\S+ {2}${run} {2}planned$`, 'm'));
 });

@@ -240,7 +240,7 @@ describe('a test is no run of the campaign', () => {
     expect(await testRun(mine)).not.toBe(tested);
     for (const words of [
       ['run', 'campaign.yaml', '--of', tested],
-      ['rerun', tested, '--only', 'failed'],
+      ['rerun', tested, '--state', 'failed'],
       ['report', 'contacts', tested],
     ])
       expect(await call(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining('test') });
@@ -251,7 +251,7 @@ describe('a test is no run of the campaign', () => {
     const campaigns = JSON.parse((await call('report', 'campaigns', '--json')).stdout);
     expect(campaigns.rows.map((row: { run: string }) => row.run)).toEqual([run]);
     expect((await call('delivery-reports', 'missing', '--json')).stdout).not.toContain(tested);
-    expect((await call('delivery-reports', 'missing', '--run', tested, '--json')).stdout).toContain(tested);
+    expect((await call('delivery-reports', 'missing', tested, '--json')).stdout).toContain(tested);
   });
 
   test('a file that only tests have read is new to a pattern, and a test moves no file', async () => {

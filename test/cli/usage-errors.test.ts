@@ -77,7 +77,7 @@ test.each([
     ['schema', 'campain'],
     'kind: expected campaign, accounts or api, got "campain". Did you mean "campaign"?',
   ],
-  [['rerun', 'latest', '--only', 'faild'], '--only <states>: expected '],
+  [['rerun', 'latest', '--state', 'faild'], '--state <state...>: expected '],
   [['sandbox', '--port', '99999'], '--port <number>: expected a port from 0 to 65535, got "99999".'],
   [
     ['sandbox', '--latency', '5x'],

@@ -72,7 +72,7 @@ test('Ctrl-C ends status --watch with exit code 130, and the run goes on', async
   await shown;
   watching.process.kill('SIGINT');
   const { code, stderr } = await watching.ended;
-  expect([code, stderr.trim()]).toEqual([130, 'Stopped watching; the run goes on as before.']);
+  expect([code, stderr.trim()]).toEqual([130, 'Stopped; the run goes on as before.']);
   const { stdout } = await scene.runHere(['status', run, '--json']);
   expect(JSON.parse(stdout).state).toBe('planned');
 });

@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeResult } from '../../src/cli/write-result.ts';
+import { writeResult } from '../../src/cli/output/write-result.ts';
 import { inOrder } from '../support/sheets.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createWorld, performStep } from '../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
-import { volleyInProcess } from '../support/volley.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useLedgerScene } from '../support/ledger-scene.ts';
 
-let opened: TestLedger;
-let workspace: Workspace;
-let run: string;
-beforeAll(async () => {
-  opened = await openTestLedger();
-  workspace = await makeWorkspace({
-    'campaigns/night.yaml': `campaign: night
+const scene = useLedgerScene({
+  'campaigns/night.yaml': `campaign: night
 account: a
 channel: sms
 contacts: { file: c.csv }
 message: { Message: x }
 schedule: { at: [2099-01-15T02:30], timeZone: Europe/Berlin }
 `,
-  });
-  const world = await createWorld(opened.ledger, '2026-01-15T11:30:00Z');
+});
+let run: string;
+beforeAll(async () => {
+  const world = await createWorld(scene.opened.ledger, '2026-01-15T11:30:00Z');
   await performStep(world, {
     kind: 'plan',
     channel: 'sms',
@@ -28,30 +23,24 @@ schedule: { at: [2099-01-15T02:30], timeZone: Europe/Berlin }
     rates: null,
   });
   await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'in_doubt'] });
-  const { rows } = await opened.ledger.pool.query<{ run_id: string }>(
+  const { rows } = await scene.opened.ledger.pool.query<{ run_id: string }>(
     `UPDATE runs SET created_at = '2026-01-15T11:30:00Z' RETURNING run_id`,
   );
   run = rows[0]?.run_id ?? '';
   await volley(['suppress', 'add', '+64211234567', '--channel', 'sms']);
 });
-afterAll(async () => {
-  await opened.close();
-  await workspace[Symbol.asyncDispose]();
-});
 
 const inAuckland = { width: undefined, colour: false, zone: 'Pacific/Auckland' };
 
-function volley(words: readonly string[], screen = inAuckland) {
-  return volleyInProcess(words, { cwd: workspace.folder, env: { DATABASE_URL: opened.url }, screen });
-}
+const volley = (words: readonly string[]) => scene.command(words, { screen: inAuckland });
 
-test('the times of a terminal are in its own time zone, or in the zone of --zone', async () => {
+test('the times of a terminal are in its own time zone, or in the zone of --time-zone', async () => {
   const shown = (await volley(['runs'])).stdout;
   expect(shown).toContain('Planned (Pacific/Auckland)');
   expect(shown).toContain('2026-01-16 00:30:00');
   for (const words of [
-    ['--zone', 'Asia/Kolkata', 'runs'],
-    ['runs', '--zone=asia/kolkata'],
+    ['--time-zone', 'Asia/Kolkata', 'runs'],
+    ['runs', '--time-zone=asia/kolkata'],
   ]) {
     const { stdout } = await volley(words);
     expect(stdout).toContain('Planned (Asia/Kolkata)');
@@ -69,7 +58,7 @@ test('every command that prints times names their zone, and only that one', asyn
     ['suppress', 'list'],
     ['audit'],
     ['schedule', 'next'],
-    ['--zone', 'Pacific/Auckland', 'schedule', 'next'],
+    ['--time-zone', 'Pacific/Auckland', 'schedule', 'next'],
   ];
   for (const words of commands) {
     const { code, stdout } = await volley(words);
@@ -85,7 +74,7 @@ test('every command that prints times names their zone, and only that one', asyn
 
 test('files for programs have UTC times in every zone', async () => {
   const planned = { createdAt: '2026-01-15T11:30:00.000Z' };
-  expect(JSON.parse((await volley(['runs', '--json', '--zone', 'Asia/Kolkata'])).stdout)).toMatchObject(
+  expect(JSON.parse((await volley(['runs', '--json', '--time-zone', 'Asia/Kolkata'])).stdout)).toMatchObject(
     planned,
   );
   const csv = (await volley(['report', 'failures', run, '--format', 'csv'])).stdout;
@@ -101,9 +90,9 @@ test('with --time-zone for the days of a report, all its times are in that zone'
 });
 
 test('times in errors are in that zone too, except in quotations', async () => {
-  await opened.ledger.pool.query(`UPDATE runs SET purged_at = '2026-02-01T20:15:00Z'`);
+  await scene.opened.ledger.pool.query(`UPDATE runs SET purged_at = '2026-02-01T20:15:00Z'`);
   const { code, stderr } = await volley(['report', 'contacts', run, '--out', 'x.csv']);
-  await opened.ledger.pool.query('UPDATE runs SET purged_at = NULL');
+  await scene.opened.ledger.pool.query('UPDATE runs SET purged_at = NULL');
   expect([code, stderr]).toEqual([
     2,
     expect.stringContaining('It was purged at 2026-02-02 09:15:00 Pacific/Auckland:'),
@@ -113,7 +102,7 @@ test('times in errors are in that zone too, except in quotations', async () => {
 });
 
 test('an unknown time zone is refused', async () => {
-  expect(await volley(['runs', '--zone', 'Mars/Phobos'])).toMatchObject({
+  expect(await volley(['runs', '--time-zone', 'Mars/Phobos'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('expected a time zone such as Pacific/Auckland or UTC'),
   });

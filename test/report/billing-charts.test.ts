@@ -6,7 +6,7 @@ import type {
   BillingReport,
   BillingTotal,
 } from '../../src/ledger/billing/report.ts';
-import { createBillingCharts, createCostCharts } from '../../src/report/billing-charts.ts';
+import { createBillingCharts, createCostCharts } from '../../src/report/billing/billing-charts.ts';
 
 const nothing: BillingFigures = {
   requests: 0,

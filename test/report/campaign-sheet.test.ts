@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CampaignRun, RunFigures } from '../../src/ledger/billing/run-costs.ts';
-import { campaignSheet } from '../../src/report/campaign-sheet.ts';
+import { campaignSheet } from '../../src/report/billing/campaign-sheet.ts';
 import type { ReportFormat } from '../../src/report/formats/sheet.ts';
 import { inOrder, written } from '../support/sheets.ts';
 

@@ -1,6 +1,6 @@
 import { readSheet } from 'read-excel-file/node';
 import { expect, test } from 'vitest';
-import { type ContactRow, contactSheet, reportedStates } from '../../src/report/contact-sheet.ts';
+import { type ContactRow, contactSheet, reportedStates } from '../../src/report/run/contact-sheet.ts';
 import { inOrder, written } from '../support/sheets.ts';
 
 const accepted: ContactRow = {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CostLine } from '../../src/report/billing-charts.ts';
-import { createCostSums } from '../../src/report/cost-sums.ts';
+import { type CostLine, createCostSums } from '../../src/report/billing/billing-charts.ts';
 
 const line = (values: readonly (string | null)[], changes: Partial<CostLine> = {}): CostLine => {
   return { kind: 'ordinary', currency: 'NZD', price: '0.1', estimated: '0.2', values, ...changes };

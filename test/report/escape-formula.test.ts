@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeFormula } from '../../src/report/escape-formula.ts';
+import { escapeFormula } from '../../src/report/printable.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const begins = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '\uFEFF', '＝', '＋', '－', '＠'];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { costText } from '../../src/cli/cost-text.ts';
-import { formatPayer, parsePayer } from '../../src/report/billing-words.ts';
+import { costText } from '../../src/cli/plans/plan-lines.ts';
+import { formatPayer, parsePayer } from '../../src/report/billing/billing-words.ts';
 
 test('a payer called like the placeholder for no name differs from it', () => {
   const names = [null, '(none)', '"(none)"', '(None)', 'ACME', '', '"ACME"'];

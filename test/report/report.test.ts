@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../src/domain/runs.ts';
-import { billingSheet } from '../../src/report/billing-sheet.ts';
-import { formatRunDetails } from '../../src/report/format-run-report.ts';
+import { billingSheet } from '../../src/report/billing/billing-sheet.ts';
 import { formatSheet } from '../../src/report/formats/format-sheet.ts';
 import type { Sheet } from '../../src/report/formats/sheet.ts';
-import type { RunDetails } from '../../src/report/run-details.ts';
-import { formatRunSummary } from '../../src/report/run-summary.ts';
+import { formatRunDetails } from '../../src/report/run/format-run-report.ts';
+import type { RunDetails } from '../../src/report/run/run-details.ts';
+import { formatRunSummary } from '../../src/report/run/run-summary.ts';
 import { plainScreen, type Screen } from '../../src/report/screen.ts';
 
 const summary: RunSummary = {
@@ -177,7 +177,7 @@ describe('formatRunDetails', () => {
     expect(text).toContain('  because     Bad token\\x1b[2J');
     expect(text).toMatch(/Delivery results\n.*Outcome.*Result.*Recipients.*delivered.*SentOK.*90/s);
     expect(text).toContain(
-      `3 conflicting delivery reports of 2 recipients, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list --run ${summary.run} --state conflicting\`)`,
+      `3 conflicting delivery reports of 2 recipients, kept and not counted, because their final outcome differs from the first (all: \`volley delivery-reports list ${summary.run} --state conflicting\`)`,
     );
     expect(text).toMatch(/abc .*delivered .*SentOK .*23:00:00 .*undelivered .*Bad Number .*00:00:00/);
     expect(text).toMatch(/Requests that were not accepted\n.*rejected.*Missing Sender.*1.*50/s);

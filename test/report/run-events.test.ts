@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RunEvent } from '../../src/ledger/events/event.ts';
-import { toRanges } from '../../src/report/request-ranges.ts';
-import { eventToJson, formatEvents, isNoteworthy } from '../../src/report/run-events.ts';
+import { toRanges } from '../../src/report/run/request-ranges.ts';
+import { eventToJson, formatEvents, isNoteworthy } from '../../src/report/run/run-events.ts';
 
 const at = new Date('2026-11-23T01:50:10Z');
 const run = '261123-7k2mq';

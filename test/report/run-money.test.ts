@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BillingLine } from '../../src/ledger/billing/report.ts';
-import { findLargest } from '../../src/report/run-money.ts';
+import { findLargest } from '../../src/report/run/run-money.ts';
 import { inOrder } from '../support/sheets.ts';
 
 function createLine(value: string | null, changes: Partial<BillingLine> = {}): BillingLine {

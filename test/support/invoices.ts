@@ -7,7 +7,7 @@ import {
 import { recordOutcomeChanges } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
 import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
-import { formatDifference } from '../../src/report/reconcile-differences.ts';
+import { formatDifference } from '../../src/report/billing/reconcile-sheet.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import { collect } from './collect.ts';
 import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';

@@ -2,7 +2,7 @@ import type { EngineContext } from '../../src/engine/context.ts';
 import { readRunReport } from '../../src/engine/reporting/read-run-report.ts';
 import { markCompleted, markPaused, markResumed } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
-import { type RunDetails, toRunDetails } from '../../src/report/run-details.ts';
+import { type RunDetails, toRunDetails } from '../../src/report/run/run-details.ts';
 import { createWorld, performStep } from './billing-world.ts';
 import { createRequestRows } from './request-rows.ts';
 

@@ -1,4 +1,4 @@
-import type { RunDetails } from '../../src/report/run-details.ts';
+import type { RunDetails } from '../../src/report/run/run-details.ts';
 import { hostileNames } from './pages.ts';
 
 const figures = { recipients: 1_234_567, accepted: 1_234_567, price: '98765.4320', estimated: '98765.4320' };

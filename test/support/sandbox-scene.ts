@@ -14,6 +14,8 @@ export type SandboxScene = {
   readonly sandbox: Sandbox;
   readonly replaceSandbox: (options: SandboxOptions) => Promise<void>;
   readonly folder: string;
+  /** Of a command that another function starts. */
+  readonly surroundings: { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
   readonly write: Workspace['write'];
   readonly journal: () => Promise<readonly JournalLine[]>;
   /** Runs the command line in this process. Adds `env` to the account's environment. */
@@ -55,10 +57,13 @@ export function useSandboxScene(files: Readonly<Record<string, string>> = {}): S
     get folder() {
       return scene().workspace.folder;
     },
+    get surroundings() {
+      return { cwd: scene().workspace.folder, env: { ...accountEnvironment(ledger(), scene().sandbox) } };
+    },
     async replaceSandbox(options) {
       const { workspace, sandbox } = scene();
       await sandbox.close();
-      each = { workspace, sandbox: await startSandbox(options) };
+      each = { workspace, sandbox: await startSandbox({ journal: journalIn(workspace), ...options }) };
     },
     write: (path, content) => scene().workspace.write(path, content),
     journal: () => readJournal(journalIn(scene().workspace)),

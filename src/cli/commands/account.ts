@@ -1,10 +1,10 @@
 import { InputError } from '../../domain/problems.ts';
 import type { RateLimits } from '../../domain/rates.ts';
 import type { AccountLimits } from '../../engine/dispatch/account-limits.ts';
-import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
+import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { loadRateLimitReader } from '../option-readers.ts';
+import { jsonLinesFlag } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
-
-const loadRateLimitReader = async () => (await import('../scalar-options.ts')).parseRateLimit;
 
 const limits = defineCommand({
   description:
@@ -14,14 +14,14 @@ const limits = defineCommand({
     option(
       '--requests-per-second <number>',
       'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
-      { late: loadRateLimitReader },
+      { loadReader: loadRateLimitReader },
     ),
     option(
       '--recipients-per-second <number>',
       'maximum of recipients a second; "file": the limit of the accounts file',
-      { late: loadRateLimitReader },
+      { loadReader: loadRateLimitReader },
     ),
-    flag('--json', 'print one JSON object a line'),
+    jsonLinesFlag,
   ],
   examples: [
     ['volley account limits', 'show the limits'],

@@ -1,18 +1,18 @@
 import { runActionWords } from '../../report/run-action-words.ts';
-import { argument, defineCommand, flag } from '../command.ts';
-import { reasonOption, runArgument } from '../options.ts';
+import { argument, defineCommand } from '../command.ts';
+import { jsonResultFlag, reasonOption, runArgument } from '../options.ts';
 import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description: `Approves a run of a campaign with \`approval\`. The approver is the user of the operating system, and must be another person than the planner. ${runActionWords.approve.what}`,
   arguments: [argument('<run>', runArgument)],
-  options: [reasonOption, flag('--json', 'print the approval as JSON')],
+  options: [reasonOption, jsonResultFlag],
   examples: [['volley approve latest', 'approve the newest run']],
   run: async (shell, [name], { reason: given, json }) => {
     const { approveRun } = await import('../../engine/plan/approve-run.ts');
     const { requireRun } = await import('../../engine/runs/find-run.ts');
     const { formatReason } = await import('../../domain/reasons.ts');
-    const { chooseRun } = await import('../choose-run.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
     await withLedger(shell, async (context) => {
       const run = await chooseRun(shell, context, name);
       const { approvedBy: by, approvedAt, ...approval } = await approveRun(context, run, given);

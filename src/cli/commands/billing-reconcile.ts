@@ -1,16 +1,11 @@
 import { resolve } from 'node:path';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
 import { channels } from '../../domain/message.ts';
-import { noName, parsePayer } from '../../report/billing-words.ts';
+import { noName, parsePayer } from '../../report/billing/billing-words.ts';
 import { printable } from '../../report/printable.ts';
 import { defineCommand, flag, option } from '../command.ts';
-import {
-  countryOption,
-  loadLocalTimeReader,
-  parseWholeNumber,
-  requirePeriod,
-  utcZoneOption,
-} from '../options.ts';
+import { parseWholeNumber } from '../option-readers.ts';
+import { countryOption, periodOf, periodOptions } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
@@ -29,17 +24,11 @@ export const command = defineCommand({
       `the column of ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: the usual names)`,
       { read: readColumn },
     ),
-    option('--decimal <sign>', 'the decimal separator', { choices: ['point', 'comma'], otherwise: 'point' }),
-    countryOption('country of numbers without a country code'),
-    option('--skip-lines <number>', 'lines before the header', { read: parseWholeNumber, otherwise: 0 }),
+    option('--decimal <sign>', 'the decimal separator', { choices: ['point', 'comma'], default: 'point' }),
+    countryOption,
+    option('--skip-lines <number>', 'lines before the header', { read: parseWholeNumber, default: 0 }),
     flag('--skip-unreadable', 'skip lines that cannot be read, instead of stopping'),
-    option('--from <date>', 'the invoice is for requests sent from this time on: 2026-11 or 2026-11-01', {
-      late: loadLocalTimeReader,
-    }),
-    option('--to <date>', 'the invoice is for requests sent before this time', {
-      late: loadLocalTimeReader,
-    }),
-    utcZoneOption('time zone of the dates'),
+    ...periodOptions('the invoice is for requests sent'),
     option('--account <name...>', 'the invoice is for these accounts only'),
     option('--sub-account <name...>', `the invoice is for these SubAccounts only, or ${noName}`),
     option('--channel <channel...>', 'the invoice is for these channels only', { choices: channels }),
@@ -49,16 +38,15 @@ export const command = defineCommand({
   examples: [
     ['volley billing reconcile --invoice november.csv --from 2026-11 --to 2026-12', 'check an invoice'],
   ],
-  run: async (shell, _, { from, to, timeZone, account, subAccount, channel, ...options }) => {
+  run: async (shell, _, { account, subAccount, channel, ...options }) => {
     const { openInvoice } = await import('../../contacts/open-invoice.ts');
     const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
     const { reconcileInvoice } = await import('../../engine/billing/reconcile.ts');
     const { openFile } = await import('../../engine/plan/contact-files.ts');
-    const { reconcileSheet } = await import('../../report/reconcile-sheet.ts');
-    const { sheetWriter } = await import('../write-report.ts');
-    const write = sheetWriter(shell, { ...options, timeZone }, 'table');
-    requirePeriod(from, to);
-    const period = { from: from ?? null, until: to ?? null, timeZone };
+    const { reconcileSheet } = await import('../../report/billing/reconcile-sheet.ts');
+    const { sheetWriter } = await import('../output/write-report.ts');
+    const period = periodOf(shell, options);
+    const write = sheetWriter(shell, { ...options, timeZone: period.timeZone }, 'table');
     const scope = {
       accounts: account ?? null,
       subAccounts: subAccount?.map(parsePayer) ?? null,

@@ -2,15 +2,13 @@ import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { noName, parseDimensions, toBillingQuery } from '../../report/billing-words.ts';
+import { noName, parseDimensions, toBillingQuery } from '../../report/billing/billing-words.ts';
 import { defineCommand, option } from '../command.ts';
-import { requirePeriod, utcZoneOption } from '../options.ts';
+import { loadBillingTimeReader } from '../option-readers.ts';
+import { periodOf, periodOptions } from '../options.ts';
+import type { WriteSheet } from '../output/write-report.ts';
 import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
-import { notInListError } from '../usage-errors.ts';
-import type { WriteSheet } from '../write-report.ts';
-
-const loadBillingTimeReader = async () => (await import('../scalar-options.ts')).parseBillingTime;
 
 const usualDimensions: readonly BillingDimension[] = ['SubAccount', 'ChargeCode'];
 
@@ -18,11 +16,7 @@ export const command = defineCommand({
   description:
     'Prints requests, recipients, units and money by payer, of the requests sent in a period. The report of a closed month does not change.',
   options: [
-    option('--from <date>', 'requests sent from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30', {
-      late: loadBillingTimeReader,
-    }),
-    option('--to <date>', 'requests sent before this time', { late: loadBillingTimeReader }),
-    utcZoneOption('time zone of the dates'),
+    ...periodOptions('requests sent', loadBillingTimeReader),
     option(
       '--by <dimensions>',
       `dimensions separated by commas: ${billingDimensions.join(', ')} (default: ${usualDimensions.join(',')})`,
@@ -41,18 +35,18 @@ export const command = defineCommand({
     ['volley billing report --from 2026-11', 'bill November by SubAccount and ChargeCode'],
     ['volley billing report --by campaign,month --out billing.xlsx', 'write a workbook'],
   ],
-  run: async (shell, _, { from, to, timeZone, by = usualDimensions, ...options }) => {
+  run: async (shell, _, { by = usualDimensions, ...options }) => {
     const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
     const { requireRun } = await import('../../engine/runs/find-run.ts');
-    const { chooseRun } = await import('../choose-run.ts');
-    const { sheetWriter } = await import('../write-report.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
+    const { sheetWriter } = await import('../output/write-report.ts');
+    const { timeZone } = periodOf(shell, options);
     const write = sheetWriter(shell, { ...options, timeZone }, 'table');
-    requirePeriod(from, to);
     await withLedgerToRead(shell, async (context) => {
       const run: string[] = [];
       for (const name of options.run ?? [])
         run.push((await requireRun(context, await chooseRun(shell, context, name))).run);
-      const query = toBillingQuery({ ...options, ...(options.run && { run }), from, to, timeZone, by });
+      const query = toBillingQuery({ ...options, ...(options.run && { run }), timeZone, by });
       await requireKnownNames(context, query.filter);
       await writeBilling(context, query, write, shell.now());
     });
@@ -67,7 +61,7 @@ export async function writeBilling(
   asOf: Date,
 ): Promise<void> {
   const { reportBillingLines } = await import('../../engine/billing/billing.ts');
-  const { createBillingReport } = await import('../../report/billing-report.ts');
+  const { createBillingReport } = await import('../../report/billing/billing-sheet.ts');
   await reportBillingLines(context, query, async (streamed) =>
     write(await createBillingReport(query, streamed, asOf)),
   );
@@ -75,12 +69,7 @@ export async function writeBilling(
 
 /** The option can be repeated. */
 function readDimensions(text: string, before: readonly BillingDimension[] = []): readonly BillingDimension[] {
-  const names = [...before, ...text.split(',').map((name) => name.trim())];
-  const isKnown = (name: string): boolean =>
-    billingDimensions.some((known) => known.toLowerCase() === name.toLowerCase());
-  const unknown = names.find((name) => !isKnown(name));
-  if (unknown !== undefined) throw notInListError(unknown, billingDimensions, ', separated by commas');
-  const dimensions = parseDimensions(names.join(','));
+  const dimensions = parseDimensions([...before, text].join(','));
   if (typeof dimensions === 'string') throw new InvalidArgumentError(dimensions);
   return dimensions;
 }

@@ -1,27 +1,25 @@
 import { InvalidArgumentError } from 'commander';
-import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
-import { parsePerson, timeZoneOption } from '../options.ts';
+import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { parsePerson } from '../option-readers.ts';
+import { jsonLinesFlag, jsonResultFlag } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const close = defineCommand({
   description:
-    'Closes a month: its billing report stays the same from now on. Later changes go to the next month, as a named correction. The first month that you close closes all before it.',
+    'Closes a month: its billing report stays the same from now on. It starts and ends in the zone of --time-zone (default: that of the last closed month). Later changes go to the next month, as a named correction. The first month that you close closes all before it.',
   arguments: [argument('<month>', 'such as 2026-11', { read: parseMonth })],
   options: [
-    timeZoneOption(
-      'time zone of the month, such as Pacific/Auckland (default: that of the last closed month)',
-    ),
     option('--by <name>', 'the person who closes the month (default: user@host)', { read: parsePerson }),
-    flag('--json', 'print the closing as JSON'),
+    jsonResultFlag,
   ],
   examples: [['volley billing close 2026-10 --time-zone Pacific/Auckland', 'close October']],
-  run: async (shell, [month], { timeZone, by, json }) => {
+  run: async (shell, [month], { by, json }) => {
     const { closeMonth, zoneOfNextClosing } = await import('../../engine/billing/billing.ts');
     const { closedText } = await import('../../report/lists/months.ts');
     const closing = await withLedger(shell, async (context) =>
       closeMonth(context, {
         month,
-        timeZone: timeZone ?? (await zoneOfNextClosing(context, month)),
+        timeZone: shell.timeZone ?? (await zoneOfNextClosing(context, month)),
         closedBy: by ?? context.actor.name,
       }),
     );
@@ -31,12 +29,12 @@ const close = defineCommand({
 
 const list = defineCommand({
   description: 'Lists the closed months, earliest first.',
-  options: [flag('--json', 'print one JSON object a line')],
+  options: [jsonLinesFlag],
   examples: [['volley billing list', 'list the closed months']],
   run: async (shell, _, { json }) => {
     const { listClosings } = await import('../../ledger/billing/close.ts');
     const { monthColumns, noMonths } = await import('../../report/lists/months.ts');
-    const { printRows } = await import('../print-list.ts');
+    const { printRows } = await import('../output/print-list.ts');
     const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
     printRows(shell, json, { columns: monthColumns, none: noMonths }, closings);
   },

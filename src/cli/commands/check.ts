@@ -1,5 +1,5 @@
 import { argument, defineCommand, flag } from '../command.ts';
-import { campaignArgument, contactsOption } from '../options.ts';
+import { campaignArgument, contactsOption, jsonResultFlag } from '../options.ts';
 
 /** Retired: `volley plan --check`. */
 export const command = defineCommand({
@@ -8,11 +8,11 @@ export const command = defineCommand({
   options: [
     contactsOption,
     flag('--strict', 'refuse what is only warned of, with exit code 2'),
-    flag('--json', 'print the result as JSON'),
+    jsonResultFlag,
   ],
   examples: [],
   run: async (shell, [campaign], { json, strict, contacts }) => {
-    const { checkCampaign } = await import('../check-campaign.ts');
+    const { checkCampaign } = await import('../plans/check-campaign.ts');
     await checkCampaign(shell, campaign, { json, strict, contacts });
   },
 });

@@ -1,20 +1,13 @@
 import { once } from 'node:events';
-import { defineCommand, flag, option } from '../command.ts';
-import { campaignsFolder, campaignsOption, parsePort } from '../options.ts';
+import { defineCommand, flag } from '../command.ts';
+import { campaignsFolder, campaignsOption, portOption } from '../options.ts';
 import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description: 'Shows the ledger in a browser on this machine, and signs you in.',
   details: `Only this machine can reach it. The command makes a token of scope admin for you, revokes it when it ends, and both are in the
 audit trail. For other people and machines, run volley serve, which has the same dashboard.`,
-  options: [
-    option('--port <number>', 'port that it listens on; 0: any free port', {
-      read: parsePort,
-      otherwise: 0,
-    }),
-    flag('--no-open', 'only print the address, and open no browser'),
-    campaignsOption,
-  ],
+  options: [portOption(0), flag('--no-open', 'only print the address, and open no browser'), campaignsOption],
   examples: [
     ['volley dashboard', 'look at your runs in a browser'],
     [
@@ -25,13 +18,15 @@ audit trail. For other people and machines, run volley serve, which has the same
   run: async (shell, _, { port, open, campaigns: folder = campaignsFolder(shell) }) => {
     const { closeAfter } = await import('../../platform/close-after.ts');
     const { openLogger } = await import('../../platform/logger.ts');
-    const { accountLoader } = await import('../account-loader.ts');
-    const { openInBrowser, showOwnDashboard } = await import('../own-dashboard.ts');
-    const { openPlanner } = await import('../planner/planner.ts');
+    const { accountLoader } = await import('../runs/surroundings.ts');
+    const { openInBrowser, openPagesText, showOwnDashboard, signInText } = await import(
+      '../serving/own-dashboard.ts'
+    );
+    const { openPlanner } = await import('../serving/planner/planner.ts');
     const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
     await withLedger(shell, (context) =>
       closeAfter(async (defer) => {
-        shell.drainOnStop(() => 'Open pages are answered.');
+        shell.drainOnStop(() => openPagesText);
         const planner = openPlanner(context, shell.settings, folder, logger);
         defer(planner.close);
         const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
@@ -39,7 +34,7 @@ audit trail. For other people and machines, run volley serve, which has the same
         const tools = { port, scheduleSource, startRun, logger };
         const address = await showOwnDashboard(shell, context, tools, defer);
         shell.note(`Dashboard: ${new URL('/', address)}`);
-        shell.note(`This address signs you in, once and within ten minutes: ${address}`);
+        shell.note(`${signInText} ${address}`);
         shell.note('It sends nothing itself: volley run, volley worker and volley serve do. Ctrl-C ends it.');
         const failed = (): void => shell.note('No browser was opened. Open the address above in yours.');
         if (open) openInBrowser(address, failed, defer);

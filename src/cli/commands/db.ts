@@ -1,6 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
-import { defineCommand, defineGroup, flag, option } from '../command.ts';
-import { parseTime } from '../options.ts';
+import { defineCommand, defineGroup, flag } from '../command.ts';
+import { jsonResultFlag, neededReasonOption, sinceOption } from '../options.ts';
 import { withLedger, withNewLedger } from '../shell.ts';
 
 const migrate = defineCommand({
@@ -17,7 +17,7 @@ const migrate = defineCommand({
 
 const status = defineCommand({
   description: 'Shows which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
-  options: [flag('--json', 'print the status as JSON')],
+  options: [jsonResultFlag],
   examples: [['volley db status', 'see which database is used']],
   run: async (shell, _, { json }) => {
     const { readDatabaseStatus } = await import('../database-status.ts');
@@ -45,12 +45,12 @@ const restored = defineCommand({
   description:
     'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
   options: [
-    option('--since <time>', 'the time of the backup, such as 2026-11-21T08:00:00Z', { read: parseTime }),
+    sinceOption('the time of the backup'),
     flag(
       '--nothing-missing',
       'instead of --since: the ledger is complete, because everything was stopped before the move, or the standby was synchronous; nothing becomes in doubt',
     ),
-    option('--reason <words>', 'the reason, for the audit trail', { required: true }),
+    neededReasonOption,
     flag('--json', 'print the unfinished runs, and those that the ledger lacks, as JSON'),
   ],
   examples: [
@@ -58,18 +58,22 @@ const restored = defineCommand({
   ],
   run: async (shell, _, { since, nothingMissing, reason, json }) => {
     const { confirmRestored } = await import('../../engine/schedule/confirm-restored.ts');
-    const { lostRunsText } = await import('../lost-runs-text.ts');
+    const { lostRunsText } = await import('../open-context.ts');
     if ((since === undefined) === (nothingMissing === undefined)) {
       const what = 'Use one of the two: the time of the backup, or that nothing is missing.';
       throw new InputError([{ where: '--since, --nothing-missing', what }]);
     }
     const { doubted, lost } = await withLedger(shell, (context) =>
-      confirmRestored(context, { reason, since: since ?? null }),
+      confirmRestored(context, { reason, since: since?.(shell.now()) ?? null }),
     );
     const missing = lost.map(({ run, campaign, at }) => ({ run, campaign, at }));
     if (json) shell.print(JSON.stringify({ runs: doubted, missing }));
     else
-      for (const line of [...doubted.map(doubtedText), ...lostRunsText(lost), 'The ledger is in use again.'])
+      for (const line of [
+        ...(await Promise.all(doubted.map(doubtedText))),
+        ...lostRunsText(lost),
+        'The ledger is in use again.',
+      ])
         shell.print(line);
   },
 });
@@ -79,6 +83,13 @@ export const command = defineGroup(
   { migrate, status, stop, restored },
 );
 
-function doubtedText({ run, requests }: { readonly run: string; readonly requests: number }): string {
-  return `Run ${run}: ${requests === 1 ? '1 request is' : `${requests} requests are`} in doubt. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`;
+async function doubtedText({
+  run,
+  requests,
+}: {
+  readonly run: string;
+  readonly requests: number;
+}): Promise<string> {
+  const { inDoubtText } = await import('../../report/wait-words.ts');
+  return `Run ${run}: ${inDoubtText(requests)}. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`;
 }

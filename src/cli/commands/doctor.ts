@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Check, CheckState } from '../../domain/doctor.ts';
+import { servePorts } from '../../domain/ports.ts';
 import { defineCommand, flag } from '../command.ts';
 import { campaignsFolder, campaignsOption } from '../options.ts';
 
@@ -36,6 +37,7 @@ server is started for a moment, as by every command.`,
       now,
       randomUuid: randomUUID,
       nodeVersion: process.version,
+      apiPort: servePorts.api,
     });
     const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
     const noteworthy = checks.filter(({ state }) => state === 'problem' || state === 'warning');

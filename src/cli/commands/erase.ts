@@ -1,18 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import type { Erasure, LeftAlone } from '../../engine/recipient-data/erase-person.ts';
-import { argument, defineCommand, flag, option } from '../command.ts';
-import { countryOption } from '../options.ts';
+import { argument, defineCommand, option } from '../command.ts';
+import { countryOption, dryRunFlag, jsonResultFlag, keptAnyway } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    'Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Billing reports do not change. Runs that have not ended are named and left alone. docs/how-to/personal-data.md lists what is kept.',
+  description: `Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Runs that have not ended are named and left alone. ${keptAnyway}`,
   arguments: [argument('<address>', 'a phone number or an e-mail address')],
   options: [
-    countryOption('country of a number without a country code'),
+    countryOption,
     option('--reason <words>', 'why, for the audit trail; write no address', { required: true }),
-    flag('--dry-run', 'print what would be erased, and erase nothing'),
-    flag('--json', 'print the result as JSON'),
+    dryRunFlag,
+    jsonResultFlag,
   ],
   exits: { 3: 'a run was left alone' },
   examples: [
@@ -24,12 +22,10 @@ export const command = defineCommand({
   run: async (shell, [text], { country, reason, dryRun, json }) => {
     const { erasePerson, previewErasure } = await import('../../engine/recipient-data/erase-person.ts');
     const { comparedAddressOf } = await import('../../engine/reporting/recipient-report.ts');
-    const { ensureHashKey } = await import('../../platform/hash-key.ts');
+    const { makeHashKey } = await import('../open-context.ts');
     const address = comparedAddressOf(text, country);
     const erase = async (): Promise<Erasure> => {
-      const { environment, workingFolder } = shell.settings;
-      const { made } = ensureHashKey(environment, workingFolder, randomBytes);
-      if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+      makeHashKey(shell);
       return withLedger(shell, (context) => erasePerson(context, address, reason));
     };
     const erasure = dryRun

@@ -1,7 +1,8 @@
 import { firstChannels } from '../../campaign/first-campaign.ts';
 import { projectMarker } from '../../platform/project.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { countryOption, parseCampaignName } from '../options.ts';
+import { parseCampaignName } from '../option-readers.ts';
+import { countryOption } from '../options.ts';
 
 export const command = defineCommand({
   description: `Makes a folder a Volley project: marks it (${projectMarker}), and makes a new, empty ledger in .volley/ or in the database of DATABASE_URL. In a folder without campaigns, writes a first campaign, an account for the sandbox and settings. Overwrites nothing. On a terminal, asks what no option gives.`,
@@ -18,7 +19,7 @@ export const command = defineCommand({
       { choices: firstChannels },
     ),
     option('--recipient <column>', 'column with the phone numbers or e-mail addresses (default: guessed)'),
-    countryOption('country of phone numbers without a country code, such as NZ'),
+    countryOption,
     flag('--bare', 'write no campaign, account and settings, as on a server'),
     flag('--yes', 'ask nothing'),
     flag('--json', 'ask nothing, and print what was made as JSON'),
@@ -32,7 +33,7 @@ export const command = defineCommand({
     ['volley init --bare', 'on a server: only the marker and the ledger'],
   ],
   run: async (shell, [folder], options) => {
-    const { makeProject } = await import('../make-project.ts');
+    const { makeProject } = await import('../init/make-project.ts');
     await makeProject(shell, folder, options);
   },
 });

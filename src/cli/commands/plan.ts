@@ -1,7 +1,8 @@
+import { InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain/problems.ts';
+import type { WantedRow } from '../../engine/plan/row-choice.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { campaignArgument, contactsOption, limitOption, originOption, testOption } from '../options.ts';
-import { readWantedRows } from '../wanted-rows.ts';
 
 export const command = defineCommand({
   description:
@@ -36,13 +37,37 @@ export const command = defineCommand({
   ],
   run: async (shell, [campaign], { check, strict, ...options }) => {
     if (check) {
-      const { checkCampaign } = await import('../check-campaign.ts');
+      const { checkCampaign } = await import('../plans/check-campaign.ts');
       const { json, contacts } = options;
       await checkCampaign(shell, campaign, { json, strict, contacts });
       return;
     }
     if (strict) throw new InputError([{ where: '--strict', what: 'It needs --check.' }]);
-    const { planCampaign } = await import('../plan-campaign.ts');
+    const { planCampaign } = await import('../plans/plan-campaign.ts');
     await planCampaign(shell, campaign, options);
   },
 });
+
+/** A browser opens a page of 200 e-mails in two seconds, and one of 500 in half a minute. */
+const maxRows = 200;
+
+/** `1,7,500`, `10-12`, `contacts.csv:8`. */
+function readWantedRows(text: string): readonly WantedRow[] {
+  const wanted = text.split(',').flatMap((item) => readItem(item.trim()));
+  if (wanted.length > maxRows) throw new InvalidArgumentError(`expected at most ${maxRows} rows.`);
+  return wanted;
+}
+
+function readItem(item: string): WantedRow[] {
+  const numbers = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(item);
+  const [from, to] = [Number(numbers?.[1]), Number(numbers?.[2] ?? numbers?.[1])];
+  if (numbers && from >= 1 && to >= from) {
+    const count = Math.min(to - from + 1, maxRows + 1);
+    return Array.from({ length: count }, (_, index) => ({ kind: 'number', row: from + index }));
+  }
+  const [, file, line] = /^(.+):([1-9]\d{0,8})$/.exec(item) ?? [];
+  if (file !== undefined) return [{ kind: 'line', file, line: Number(line) }];
+  throw new InvalidArgumentError(
+    'expected numbers of contacts from 1, such as 1,7,500 or 10-12, or lines of a file, such as contacts.csv:8.',
+  );
+}

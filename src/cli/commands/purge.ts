@@ -1,38 +1,38 @@
-import { randomBytes } from 'node:crypto';
 import { InputError } from '../../domain/problems.ts';
 import type { Purge } from '../../engine/billing/purge.ts';
 import type { DeletedRecords, Retention } from '../../engine/billing/retention.ts';
 import type { StandardInput } from '../../engine/settings.ts';
 import type { PurgeLimit } from '../../ledger/purge/candidates.ts';
+import { count } from '../../platform/sentence.ts';
 import { printable } from '../../report/printable.ts';
 import { formatPurgeHold, formatRecordsHold } from '../../report/purge-hold.ts';
 import { defineCommand, flag, option } from '../command.ts';
-import { loadDurationReader } from '../options.ts';
+import { loadDurationReader } from '../option-readers.ts';
+import { dryRunFlag, jsonResultFlag, keptAnyway } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    'Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Billing reports do not change. Suppressions stay as keyed hashes. docs/how-to/personal-data.md lists what is kept.',
+  description: `Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Suppressions stay as keyed hashes. ${keptAnyway}`,
   options: [
     option('--older-than <duration>', 'runs that ended longer ago than this, such as 400d', {
-      late: loadDurationReader,
+      loadReader: loadDurationReader,
       required: true,
     }),
     option(
       '--records-older-than <time>',
       'also delete the records of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
-      { late: loadDurationReader },
+      { loadReader: loadDurationReader },
     ),
     option('--audit-older-than <time>', 'also delete audit entries that are older than this, such as 3650d', {
-      late: loadDurationReader,
+      loadReader: loadDurationReader,
     }),
     flag(
       '--also-in-doubt',
       'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',
     ),
-    flag('--dry-run', 'print what would be erased, and erase nothing'),
+    dryRunFlag,
     flag('--yes', 'do not ask for confirmation'),
-    flag('--json', 'print the result as JSON'),
+    jsonResultFlag,
   ],
   examples: [['volley purge --older-than 400d --dry-run', 'see what would be erased']],
   run: async (
@@ -42,11 +42,11 @@ export const command = defineCommand({
   ) => {
     const { previewPurge, purge } = await import('../../engine/billing/purge.ts');
     const { applyRetention, previewRetention } = await import('../../engine/billing/retention.ts');
-    const { ensureHashKey } = await import('../../platform/hash-key.ts');
+    const { makeHashKey } = await import('../open-context.ts');
     requireAge('--older-than', olderThan, { least: day, expected: 'a day or more, such as 400d' });
     requireAge('--records-older-than', recordsOlderThan, aYear);
     requireAge('--audit-older-than', auditOlderThan, aYear);
-    const { environment, workingFolder, standardInput } = shell.settings;
+    const { standardInput } = shell.settings;
     const ago = (age: number): Date => new Date(shell.now().getTime() - age);
     const limit: PurgeLimit = { before: ago(olderThan), alsoInDoubt };
     const retention: Retention = {
@@ -67,13 +67,12 @@ export const command = defineCommand({
       return;
     }
     if (!yes) await confirmPurge(purgeText(expected, expectedDeletion, true), standardInput, shell.note);
-    const { made } = ensureHashKey(environment, workingFolder, randomBytes);
-    if (made) shell.note(`Made ${made}, the key of hashed suppressions. Keep a copy of this file.`);
+    makeHashKey(shell);
     await withLedger(shell, async (context) => {
       // First: it deletes the records of runs that were purged before.
       const deleted = await applyRetention(context, retention);
       const purged = await purge(context, limit, ({ run, campaign, recipients }) =>
-        shell.note(`Erasing run ${run} (${printable(campaign)}, ${recipients} recipients)`),
+        shell.note(`Erasing run ${run} (${printable(campaign)}, ${count(recipients, 'recipient')})`),
       );
       print(purged, deleted);
     });
@@ -115,13 +114,13 @@ function purgeText(
 ): string {
   const erased = dryRun ? 'To be erased' : 'Erased';
   const hashed = dryRun ? 'to be hashed' : 'hashed';
-  return `${erased}: the contacts and messages of ${runs} runs (${recipients} recipients), ${reports} raw delivery reports; ${suppressions} suppressions ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}${deletedText(deleted, dryRun)}`;
+  return `${erased}: the contacts and messages of ${count(runs, 'run')} (${count(recipients, 'recipient')}), ${count(reports, 'raw delivery report')}; ${count(suppressions, 'suppression')} ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}${deletedText(deleted, dryRun)}`;
 }
 
 function deletedText({ runs, auditEntries }: DeletedRecords, dryRun?: true): string {
   if (runs + auditEntries === 0) return '';
   const what = dryRun ? 'To be deleted' : 'Deleted';
-  return ` ${what}: the records of ${runs} runs that were purged before, and ${auditEntries} audit entries.`;
+  return ` ${what}: the records of ${count(runs, 'purged run')}; audit entries: ${auditEntries}.`;
 }
 
 /** What nothing brings back, and what a late delivery report still does. */

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { fixableReasons, type RejectionReason, rejectionReasons } from '../../domain/contacts.ts';
 import { type Encoding, encodings } from '../../platform/encodings.ts';
-import { countStates, type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import type { CsvForm } from '../../report/formats/sheet.ts';
+import { countStates, type ReportedState, reportedStates } from '../../report/run/contact-sheet.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { runArgument, statesReader } from '../options.ts';
+import { statesReader } from '../option-readers.ts';
+import { runArgument } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
@@ -35,9 +36,9 @@ export const command = defineCommand({
   ],
   run: async (shell, [name], { rejected, reasons, state, delimiter, encoding, ...options }) => {
     const reports = await import('../../engine/reporting/contact-report.ts');
-    const { contactSheet } = await import('../../report/contact-sheet.ts');
-    const { chooseRun } = await import('../choose-run.ts');
-    const { sheetWriter } = await import('../write-report.ts');
+    const { contactSheet } = await import('../../report/run/contact-sheet.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
+    const { sheetWriter } = await import('../output/write-report.ts');
     const write = sheetWriter(shell, options, 'csv');
     const states = new Set<ReportedState>(reasons ?? (rejected ? fixableReasons : (state ?? reportedStates)));
     const exported = rejectionReasons.filter((reason) => states.has(reason));
@@ -56,7 +57,7 @@ export const command = defineCommand({
   },
 });
 
-/** As the contact file, unless the user asks otherwise. A terminal shows UTF-8 only. */
+/** The CSV looks like the contact file, unless the user asks for another form. A terminal shows UTF-8 only. */
 function csvForm(
   read: CsvForm | undefined,
   {

@@ -1,5 +1,6 @@
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { countryOption, parseCount } from '../options.ts';
+import { parseCount } from '../option-readers.ts';
+import { countryOption } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
@@ -7,8 +8,8 @@ export const command = defineCommand({
     "Prints the history of a recipient, from the row of the contact file to the price. A MessageID or the service's job number selects all recipients of a request.",
   arguments: [argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')],
   options: [
-    countryOption('country of a number without a country code'),
-    option('--limit <number>', 'maximum of recipients', { read: parseCount, otherwise: 100 }),
+    countryOption,
+    option('--limit <number>', 'maximum of recipients', { read: parseCount, default: 100 }),
     flag('--all', 'print everything known of an address, also suppressions and the audit trail of its runs'),
     flag('--json', 'print one JSON object a line; one in all with --all'),
   ],

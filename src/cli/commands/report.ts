@@ -1,6 +1,6 @@
 import { defineGroup } from '../command.ts';
 
-/** In the order of `volley report --help`. One is loaded when it is called: all of them take as long as the rest of a `--help`. */
+/** Lists the reports in the order of the help. One is loaded when it is called: all take as long as the rest of a `--help`. */
 export const command = defineGroup('Prints reports of runs, campaigns, contacts and recipients.', {
   run: () => import('./report-run.ts'),
   campaigns: () => import('./report-campaigns.ts'),

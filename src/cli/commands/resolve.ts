@@ -3,7 +3,8 @@ import type { Resolution } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { NamedRequests } from '../../engine/runs/resolve-doubts.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { parsePerson, runArgument } from '../options.ts';
+import { parsePerson } from '../option-readers.ts';
+import { lookUpExits, runArgument } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const actions = ['accepted', 'resend', 'abandon', 'lookUp'] as const;
@@ -41,15 +42,14 @@ export const command = defineCommand({
   ],
   exits: {
     3: 'with --look-up: the service does not have a request, or its answer is unclear',
-    4: 'with --look-up: the service refused the credential',
-    130: 'with --look-up: stopped before the end',
+    ...lookUpExits,
   },
   examples: [
     ['volley resolve latest', 'list the requests in doubt'],
     ['volley resolve latest --look-up', 'ask the service about them'],
   ],
   run: async (shell, [name], { request: named, answer, lookUp: isAsked, json, reason, by, ...decision }) => {
-    const { chooseRun } = await import('../choose-run.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
     const requestsOf = async (context: EngineContext): Promise<NamedRequests> => ({
       run: await chooseRun(shell, context, name),
       named,
@@ -73,12 +73,29 @@ export const command = defineCommand({
       );
       return;
     }
-    const { lookUp } = await import('../look-up.ts');
-    await withLedger(shell, async (context) =>
-      lookUp(shell, context, await requestsOf(context), { ...(json && { json }) }),
-    );
+    await withLedger(shell, async (context) => lookUp(shell, context, await requestsOf(context), json));
   },
 });
+
+async function lookUp(
+  shell: Shell,
+  context: EngineContext,
+  requests: NamedRequests,
+  json: true | undefined,
+): Promise<void> {
+  const { askAboutDoubts } = await import('../../engine/runs/ask-about-doubts.ts');
+  const { printable } = await import('../../report/printable.ts');
+  const { printLookUps } = await import('../runs/print-look-ups.ts');
+  await printLookUps(shell, { run: requests.run, json }, async () => {
+    const { end } = await askAboutDoubts(context, shell.settings, requests, {
+      stop: shell.stop,
+      onAnswer: (doubt, answer) => {
+        if (answer.kind === 'unclear') shell.note(`request ${doubt.request}: ${printable(answer.reason)}`);
+      },
+    });
+    return end;
+  });
+}
 
 function resolutionOf(decision: { readonly [Each in Resolution]?: true }): Resolution | undefined {
   const { accepted, resend, abandon } = decision;
@@ -102,7 +119,7 @@ async function listRequests(
   const { listNamedDoubts } = await import('../../engine/runs/resolve-doubts.ts');
   const { doubtColumns } = await import('../../report/lists/doubts.ts');
   const { formatTable } = await import('../../report/table.ts');
-  const { jsonLines } = await import('../print-list.ts');
+  const { jsonLines } = await import('../output/print-list.ts');
   let doubts = 0;
   for await (const page of await listNamedDoubts(context, requests)) {
     if (json) shell.print(jsonLines(doubtColumns, page));
@@ -115,7 +132,9 @@ async function listRequests(
     return;
   }
   if (doubts > maxTableRows)
-    shell.note(`The table has the first ${maxTableRows} of ${doubts} requests; --json lists all.`);
+    shell.note(
+      `The table has the first ${maxTableRows} of ${doubts.toLocaleString('en')} requests; --json lists all.`,
+    );
   const ask = (await hasLookUp(shell, context, requests.run))
     ? `\`volley resolve ${requests.run} --look-up\` asks the service. `
     : '';
@@ -145,7 +164,7 @@ async function resolveRequests(
   },
 ): Promise<void> {
   const { resolveDoubts } = await import('../../engine/runs/resolve-doubts.ts');
-  const { formatResolved } = await import('../../report/doubts.ts');
+  const { formatResolved } = await import('../../report/look-up-words.ts');
   const { resolution, by = context.actor.name, reason, json } = decided;
   const resolved = await resolveDoubts(context, requests, { resolution, by, reason });
   const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);

@@ -22,7 +22,7 @@ export const command = defineCommand({
     ['volley resume --all', 'continue every interrupted run, as from cron'],
   ],
   run: async (shell, [run], { all, sandbox = false, reason, json = false }) => {
-    const { resumeAll, resumeNamed } = await import('../resume-runs.ts');
+    const { resumeAll, resumeNamed } = await import('../runs/resume-runs.ts');
     if ((run === undefined) === (all === undefined))
       throw new MissingArgumentError("Expected either <run>, the run's id (volley runs), or --all.");
     if (run !== undefined) return resumeNamed(shell, run, { sandbox, reason, json });

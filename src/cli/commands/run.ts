@@ -1,13 +1,14 @@
 import { InputError } from '../../domain/problems.ts';
 import { rerunStates } from '../../domain/runs.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
+import { statesReader } from '../option-readers.ts';
 import {
   campaignArgument,
   contactsOption,
+  jsonSummaryFlag,
   limitOption,
   originOption,
   sendingExits,
-  statesReader,
   testOption,
 } from '../options.ts';
 
@@ -22,7 +23,7 @@ export const command = defineCommand({
     testOption,
     option('--only <states>', 'the states of recipients to send to again', {
       read: statesReader(rerunStates),
-      retired: '`volley rerun <run> --only <states>`',
+      retired: '`volley rerun <run> --state <states>`',
     }),
     flag(
       '--again',
@@ -37,7 +38,7 @@ export const command = defineCommand({
       '--sandbox',
       'send to a sandbox that this command starts, and wait for the delivery reports; the account must be one of the sandbox',
     ),
-    flag('--json', "print the run's summary as JSON"),
+    jsonSummaryFlag,
   ],
   exits: sendingExits,
   examples: [
@@ -49,7 +50,7 @@ export const command = defineCommand({
   ],
   run: async (shell, [campaign], { only, ...options }) => {
     if (only === undefined) {
-      const { runCommand } = await import('../run-campaign.ts');
+      const { runCommand } = await import('../runs/run-campaign.ts');
       await runCommand(shell, campaign, options);
       return;
     }
@@ -59,6 +60,6 @@ export const command = defineCommand({
       throw new InputError([{ where: '--only', what }]);
     }
     const { command: rerun } = await import('./rerun.ts');
-    await rerun.run(shell, [run], { only, json, sandbox });
+    await rerun.run(shell, [run], { state: only, json, sandbox });
   },
 });

@@ -6,7 +6,8 @@ import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
 import { deliveryReportIds, type SandboxOptions } from '../../sandbox/options.ts';
 import { defineCommand, flag, type OptionValues, option } from '../command.ts';
-import { loadDurationReader, parsePort, parseShare, parseWholeNumber, utcZoneOption } from '../options.ts';
+import { loadDurationReader, loadSpeedReader, parseShare, parseWholeNumber } from '../option-readers.ts';
+import { portOption } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
 const webhookOptions = [
@@ -15,19 +16,19 @@ const webhookOptions = [
   option(
     '--webhook-format <format>',
     'format of delivery reports: json, xml, form fields (post) or a query string (get)',
-    { choices: deliveryReportFormats, otherwise: 'json' },
+    { choices: deliveryReportFormats, default: 'json' },
   ),
   option(
     '--webhook-id <id>',
     'MessageID in delivery reports of SOAP: that of the message, or the job number',
-    { choices: deliveryReportIds, otherwise: 'message' },
+    { choices: deliveryReportIds, default: 'message' },
   ),
   option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key'),
   option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender'),
   option('--webhook-retry <duration>', 'time before a delivery report without a 2xx answer is sent again', {
-    late: loadDurationReader,
-    otherwise: 300_000,
-    shown: '5m',
+    loadReader: loadDurationReader,
+    default: 300_000,
+    defaultText: '5m',
   }),
 ] as const;
 
@@ -51,52 +52,53 @@ charge. WebhookCallbackURL and WebhookCallbackFormat of a request work only with
 the seed, the MessageID and the address only, so a repetition gives the same results. The journal contains no token or key.
 More: docs/reference/sandbox.md`,
   options: [
-    option('--host <address>', 'address that it listens on', { otherwise: '127.0.0.1' }),
-    option('--port <number>', 'port that it listens on; 0: any free port', {
-      read: parsePort,
-      otherwise: 8025,
-    }),
+    option('--host <address>', 'address that it listens on', { default: '127.0.0.1' }),
+    portOption(8025),
     option('--journal <file>', 'append every received request to this file, one JSON object a line'),
     option('--token <token>', 'the only token or API key that it accepts (default: any)'),
     ...webhookOptions,
     option('--latency <duration>', 'time before every answer', {
-      late: loadDurationReader,
-      otherwise: 0,
-      shown: '0s',
+      loadReader: loadDurationReader,
+      default: 0,
+      defaultText: '0s',
     }),
     option('--fail-rate <share>', 'share of requests answered 500, from 0 to 1', {
       read: parseShare,
-      otherwise: 0,
+      default: 0,
     }),
     option('--undelivered-rate <share>', 'share of recipients reported undelivered', {
       read: parseShare,
-      otherwise: 0,
+      default: 0,
     }),
     option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', {
       read: parseShare,
-      otherwise: 0,
+      default: 0,
     }),
     flag('--lenient', 'accept values that the document of the interface forbids'),
     option(
       '--clock-speed <factor>',
       'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
-      { late: async () => (await import('../scalar-options.ts')).parseSpeed, otherwise: 1 },
+      { loadReader: loadSpeedReader, default: 1 },
     ),
-    utcZoneOption("the sender's time zone, for messages without a TimeZone"),
     option('--delivery-delay <duration>', 'time from acceptance to the delivery reports', {
-      late: loadDurationReader,
-      otherwise: 0,
-      shown: '0s',
+      loadReader: loadDurationReader,
+      default: 0,
+      defaultText: '0s',
     }),
     option('--seed <number>', 'seed of the results; the same seed gives the same results', {
       read: parseWholeNumber,
-      otherwise: 1,
+      default: 1,
     }),
   ],
   examples: [['volley sandbox --journal requests.jsonl', 'start a service to test against']],
   run: async (shell, _, flags) => {
     const { startSandbox } = await import('../../sandbox/sandbox.ts');
-    const sandbox = await startSandbox({ ...flags, ...webhookOf({ ...flags, ...withToken(shell, flags) }) });
+    const sandbox = await startSandbox({
+      ...flags,
+      // For messages without a TimeZone.
+      timeZone: shell.timeZone ?? 'UTC',
+      ...webhookOf({ ...flags, ...withToken(shell, flags) }),
+    });
     shell.note(`Sandbox listens on ${sandbox.url}`);
     shell.drainOnStop(() => 'The sandbox answers the open calls.');
     if (!shell.stop.aborted) await once(shell.stop, 'abort');

@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import type { ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
-import { campaignsFolder, campaignsOption, parseWholeNumber } from '../options.ts';
+import { parseWholeNumber } from '../option-readers.ts';
+import { campaignsFolder, campaignsOption, jsonLinesFlag } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const formerFolder = argument('[folder]', '', { retired: '`--campaigns <folder>`' });
@@ -32,7 +33,7 @@ const sync = defineCommand({
 const list = defineCommand({
   description: 'Lists the schedules, and the results of their latest ticks.',
   options: [
-    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, otherwise: 20 }),
+    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, default: 20 }),
     flag('--json', 'print one JSON object a line: the schedules, then the ticks'),
   ],
   examples: [['volley schedule list', 'see what was started, and when']],
@@ -41,7 +42,7 @@ const list = defineCommand({
     const { listUnacknowledgedTicks } = await import('../../ledger/notifications/list.ts');
     const { tickNotificationLines } = await import('../../report/notifications.ts');
     const { scheduleColumns, tickColumns } = await import('../../report/lists/schedules.ts');
-    const { printRows } = await import('../print-list.ts');
+    const { printRows } = await import('../output/print-list.ts');
     const { schedules, ticks, unacknowledged } = await withLedgerToRead(shell, async (context) => ({
       ...(await describeSchedules(context, limit)),
       unacknowledged: await listUnacknowledgedTicks(context.ledger.pool, limit),
@@ -61,13 +62,13 @@ const next = defineCommand({
   arguments: [formerFolder],
   options: [
     campaignsOption,
-    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, otherwise: 10 }),
-    flag('--json', 'print one JSON object a line'),
+    option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, default: 10 }),
+    jsonLinesFlag,
   ],
   examples: [['volley schedule next --limit 5', 'see the next five starts']],
   run: async (shell, [former = campaignsFolder(shell)], { campaigns: folder = former, limit, json }) => {
     const { upcomingColumns } = await import('../../report/lists/schedules.ts');
-    const { printRows } = await import('../print-list.ts');
+    const { printRows } = await import('../output/print-list.ts');
     const read = await readFolder(shell, folder);
     const upcoming = await upcomingOf(read, shell.now(), limit);
     printRows(shell, json, { columns: upcomingColumns, none: 'No campaign has a next tick.' }, upcoming);

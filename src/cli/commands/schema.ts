@@ -16,7 +16,7 @@ export const command = defineCommand({
     const { title, purpose, load } = files[kind];
     const jsonSchema = (await load())();
     if (!markdown) return shell.print(JSON.stringify(jsonSchema, null, 2));
-    const { schemaReference } = await import('../schema-reference.ts');
+    const { schemaReference } = await import('../reference/schema-reference.ts');
     shell.print(schemaReference(title, purpose, jsonSchema).trimEnd());
   },
 });

@@ -1,6 +1,8 @@
+import { servePorts } from '../../domain/ports.ts';
 import { InputError } from '../../domain/problems.ts';
 import { defineCommand, flag, option } from '../command.ts';
-import { campaignsFolder, campaignsOption, parsePort } from '../options.ts';
+import { parsePort } from '../option-readers.ts';
+import { campaignsFolder, campaignsOption } from '../options.ts';
 
 export const command = defineCommand({
   description:
@@ -20,19 +22,19 @@ Ctrl-C drains: Volley records the answers to requests in flight, leaves its slic
 reports until then.`,
   options: [
     option('--host <address>', 'address to listen on, for webhooks and monitoring', {
-      otherwise: '127.0.0.1',
+      default: '127.0.0.1',
     }),
     option('--port <number>', 'port to listen on, for webhooks and monitoring; 0: any free port', {
       read: parsePort,
-      otherwise: 8026,
+      default: servePorts.receiver,
     }),
     flag('--no-receiver', 'receive no delivery reports'),
     flag('--no-api', 'answer no API, and show no dashboard'),
     flag('--no-dashboard', 'show no dashboard'),
-    option('--api-host <address>', 'address of the API and the dashboard', { otherwise: '127.0.0.1' }),
+    option('--api-host <address>', 'address of the API and the dashboard', { default: '127.0.0.1' }),
     option('--api-port <number>', 'port of the API and the dashboard; 0: any free port', {
       read: parsePort,
-      otherwise: 8027,
+      default: servePorts.api,
     }),
     flag('--no-worker', 'send no requests and no notifications'),
     flag('--no-schedules', 'start no scheduled campaigns'),
@@ -55,7 +57,7 @@ reports until then.`,
       throw new InputError([{ where: 'serve', what }]);
     }
     requireMetricsPort(options);
-    const { runServices } = await import('../run-services.ts');
+    const { runServices } = await import('../serving/run-services.ts');
     await runServices(shell, { ...options, campaigns });
   },
 });

@@ -1,6 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { parseSeconds, runArgument } from '../options.ts';
+import { parseSeconds } from '../option-readers.ts';
+import { runArgument } from '../options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
@@ -34,11 +35,11 @@ export const command = defineCommand({
       throw new InputError([{ where: '--interval', what: 'It needs --watch.' }]);
     const { requireStatus } = await import('../../engine/reporting/run-status.ts');
     const { latest } = await import('../../engine/runs/named-run.ts');
-    const { chooseRun } = await import('../choose-run.ts');
-    const { exitCodeOf, statusLines } = await import('../status-lines.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
+    const { exitCodeOf, statusLines } = await import('../runs/status-lines.ts');
     await withLedgerToRead(shell, async (context) => {
       const run = await chooseRun(shell, context, name ?? latest);
-      const watching = watch && (await import('../watch-status.ts'));
+      const watching = watch && (await import('../runs/watch-status.ts'));
       const status = watching
         ? await watching.watchStatus(shell, context, run, { json, interval })
         : await requireStatus(context, run);

@@ -4,8 +4,8 @@ import { InputError } from '../../domain/problems.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
-import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
-import { countryOption, listOptions } from '../options.ts';
+import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { countryOption, jsonResultFlag, listOptions } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const addressesArgument = argument('<address...>', 'phone numbers or e-mail addresses');
@@ -15,13 +15,13 @@ const addressOptions = [
   option('--account <name>', 'only for messages of this account (default: all accounts)'),
   option('--sub-account <name>', 'only for messages of this SubAccount', {
     read: parseSubAccount,
-    otherwise: '',
+    default: '',
   }),
-  countryOption('country of numbers without a country code'),
-  flag('--json', 'print the result as JSON'),
+  countryOption,
+  jsonResultFlag,
 ] as const;
 
-const reasonOption = option('--reason <words>', 'the reason', { otherwise: '', shown: 'none' });
+const reasonOption = option('--reason <words>', 'the reason', { default: '', defaultText: 'none' });
 
 const add = defineCommand({
   description: 'Suppresses addresses. An address that is suppressed already keeps its earlier reason.',
@@ -108,14 +108,14 @@ const list = defineCommand({
     option('--account <name>', 'only for this account'),
     option('--sub-account <name>', 'only for this SubAccount'),
     option('--address <address>', 'only this phone number or e-mail address'),
-    countryOption('country of a number without a country code'),
+    countryOption,
     ...listOptions,
   ],
   examples: [['volley suppress list --channel sms', 'list suppressed numbers']],
   run: async (shell, _, { channel, account, subAccount, address, country, ...output }) => {
     const { listSuppressions } = await import('../../ledger/suppressions/list.ts');
     const { suppressionColumns } = await import('../../report/lists/suppressions.ts');
-    const { printList } = await import('../print-list.ts');
+    const { printList } = await import('../output/print-list.ts');
     const form = { columns: suppressionColumns, none: 'No suppressions.' };
     const kind = channel ?? (address?.includes('@') ? 'email' : 'sms');
     const [normalised] = address === undefined ? [] : await readTexts([address], [kind], country);

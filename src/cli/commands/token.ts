@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { tokenNamePattern, tokenScopes } from '../../domain/access.ts';
-import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
-import { parsePerson } from '../options.ts';
+import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { loadExpiryReader, parsePerson } from '../option-readers.ts';
+import { jsonLinesFlag, jsonResultFlag } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const create = defineCommand({
@@ -15,11 +16,11 @@ const create = defineCommand({
     option('--owner <person>', 'the person behind the token (default: user@host)', { read: parsePerson }),
     option('--account <name...>', 'only runs and campaigns of these accounts (default: all)'),
     option('--expires <duration>', 'time until the token expires, or "never"', {
-      late: async () => (await import('../scalar-options.ts')).parseExpiry,
-      otherwise: 90 * 86_400_000,
-      shown: '90d',
+      loadReader: loadExpiryReader,
+      default: 90 * 86_400_000,
+      defaultText: '90d',
     }),
-    flag('--json', 'print the token as JSON'),
+    jsonResultFlag,
   ],
   examples: [
     ['volley token create --name billing --scope read --owner ann', 'make a token that can only read'],
@@ -43,12 +44,12 @@ const create = defineCommand({
 
 const list = defineCommand({
   description: 'Lists the names and properties of all tokens, also revoked ones.',
-  options: [flag('--json', 'print one JSON object a line')],
+  options: [jsonLinesFlag],
   examples: [['volley token list', 'list the tokens']],
   run: async (shell, _, { json }) => {
     const { listTokens } = await import('../../ledger/tokens/tokens.ts');
     const { tokenColumns } = await import('../../report/lists/tokens.ts');
-    const { printRows } = await import('../print-list.ts');
+    const { printRows } = await import('../output/print-list.ts');
     const tokens = await withLedgerToRead(shell, ({ ledger }) => listTokens(ledger.pool));
     const none = 'No tokens. `volley token create` creates one.';
     printRows(shell, json, { columns: tokenColumns(shell.now()), none }, tokens);
@@ -58,7 +59,7 @@ const list = defineCommand({
 const revoke = defineCommand({
   description: 'Revokes a token from the next call on.',
   arguments: [argument('<name>', 'name of the token (volley token list)')],
-  options: [flag('--json', 'print the result as JSON')],
+  options: [jsonResultFlag],
   examples: [['volley token revoke billing', 'end a token at once']],
   run: async (shell, [name], { json }) => {
     const { revokeToken } = await import('../../engine/access/tokens.ts');

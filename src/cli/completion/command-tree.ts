@@ -8,7 +8,7 @@ import {
 } from '../command.ts';
 
 /** What a shell can suggest for a value. */
-export type ValueKind = 'run' | 'account' | 'file' | 'choice' | 'other';
+type ValueKind = 'run' | 'account' | 'file' | 'choice' | 'other';
 
 export type ValueSlot = {
   /** As the help shows it, such as `run`. */
@@ -25,7 +25,7 @@ export type OptionNode = {
   readonly flags: readonly string[];
   readonly summary: string;
   /** The default, in words. */
-  readonly otherwise?: string;
+  readonly default?: string;
   /** Missing for an option without a value. */
   readonly value?: Omit<ValueSlot, 'summary'>;
 };
@@ -59,7 +59,7 @@ export async function describeCommand(
     summary: summary ?? description,
     description,
     arguments: isGroup ? [] : definition.arguments.filter(isShown).map(describeArgument),
-    options: isGroup ? [] : definition.options.filter(isShown).map(describeOption),
+    options: isGroup ? [] : describeOptions(definition.options),
     exits: isGroup ? {} : definition.exits,
     examples: isGroup ? [] : definition.examples,
     commands: await Promise.all(subcommands),
@@ -77,14 +77,18 @@ function describeArgument({ flags, summary, reading: { choices } }: ArgumentSpec
   };
 }
 
-export function describeOption({ flags, summary, reading }: OptionSpec): OptionNode {
-  const { choices, otherwise, shown = otherwise } = reading;
+export function describeOptions(options: readonly OptionSpec[]): OptionNode[] {
+  return options.filter(isShown).map(describeOption);
+}
+
+function describeOption({ flags, summary, reading }: OptionSpec): OptionNode {
+  const { choices, default: byDefault, defaultText = byDefault } = reading;
   const names = flags.split(/,? /).filter((word) => word.startsWith('-'));
   const value = valueIn(flags);
   return {
     flags: names,
     summary,
-    ...(shown === undefined ? {} : { otherwise: String(shown) }),
+    ...(defaultText === undefined ? {} : { default: String(defaultText) }),
     ...(value === undefined
       ? {}
       : { value: slotOf(value.name, kindName(names, value.name), { choices, ...value }) }),

@@ -77,8 +77,8 @@ function optionTable(
   ];
 }
 
-function optionWords({ summary, value, otherwise }: OptionNode): string {
-  const more = [choicesText(value), otherwise ? `default: ${otherwise}` : ''];
+function optionWords({ summary, value, default: byDefault }: OptionNode): string {
+  const more = [choicesText(value), byDefault === undefined ? '' : `default: ${byDefault}`];
   return [summary, ...more].filter(Boolean).join('; ');
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFolder } from '../../platform/package-folder.ts';
-import { commandFiles } from './command-files.ts';
+import { commandFiles } from './every-command.ts';
 
 for (const [path, text] of Object.entries(await commandFiles())) {
   mkdirSync(dirname(join(packageFolder, path)), { recursive: true });

@@ -1,6 +1,6 @@
 import { billingDimensions } from '../../ledger/billing/report.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
-import { filterNameOf } from '../../report/billing-words.ts';
+import { filterNameOf } from '../../report/billing/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { choiceField, textField, zoneField } from '../parts/form-fields.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
-import { createBillingReport } from '../../report/billing-report.ts';
+import { createBillingReport } from '../../report/billing/billing-sheet.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { requireVisibleNames } from '../../server/api/billing-query.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';

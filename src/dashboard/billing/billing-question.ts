@@ -1,7 +1,12 @@
 import { InputError } from '../../domain/problems.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { monthAfter } from '../../platform/months.ts';
-import { billingFilters, entriesOf, type FilterDimension, filterNameOf } from '../../report/billing-words.ts';
+import {
+  billingFilters,
+  entriesOf,
+  type FilterDimension,
+  filterNameOf,
+} from '../../report/billing/billing-words.ts';
 import { dayAfter } from '../../report/questions.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type BillingParameters, billingParameters, billingQueryOf } from '../../server/api/billing-query.ts';

@@ -1,7 +1,11 @@
 import type { BillingDimension, BillingQuery } from '../../ledger/billing/report.ts';
-import { createCostCharts, createDayChart, createDeliveryChart } from '../../report/billing-charts.ts';
-import { type BillingSheetLine, billingSheet } from '../../report/billing-sheet.ts';
-import { formatPayer } from '../../report/billing-words.ts';
+import {
+  createCostCharts,
+  createDayChart,
+  createDeliveryChart,
+} from '../../report/billing/billing-charts.ts';
+import { type BillingSheetLine, billingSheet } from '../../report/billing/billing-sheet.ts';
+import { formatPayer } from '../../report/billing/billing-words.ts';
 import type { Column, Columns, Link } from '../../report/column.ts';
 import { chartFigure } from '../../report/html/chart.ts';
 import { groupThousands } from '../../report/html/figures.ts';

@@ -6,7 +6,7 @@ import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/bil
 import { countryOf, expectedCountry } from '../../platform/countries.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
 import { localTime, timeZone } from '../../platform/scalars.ts';
-import { parsePayer } from '../../report/billing-words.ts';
+import { parsePayer } from '../../report/billing/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type Fields, linesIn, problemsOf, textIn, textsIn } from '../base/fields.ts';

@@ -2,8 +2,13 @@ import { reportBillingLines, type StreamedBilling } from '../../engine/billing/b
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import type { BilledDay, BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
-import { addDeliveries, type CostLine, type Deliveries, noDeliveries } from '../../report/billing-charts.ts';
-import { createCostSums } from '../../report/cost-sums.ts';
+import {
+  addDeliveries,
+  type CostLine,
+  createCostSums,
+  type Deliveries,
+  noDeliveries,
+} from '../../report/billing/billing-charts.ts';
 
 /** A part of the lines of a report, and the sums of all of them. */
 export type BillingPart = {

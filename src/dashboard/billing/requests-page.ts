@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { readBilledRequests } from '../../engine/billing/billing.ts';
 import type { BilledRequest, Payer } from '../../ledger/billing/list-requests.ts';
-import { filterNameOf, formatPayer, parsePayer } from '../../report/billing-words.ts';
+import { filterNameOf, formatPayer, parsePayer } from '../../report/billing/billing-words.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn } from '../../report/column.ts';
 import { html } from '../../report/html/html.ts';
 import { priceColumn } from '../../report/lists/run-results.ts';

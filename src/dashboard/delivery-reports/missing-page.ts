@@ -5,11 +5,11 @@ import { type MissingOfRun, pageMissingOfRun } from '../../ledger/delivery-repor
 import { listRunsWithMissing, type RunMissing } from '../../ledger/operations/delivery-reports.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { type Columns, integerColumn, pickColumns, timeColumn } from '../../report/column.ts';
-import { formatPoll } from '../../report/delivery-reports.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { missingColumns, missingTitle } from '../../report/lists/delivery-reports.ts';
 import { accountColumn, campaignColumn, runColumn } from '../../report/lists/usual.ts';
+import { formatPoll } from '../../report/look-up-words.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { orInputError, problemText } from '../base/problems.ts';

@@ -1,11 +1,10 @@
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { BackgroundJob } from '../../engine/background-jobs.ts';
-import { asSentence } from '../../platform/sentence.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
-import { refusedText } from '../../report/delivery-reports.ts';
 import { time } from '../../report/html/cells.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
+import { formatLookUpEnd } from '../../report/look-up-words.ts';
 import { formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 
@@ -63,12 +62,9 @@ export function askedPart(
   { id, soFar, found }: AskedWords,
   { zone }: Viewer,
 ): Html {
-  const text = {
-    asking: `The service is being asked, one request a second: ${soFar}.`,
-    finished: `The service was asked. ${found}`,
-    stopped: `Asking was stopped. ${found}`,
-    refused: `${asSentence(refusedText(words ?? ''))} ${found}`,
-    failed: `Asking failed (${words ?? ''}). ${found} Ask again.`,
-  } as const;
-  return html`<p class="note" id="${id}" role="status">${text[state]} Begun at ${time(startedAt, zone)} (${zone}).</p>`;
+  const text =
+    state === 'asking'
+      ? `The service is being asked, one request a second: ${soFar}.`
+      : formatLookUpEnd(state, words, found);
+  return html`<p class="note" id="${id}" role="status">${text} Begun at ${time(startedAt, zone)} (${zone}).</p>`;
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { fixableReasons } from '../../domain/contacts.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
-import { type ReportedState, reportedStates } from '../../report/contact-sheet.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { notAcceptedTitle } from '../../report/lists/failures.ts';
+import { type ReportedState, reportedStates } from '../../report/run/contact-sheet.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import {
   httpFormats,

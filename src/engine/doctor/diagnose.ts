@@ -28,6 +28,8 @@ type DiagnoseOptions = Omit<Tools, 'deadline'> & {
   readonly nodeVersion: string;
   /** Folder of the campaigns, relative to the working folder. */
   readonly campaigns: string;
+  /** Where `volley serve` answers the API, unless --api-port says otherwise. */
+  readonly apiPort: number;
 };
 
 /** Seconds, for all checks of a round together. */
@@ -48,7 +50,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<readonly Check
   return groups.flat();
 }
 
-async function checkServices(tools: Tools): Promise<readonly Check[]> {
+async function checkServices(tools: DatabaseTools): Promise<readonly Check[]> {
   const loaded = await loadAccounts(tools);
   const [connected, receiver] = await Promise.all([
     checkConnectedAccounts(loaded.accounts, tools),

@@ -1,17 +1,22 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { servePorts } from '../../domain/ports.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { askHealth, checkReachable } from '../../gateway/reachable.ts';
 import { createAddressList } from '../../platform/address-list.ts';
 import { count } from '../../platform/sentence.ts';
-import { isLoopbackHost, isPlainHttp } from '../../wire/loopback.ts';
+import { isLoopbackHost } from '../../wire/loopback.ts';
 import { loadReceiverAccounts } from '../delivery-reports/receiver-accounts.ts';
 import type { Settings } from '../settings.ts';
 import { checkReachability, type LoadedAccounts, type Tools } from './accounts.ts';
 import { explainInput, notChecked, ok, type Probe, problem, warning } from './check.ts';
+import { checkDashboard } from './unencrypted.ts';
 
 /** Whether delivery reports can arrive. */
-export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings, now }: Tools): Probe[] {
+export function receiverProbes(
+  { accounts, hasFile }: LoadedAccounts,
+  { settings, now, apiPort }: Tools & { readonly apiPort: number },
+): Probe[] {
   const publicUrl = settings.environment['VOLLEY_PUBLIC_URL'];
   const ask = async (): Promise<Finding> => {
     if (!publicUrl) return checkLocalReceiver();
@@ -25,22 +30,11 @@ export function receiverProbes({ accounts, hasFile }: LoadedAccounts, { settings
   return [
     { name: 'webhook tokens', ask: () => checkTokens(settings, hasFile) },
     { name: 'receiver', ask },
-    ...dashboardProbes(settings.environment['VOLLEY_DASHBOARD_URL']),
+    {
+      name: 'dashboard',
+      ask: () => checkDashboard(settings.environment['VOLLEY_DASHBOARD_URL'], apiPort),
+    },
   ];
-}
-
-/** Lists the probes of an address that is set. */
-function dashboardProbes(address: string | undefined): Probe[] {
-  const url = address ? URL.parse(address) : null;
-  if (url === null) return [];
-  const ask = (): Finding =>
-    isPlainHttp(url)
-      ? warning(
-          'VOLLEY_DASHBOARD_URL is http:, so tokens and pages cross the network unencrypted.',
-          'Put a proxy with TLS in front of the dashboard, and set VOLLEY_DASHBOARD_URL to its https: address.',
-        )
-      : ok(`Browsers reach it at ${url.origin}.`);
-  return [{ name: 'dashboard', ask }];
 }
 
 async function checkTokens(settings: Settings, hasFile: boolean): Promise<Finding> {
@@ -59,8 +53,7 @@ async function checkTokens(settings: Settings, hasFile: boolean): Promise<Findin
   }
 }
 
-/** Where `volley serve` listens by default. */
-const defaultReceiver = 'http://127.0.0.1:8026';
+const defaultReceiver = `http://127.0.0.1:${servePorts.receiver}`;
 
 async function checkReceiver(url: URL, accounts: readonly Account[], now: Date): Promise<Finding> {
   const reached = await checkReachable(url, connectTimeout);

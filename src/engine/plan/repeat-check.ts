@@ -130,7 +130,7 @@ function waysOn(run: string, requests: RequestCounts | undefined): string {
         ]
       : []),
     ...(unreached.length > 0
-      ? [`\`volley rerun ${run} --only ${unreached.join(',')}\` sends to recipients that it did not reach.`]
+      ? [`\`volley rerun ${run} --state ${unreached.join(',')}\` sends to recipients that it did not reach.`]
       : []),
   ].join(' ');
 }

@@ -46,11 +46,10 @@ function candidate({ run, campaign, state, createdAt }: ListedRun): Problem {
   return { where: `run ${run}`, what: `campaign ${campaign}, ${state}, planned ${createdAt.toISOString()}` };
 }
 
+export const noRunsText = 'There is no run yet. `volley run <campaign>` makes one.';
+
 function noRunYet(campaign: string | undefined): never {
-  const what =
-    campaign === undefined
-      ? 'There is no run yet. `volley run <campaign>` makes one.'
-      : `There is no run of campaign "${campaign}" yet.`;
+  const what = campaign === undefined ? noRunsText : `There is no run of campaign "${campaign}" yet.`;
   throw new InputError([{ where: `run ${latest}`, what }]);
 }
 

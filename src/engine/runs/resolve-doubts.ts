@@ -111,7 +111,7 @@ export async function resolveDoubts(
 async function requireNotOver(context: EngineContext, runId: string): Promise<void> {
   const { state } = await requireUnpurgedRun(context, runId);
   if (state !== 'cancelled') return;
-  const what = `The run is ${state}, so its requests cannot be sent again. \`volley rerun ${runId} --only unknown\` plans a run for its unknown recipients.`;
+  const what = `The run is ${state}, so its requests cannot be sent again. \`volley rerun ${runId} --state unknown\` plans a run for its unknown recipients.`;
   throw new InputError([{ where: `run ${runId}`, what }]);
 }
 

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { InputError } from '../../domain/problems.ts';
 import { createEncoder } from '../../platform/encodings.ts';
 import { type Columns, cellText, titleOf } from '../column.ts';
-import { escapeFormula } from '../escape-formula.ts';
+import { escapeFormula } from '../printable.ts';
 import type { CsvForm, Sheet } from './sheet.ts';
 
 /** Texts are escaped, numbers stay numbers. No totals: a reader that adds up would count them twice. */

@@ -1,7 +1,7 @@
 import { countDecimals } from '../../platform/money.ts';
 import { type CellValue, type Columns, cellText } from '../column.ts';
 
-/** For reading: the decimals that stand below each other get equally many places, and none is rounded. */
+/** Gives decimals that stand below each other equally many places, and rounds none. */
 export function withEvenDecimals<Row>(columns: Columns<Row>, rows: readonly Row[]): Columns<Row> {
   return columns.map((column) => {
     const { kind, value, shown = value } = column;

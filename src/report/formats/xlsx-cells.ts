@@ -1,7 +1,6 @@
 import { countDecimals } from '../../platform/money.ts';
 import { type CellKind, type CellValue, type Columns, cellText, isNumber, titleOf } from '../column.ts';
-import { escapeFormula, plainNumber } from '../escape-formula.ts';
-import { printable } from '../printable.ts';
+import { escapeFormula, plainNumber, printable } from '../printable.ts';
 
 /** `format` shows the value unchanged. */
 export type WorkbookCell = {
@@ -81,7 +80,7 @@ const minColumnWidths: Readonly<Record<CellKind, number>> = {
 };
 const measuredRows = 100;
 
-/** In characters, from titles and first rows. */
+/** Measures widths in characters, by titles and first rows. */
 export function measureColumns<Row>(columns: Columns<Row>, rows: readonly Row[]): number[] {
   const first = rows.slice(0, measuredRows);
   return columns.map(({ title, kind, value }) => {

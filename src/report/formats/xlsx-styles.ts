@@ -1,5 +1,5 @@
 /** How a cell is shown. */
-export type CellStyle = {
+type CellStyle = {
   readonly format?: string | undefined;
   readonly bold?: boolean;
   /** A line above the cell, as above totals. */

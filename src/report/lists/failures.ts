@@ -4,7 +4,7 @@ import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, integerColumn, stateColumn, timeColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
-import { formatCampaign } from '../run-summary.ts';
+import { formatCampaign } from '../run/run-summary.ts';
 import {
   chargeCodeColumn,
   departmentColumn,

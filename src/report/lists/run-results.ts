@@ -1,7 +1,7 @@
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { DeliveryResult } from '../../ledger/counts/groups.ts';
 import type { AttemptGroup } from '../../ledger/runs/describe-sending.ts';
-import { formatPayer } from '../billing-words.ts';
+import { formatPayer } from '../billing/billing-words.ts';
 import {
   type Column,
   type Columns,
@@ -11,7 +11,7 @@ import {
   textColumn,
   wordsColumn,
 } from '../column.ts';
-import type { MoneyFigures } from '../run-money.ts';
+import type { MoneyFigures } from '../run/run-money.ts';
 import { recipientsColumn, wordsOf } from './usual.ts';
 
 /** How the attempts of a run ended. */

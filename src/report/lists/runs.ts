@@ -5,7 +5,7 @@ import type { RunWait } from '../../domain/waits.ts';
 import type { ListedRun, ListFigures } from '../../ledger/runs/find.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
-import { formatCampaign } from '../run-summary.ts';
+import { formatCampaign } from '../run/run-summary.ts';
 import { shortWait } from '../wait-words.ts';
 import { accountColumn, campaignColumn, runColumn } from './usual.ts';
 

@@ -1,6 +1,6 @@
 import type { Reason } from '../../domain/reasons.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
-import { formatPayer } from '../billing-words.ts';
+import { formatPayer } from '../billing/billing-words.ts';
 import { type Column, integerColumn, textColumn, wordsColumn } from '../column.ts';
 
 /** Columns of many lists. Each is about what it names: the run, the account, the recipient. */

@@ -5,7 +5,7 @@ import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { noSuchRun } from '../../engine/runs/find-run.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { billingTime, timeZone } from '../../platform/scalars.ts';
-import { noName, parseDimensions, toBillingQuery } from '../../report/billing-words.ts';
+import { noName, parseDimensions, toBillingQuery } from '../../report/billing/billing-words.ts';
 import { plainText } from '../../report/questions.ts';
 import { type Caller, findVisibleRun } from './call.ts';
 

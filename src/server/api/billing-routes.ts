@@ -1,5 +1,5 @@
 import { reportBillingLines } from '../../engine/billing/billing.ts';
-import { createBillingReport } from '../../report/billing-report.ts';
+import { createBillingReport } from '../../report/billing/billing-sheet.ts';
 import { billingParameters, billingQueryOf, requireVisibleNames } from './billing-query.ts';
 import { callOf } from './call.ts';
 import { format } from './report-routes.ts';

@@ -8,13 +8,13 @@ import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { readRunReport } from '../../engine/reporting/read-run-report.ts';
 import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import type { Encoding } from '../../platform/encodings.ts';
-import { contactSheet, type ReportedState } from '../../report/contact-sheet.ts';
-import { formatRunReport } from '../../report/format-run-report.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
 import { missingSheet } from '../../report/lists/delivery-reports.ts';
 import { failureSheet } from '../../report/lists/failures.ts';
-import { toRunDetails } from '../../report/run-details.ts';
+import { contactSheet, type ReportedState } from '../../report/run/contact-sheet.ts';
+import { formatRunReport } from '../../report/run/format-run-report.ts';
+import { toRunDetails } from '../../report/run/run-details.ts';
 import { ProblemError } from './problem.ts';
 
 /** The first format is the default. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { previewText } from '../../../src/cli/preview-text.ts';
+import { previewText } from '../../../src/cli/plans/preview-text.ts';
 import type { Delimiter } from '../../../src/contacts/contact-file.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';

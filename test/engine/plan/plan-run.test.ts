@@ -8,7 +8,7 @@ import { reportContacts } from '../../../src/engine/reporting/contact-report.ts'
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import type { Settings } from '../../../src/engine/settings.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
-import { contactSheet, type ReportedState, reportedStates } from '../../../src/report/contact-sheet.ts';
+import { contactSheet, type ReportedState, reportedStates } from '../../../src/report/run/contact-sheet.ts';
 import { anAccount } from '../../support/account.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';

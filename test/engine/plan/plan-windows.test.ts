@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { previewText } from '../../../src/cli/preview-text.ts';
+import { previewText } from '../../../src/cli/plans/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
 import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { previewText } from '../../../src/cli/preview-text.ts';
+import { previewText } from '../../../src/cli/plans/preview-text.ts';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import { type PreparedCampaign, prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';

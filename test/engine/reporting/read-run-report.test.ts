@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RunDetails } from '../../../src/report/run-details.ts';
+import type { RunDetails } from '../../../src/report/run/run-details.ts';
 import { billingOf } from '../../support/billing.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { detailsOf, planReportableRun } from '../../support/reportable-run.ts';

@@ -1,7 +1,7 @@
 import readWorkbook, { readSheet } from 'read-excel-file/node';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { formatRunReport } from '../../../src/report/format-run-report.ts';
 import { formatXlsx } from '../../../src/report/formats/xlsx.ts';
+import { formatRunReport } from '../../../src/report/run/format-run-report.ts';
 import { hostileNames } from '../../support/pages.ts';
 import { aReportedRun } from '../../support/run-pages.ts';
 import { aLine, aSheet, type BillLine, concatenate, inOrder, written } from '../../support/sheets.ts';

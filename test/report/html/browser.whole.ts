@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { formatRunReport } from '../../../src/report/format-run-report.ts';
+import { formatRunReport } from '../../../src/report/run/format-run-report.ts';
 import { closePages, openBrowser } from '../../support/browser.ts';
 import { aBill, hostileNames, pageOf } from '../../support/pages.ts';
 import { aReportedRun } from '../../support/run-pages.ts';

@@ -1,0 +1,63 @@
+import { CommanderError } from 'commander';
+import { InputError, truncateProblems } from '../domain/problems.ts';
+import { adviseUnset } from '../engine/unset-variables.ts';
+import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
+import { showInvisible } from '../platform/invisible-characters.ts';
+import { printable } from '../report/printable.ts';
+import { styled } from '../report/screen.ts';
+import { localizeTimes } from '../report/time.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { OutputError } from './output/output-error.ts';
+import type { Shell } from './shell.ts';
+
+/** The one place where a failure becomes an exit code. */
+export function explain(error: unknown, shell: Shell): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof InputError) {
+    explainInput(error, shell);
+    return 2;
+  }
+  if (error instanceof OutputError) {
+    shell.note(error.message);
+    return 1;
+  }
+  const shortage = databaseShortage(error);
+  if (shortage !== undefined) {
+    shell.note(
+      `Postgres cannot continue: ${shortage}. What is recorded is kept. Make room there. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
+    );
+    return 1;
+  }
+  if (isConnectionFailure(error)) {
+    shell.note(
+      `The connection to the database was lost: ${printable(error.message)}. What is recorded is kept. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
+    );
+    return 1;
+  }
+  shell.note(
+    error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,
+  );
+  return 1;
+}
+
+/** Invisible characters are printed by their names. */
+export function explainInput({ problems }: InputError, shell: Shell): void {
+  for (const { where, what } of truncateProblems(problems))
+    shell.note(
+      `${styled(showInvisible(where), 'bad', shell.noteScreen)}: ${showInvisible(localizeTimes(shell.noteScreen, what))}`,
+    );
+  const advice = adviseUnset(problems, shell.settings);
+  if (advice !== undefined) shell.note(showInvisible(advice));
+}
+
+/** Works after the result is recorded and printed; a lost database then changes neither result nor exit code. */
+export async function afterRecording(shell: Shell, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    shell.note(
+      `The connection to the database was lost (${printable(error.message)}) after all of this was recorded. A worker, or the next \`volley run\`, sends the notifications that are due.`,
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import { type Columns, columnsFor } from '../../report/column.ts';
+import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
+import { toRecord } from '../../report/formats/json.ts';
+import { formatTable } from '../../report/table.ts';
+import type { ListOutput } from '../options.ts';
+import type { Shell } from '../shell.ts';
+
+/** Rows of a table without --limit. */
+const defaultLimit = 100;
+
+type ListForm<Row> = {
+  readonly columns: Columns<Row>;
+  /** Printed in place of a table without rows. */
+  readonly none: string;
+};
+
+/** Prints a list of any length. @param list returns the number of rows; an undefined limit means all */
+export async function printList<Row>(
+  shell: Shell,
+  { limit, json, csv }: ListOutput,
+  { columns, none }: ListForm<Row>,
+  list: (limit: number | undefined, onPage: (page: readonly Row[]) => void) => Promise<number>,
+): Promise<void> {
+  if (json) {
+    await list(limit, (page) => shell.print(jsonLines(columns, page)));
+  } else if (csv) {
+    const inFile = columnsFor(columns, 'file');
+    shell.print(withoutEnd(formatCsvTitles(inFile)));
+    await list(limit, (page) => shell.print(withoutEnd(formatCsvRows(inFile, page))));
+  } else {
+    const listed = await list(limit ?? defaultLimit, (page) =>
+      shell.print(formatTable(columns, page, shell.screen)),
+    );
+    if (listed === 0) shell.print(none);
+    if (limit === undefined && listed === defaultLimit)
+      shell.note(`The first ${listed}; --limit <number> lists more, --json or --csv all.`);
+  }
+}
+
+/** Prints a list that is in memory. */
+export function printRows<Row>(
+  shell: Shell,
+  json: true | undefined,
+  { columns, none }: ListForm<Row>,
+  rows: readonly Row[],
+): void {
+  if (!json) shell.print(rows.length === 0 ? none : formatTable(columns, rows, shell.screen));
+  else if (rows.length > 0) shell.print(jsonLines(columns, rows));
+}
+
+/** One text, because a write for each line would cost more than everything else. */
+export function jsonLines<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  return rows.map((row) => JSON.stringify(toRecord(columns, row))).join('\n');
+}
+
+function withoutEnd(lines: string): string {
+  return lines.replace(/\n$/, '');
+}

@@ -1,0 +1,107 @@
+import { formatDiffering } from '../../campaign/recipient-guards.ts';
+import type { RefusedRun } from '../../domain/problems.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { formatLate } from '../../engine/plan/forecast.ts';
+import type { PlanProgress } from '../../engine/plan/plan-run.ts';
+import { addRefusalNotifications, type PlanOptions } from '../../engine/plan/plan-run.ts';
+import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
+import { type StartedCampaign, type StartRequest, startCampaign } from '../../engine/plan/start-campaign.ts';
+import { count } from '../../platform/sentence.ts';
+import { printable } from '../../report/printable.ts';
+import { screenZone } from '../../report/time.ts';
+import { afterRecording } from '../failures.ts';
+import { filteredText, originLines, unreadableText, warningText } from '../plans/plan-lines.ts';
+import type { Shell } from '../shell.ts';
+import { notifyAboutRefusal } from './notify-about-run.ts';
+import { stageText, startProgressLine } from './progress.ts';
+
+/** From here on, expanding is worth a line. */
+const manyContacts = 100_000;
+
+/** Starts a campaign, and prints what its plan finds. See `startCampaign`. */
+export async function startWithProgress(
+  shell: Shell,
+  context: EngineContext,
+  request: StartRequest,
+  optionsOf: (prepared: PreparedCampaign) => Omit<PlanOptions, 'onRefused' | 'progress'>,
+): Promise<StartedCampaign> {
+  const line = await startProgressLine(shell);
+  let read = 0;
+  let differing: string | undefined;
+  let late: string | undefined;
+  let origins: readonly string[] = [];
+  let beyondLimit = 0;
+  let unfinished: string | undefined;
+  const progressOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanProgress => ({
+    onRead: (contacts) => {
+      read += contacts;
+      line.show(() =>
+        stageText('reading', shell.now().getTime() - startedAt, {
+          part: kept.bytesRead(),
+          whole: contactBytes,
+          done: count(read, 'contact'),
+          count: read,
+        }),
+      );
+    },
+    onExpand: () => {
+      if (read >= manyContacts) line.showNow(`  planning ${count(read, 'contact')}`);
+    },
+    onOrigins: (found, reached) => {
+      origins = originLines({ ...found, reached });
+    },
+    onRepeated: (repeated, locate) => {
+      differing = formatDiffering(repeated, locate);
+    },
+    onBeyondLimit: (rows) => {
+      beyondLimit = rows;
+    },
+    onUnfinished: (warning) => {
+      unfinished = warning;
+    },
+    onForecast: ({ deadline, endsAt }) => {
+      if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
+    },
+  });
+  const started = await startCampaign(context, request, (prepared) => {
+    shell.endOnStop(
+      'Stopped while planning: nothing was sent. A run is made completely or not at all; `volley runs` shows whether it was.',
+    );
+    return {
+      ...optionsOf(prepared),
+      progress: progressOf(prepared, shell.now().getTime()),
+      onRefused: (refused) => notifyOfRefusal(shell, context, prepared, refused),
+    };
+  });
+  const { run, prepared, unmoved } = started;
+  const { filtered, warnings } = prepared.found();
+  line.done(`  planned  run ${run}: ${count(read, 'contact')} read${filteredText(filtered)}`);
+  for (const text of origins) shell.note(text);
+  for (const text of warnings) shell.note(warningText(text));
+  if (prepared.test)
+    shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
+  if (beyondLimit > 0)
+    shell.note(
+      `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,
+    );
+  if (unfinished !== undefined) shell.note(`  unfinished ${printable(unfinished)}`);
+  if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
+  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
+  const unreadable = prepared.suppressionLists.unreadable();
+  if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
+  for (const { file, reason } of unmoved)
+    shell.note(`  ${file} could not be moved (${reason}); later runs skip it anyway.`);
+  return started;
+}
+
+function notifyOfRefusal(
+  shell: Shell,
+  context: EngineContext,
+  prepared: PreparedCampaign,
+  refused: RefusedRun,
+): Promise<void> {
+  return afterRecording(shell, async () => {
+    const notifications = await addRefusalNotifications(context, prepared, refused);
+    await notifyAboutRefusal(shell, context, notifications, prepared.absolutePath);
+  });
+}

@@ -1,0 +1,39 @@
+import type { RunStatus } from '../../engine/reporting/run-status.ts';
+import type { ClockStep } from '../../ledger/limits/clock.ts';
+import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
+import { notificationLines } from '../../report/notifications.ts';
+import { printable } from '../../report/printable.ts';
+import { formatRunSummary } from '../../report/run/run-summary.ts';
+import type { Screen } from '../../report/screen.ts';
+import { formatTime, screenZone } from '../../report/time.ts';
+import { settlingText, waitLines } from '../../report/wait-words.ts';
+import { type ExitCode, exitCodeOfRequests } from '../exit-codes.ts';
+
+/** What `volley status` prints. */
+export function statusLines(status: RunStatus, screen: Screen): string[] {
+  const { run, reason, phase, waitsFor, clockStep, unappliedReports } = status;
+  return [
+    formatRunSummary(status, screen),
+    ...(reason ? [`  because     ${printable(reason)}`] : []),
+    ...(phase === 'settling doubts' ? [`  phase       ${phase}: ${settlingText}`] : []),
+    ...waitLines(waitsFor, run, screenZone(screen)),
+    ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
+    ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
+      (what) => `  reports     ${what}`,
+    ),
+    ...notificationLines(status.notifications),
+  ];
+}
+
+/** Equals the exit code of the command that sends the run. */
+export function exitCodeOf({ state, requests }: RunStatus): ExitCode {
+  return state === 'paused' || state === 'cancelled' ? 4 : exitCodeOfRequests(requests);
+}
+
+function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
+  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${zonedTime(at, screen)}; rate limits still hold, but times before and after cannot be compared`;
+}
+
+function zonedTime(time: Date, screen: Screen): string {
+  return `${formatTime(screen, time)} ${screenZone(screen)}`;
+}

@@ -1,0 +1,26 @@
+import { requireSummary } from '../../engine/runs/find-run.ts';
+import { type pause, waitUntilIdle } from '../../engine/runs/stop-run.ts';
+import { formatRunSummary } from '../../report/run/run-summary.ts';
+import { type Shell, withLedger } from '../shell.ts';
+import { chooseRun } from './choose-run.ts';
+
+type StopOptions = { readonly reason: string; readonly json?: true };
+
+/** Stops a run in all processes, and waits for the record of its requests in flight. */
+export async function stopAndPrint(
+  shell: Shell,
+  name: string,
+  { reason, json }: StopOptions,
+  stop: typeof pause,
+): Promise<void> {
+  await withLedger(shell, async (context) => {
+    const run = await chooseRun(shell, context, name);
+    await stop(context, run, reason);
+    shell.endOnStop(
+      'The run is stopped. The processes that send it can still be recording requests in flight (volley status).',
+    );
+    await waitUntilIdle(context, run, shell.stop);
+    const summary = await requireSummary(context, run);
+    shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
+  });
+}

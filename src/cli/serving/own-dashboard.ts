@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createOneTimeLink } from '../../dashboard/base/one-time-link.ts';
+import type { DashboardOptions } from '../../dashboard/base/tools.ts';
+import { openRenewedToken } from '../../engine/access/tokens.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { Defer } from '../../platform/close-after.ts';
+import { loggableReason } from '../../platform/database-failures.ts';
+import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
+import { runAtExit } from '../../platform/run-at-exit.ts';
+import { html } from '../../report/html/html.ts';
+import { startApi } from '../../server/api/api.ts';
+import type { Shell } from '../shell.ts';
+import { openPages } from './open-api.ts';
+
+type OwnDashboard = Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger'> & {
+  /** 0: any free port. */
+  readonly port: number;
+};
+
+const host = '127.0.0.1';
+
+/**
+ * Shows the dashboard to the person who types the command.
+ *
+ * @returns an address that signs the person in, once
+ */
+export async function showOwnDashboard(
+  shell: Shell,
+  context: EngineContext,
+  { port, ...tools }: OwnDashboard,
+  defer: Defer,
+): Promise<string> {
+  const name = `dashboard-${context.randomBytes(6).toString('hex')}`;
+  const token = await openRenewedToken(context, {
+    name,
+    owner: context.actor.name,
+    scope: 'admin',
+    accounts: null,
+  });
+  defer(() =>
+    token
+      .revoke()
+      .catch((error: unknown) =>
+        shell.note(
+          `The token ${name} was not revoked, and expires within two minutes: ${loggableReason(error)}`,
+        ),
+      ),
+  );
+  const link = createOneTimeLink(context, name);
+  const ownName = context.randomBytes(16).toString('hex');
+  const pages = await openPages(shell, context, { host, name: ownName, ...tools, link });
+  const { url, close } = await startApi(context, { host, port, api: undefined, addPages: pages.add });
+  defer(() => close());
+  return `${pages.addressAt(url)}${link.path}`;
+}
+
+export const signInText = 'This address signs you in, once and within ten minutes:';
+export const openPagesText = 'Open pages are answered.';
+
+/**
+ * Opens the browser with a page that only this user can read, because others can read the arguments of a program.
+ *
+ * @param onFailure when there is no browser to open
+ */
+export function openInBrowser(address: string, onFailure: () => void, defer: Defer): void {
+  removeLeftFolders('volley-dashboard');
+  const folder = makeProcessFolder('volley-dashboard');
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const keep = runAtExit(remove);
+  defer(async () => {
+    keep();
+    remove();
+  });
+  const file = join(folder, 'open.html');
+  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Volley</title><meta http-equiv="refresh" content="0; url=${address}"></head><body><p><a href="${address}">To the dashboard</a></p></body></html>`;
+  writeFileSync(file, page.text, { mode: 0o600, flag: 'wx' });
+  const opener = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [file], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  opener.once('error', onFailure);
+  opener.once('exit', (code) => code !== 0 && onFailure());
+  opener.unref();
+}

@@ -1,0 +1,92 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { startByKey } from '../../../engine/access/start-by-key.ts';
+import { loadAccount } from '../../../engine/load-definition.ts';
+import { findCommand } from '../../../engine/notify/find-command.ts';
+import { defaultInterval, watchSchedules } from '../../../engine/schedule/watch-schedules.ts';
+import { openLogger } from '../../../platform/logger.ts';
+import { currentUser } from '../../current-user.ts';
+import { openContextAt } from '../../open-context.ts';
+import {
+  type Answer,
+  type FromPlanner,
+  type PlannerData,
+  type Question,
+  type ToPlanner,
+  toFailure,
+} from './messages.ts';
+
+const data: PlannerData = workerData;
+const port = parentPort;
+if (!port) throw new Error('this module must run in a worker thread');
+
+const { environment, workingFolder, envFiles } = data;
+const settings = { environment, workingFolder, envFiles };
+const scheduleSource = {
+  folder: data.campaigns,
+  settings,
+  accountNamed: (name: string) => loadAccount(name, settings),
+};
+const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
+const stopping = new AbortController();
+const opener = {
+  user: currentUser(settings.environment),
+  settings,
+  now: () => new Date(),
+  note: (what: string) => logger.warn(what),
+};
+const context = await openContextAt(opener, data, { access: 'migrate' });
+const openQuestions = new Set<Promise<void>>();
+
+async function answer(question: Question): Promise<Answer> {
+  switch (question.kind) {
+    case 'start run': {
+      const { kind, request, actor } = question;
+      const end = await startByKey({ ...context, actor }, scheduleSource, request, (file) =>
+        logger.warn(file, 'contact file not moved; it is not read again'),
+      );
+      return { kind, end };
+    }
+    case 'find command': {
+      const { kind, file, command, allowed } = question;
+      return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
+    }
+    case 'keep schedules':
+      await watchSchedules(context, scheduleSource, {
+        every: defaultInterval,
+        logger,
+        stop: stopping.signal,
+      });
+      return { kind: question.kind };
+  }
+}
+
+async function answerAndSend(id: number, question: Question): Promise<void> {
+  const said = await answer(question).then(
+    (given): FromPlanner => ({ kind: 'answer', id, answer: given }),
+    (error: unknown): FromPlanner => ({ kind: 'failure', id, failure: toFailure(error) }),
+  );
+  port?.postMessage(said);
+}
+
+async function end(): Promise<void> {
+  stopping.abort();
+  await Promise.all(openQuestions);
+  await context.ledger.close();
+  // An open port would keep the thread running.
+  port?.close();
+}
+
+port.on('message', (message: ToPlanner) => {
+  switch (message.kind) {
+    case 'stop schedules':
+      return stopping.abort();
+    case 'end':
+      return void end();
+    case 'ask': {
+      const answering = answerAndSend(message.id, message.question).finally(() =>
+        openQuestions.delete(answering),
+      );
+      openQuestions.add(answering);
+    }
+  }
+});

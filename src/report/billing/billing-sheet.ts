@@ -1,0 +1,160 @@
+import type { RunKind } from '../../domain/runs.ts';
+import type { Closing } from '../../ledger/billing/close.ts';
+import type { BillingFigures } from '../../ledger/billing/figures.ts';
+import type {
+  BillingDimension,
+  BillingLine,
+  BillingQuery,
+  BillingReport,
+  BillingTotal,
+} from '../../ledger/billing/report.ts';
+import { type Column, textColumn } from '../column.ts';
+import type { Sheet } from '../formats/sheet.ts';
+import { formatLocal } from '../time.ts';
+import { createBillingCharts } from './billing-charts.ts';
+import { formatPayer, formatPeriod } from './billing-words.ts';
+
+export type BillingSheetLine = BillingFigures & {
+  readonly values: readonly (string | null)[];
+  readonly kind: RunKind;
+  readonly currency: string | null;
+  readonly correctionOf: string | null;
+};
+
+/** Names of the interface's dimensions stay as they are. */
+const titles: Readonly<Record<BillingDimension, string>> = {
+  SubAccount: 'SubAccount',
+  Department: 'Department',
+  ChargeCode: 'ChargeCode',
+  account: 'Account',
+  campaign: 'Campaign',
+  channel: 'Channel',
+  run: 'Run',
+  day: 'Day',
+  month: 'Month',
+};
+
+type Figure = {
+  readonly key: keyof BillingFigures;
+  readonly title: string;
+  readonly kind: 'integer' | 'decimal';
+  /** Shown even when zero. */
+  readonly always?: true;
+  readonly minor?: number;
+};
+
+const figures: readonly Figure[] = [
+  { key: 'requests', title: 'Requests', kind: 'integer', always: true, minor: 4 },
+  { key: 'recipients', title: 'Recipients', kind: 'integer', always: true },
+  { key: 'accepted', title: 'Accepted', kind: 'integer', always: true, minor: 2 },
+  { key: 'failed', title: 'Failed', kind: 'integer' },
+  { key: 'unknown', title: 'Unknown', kind: 'integer', always: true },
+  { key: 'delivered', title: 'Delivered', kind: 'integer', always: true, minor: 1 },
+  { key: 'undelivered', title: 'Undelivered', kind: 'integer', always: true, minor: 3 },
+  { key: 'reportedUnsent', title: 'Reported, not sent', kind: 'integer' },
+  { key: 'notYetReported', title: 'Not yet reported', kind: 'integer', always: true },
+  { key: 'smsParts', title: 'SMS parts', kind: 'decimal', minor: 7 },
+  { key: 'expectedSmsParts', title: 'SMS parts expected', kind: 'decimal', minor: 8 },
+  { key: 'faxPages', title: 'Fax pages', kind: 'decimal', minor: 7 },
+  { key: 'voiceSeconds', title: 'Voice seconds', kind: 'decimal', minor: 7 },
+  { key: 'emails', title: 'E-mails', kind: 'decimal', minor: 7 },
+  { key: 'price', title: 'Price', kind: 'decimal', always: true },
+  { key: 'estimated', title: 'Estimated', kind: 'decimal', minor: 3 },
+  { key: 'estimatedTax', title: 'Estimated tax', kind: 'decimal', minor: 9 },
+  { key: 'difference', title: 'Difference', kind: 'decimal', minor: 5 },
+  { key: 'unrated', title: 'Unrated', kind: 'integer' },
+];
+
+export function billingSheet(
+  query: BillingQuery,
+  report: {
+    readonly lines: AsyncIterable<readonly BillingLine[]>;
+    readonly totals: () => readonly BillingTotal[];
+    readonly charts?: Sheet<BillingSheetLine>['charts'];
+    /** Set when its figures no longer change. */
+    readonly closing?: Closing | undefined;
+    /** The totals, known before the lines. */
+    readonly expected: readonly BillingTotal[];
+  },
+  asOf: Date,
+): Sheet<BillingSheetLine> {
+  const { by } = query;
+  const dimensions = by.map((dimension, index) =>
+    textColumn<BillingSheetLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
+  );
+  const measures = figures.map(
+    ({ key, title, kind, always, minor }): Column<BillingSheetLine> => ({
+      key,
+      title,
+      kind,
+      value: (line) => line[key],
+      minor,
+      blank: !always && report.expected.every((total) => Number(total[key]) === 0),
+    }),
+  );
+  async function* named(): AsyncGenerator<readonly BillingSheetLine[], void, undefined> {
+    for await (const lines of report.lines)
+      yield lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
+  }
+  return {
+    title: 'Billing',
+    subtitle: [...formatQuery(query), ...formatClosing(report.closing, query.timeZone)],
+    asOf,
+    columns: [
+      ...dimensions,
+      textColumn('kind', 'Kind', {
+        blank: report.expected.every(({ kind }) => kind === 'ordinary'),
+      }),
+      textColumn('correctionOf', 'Correction of', {
+        blank: !report.expected.some(({ corrections }) => corrections),
+      }),
+      ...measures,
+      textColumn('currency', 'Currency', {
+        blank: report.expected.every(({ currency }) => currency === null),
+      }),
+    ],
+    rows: named(),
+    totals: () =>
+      report.totals().map((total) => ({
+        ...total,
+        values: by.map((_, index) => (index === 0 ? totalTitles[total.kind] : null)),
+        correctionOf: null,
+      })),
+    ...(report.charts ? { charts: report.charts } : {}),
+  };
+}
+
+const totalTitles: Readonly<Record<RunKind, string>> = { ordinary: 'Total', test: 'Total of tests' };
+
+function formatClosing(closing: Closing | undefined, timeZone: string): string[] {
+  return closing
+    ? [`closed ${formatLocal(closing.closedAt, timeZone)} ${timeZone} by ${closing.closedBy}`]
+    : [];
+}
+
+function formatQuery(query: BillingQuery): string[] {
+  const { by, filter } = query;
+  const filters = Object.entries(filter).map(
+    ([dimension, values]) => `${dimension}: ${values.map(formatPayer).join(', ')}`,
+  );
+  return [formatPeriod('sent', query), `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
+}
+
+type Streamed = {
+  readonly lines: AsyncIterable<readonly BillingLine[]>;
+  /** Known after the last line. */
+  readonly totals: () => readonly BillingTotal[];
+  readonly closing: Closing | undefined;
+  readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
+};
+
+/** @param asOf replaced by the closing's time when the period is closed */
+export async function createBillingReport(
+  query: BillingQuery,
+  { lines, totals, closing, regroup }: Streamed,
+  asOf: Date,
+): Promise<Sheet<BillingSheetLine>> {
+  const { totals: expected } = await regroup([]);
+  const charts = () => createBillingCharts(expected, regroup);
+  return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
+}
