@@ -14,7 +14,7 @@ export const everySession: SessionSettings = { jit: 'off' };
  * empty tables, which would scan large ones, so these settings leave only plans by keys. A statement that needs a
  * disabled one would cost 10^10; `test/ledger/hot-plans.test.ts` rules that out.
  */
-export const keyedPlans: SessionSettings = {
+const keyedPlans: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_mergejoin: 'off',

@@ -32,22 +32,19 @@ async function fold(
   await client.query({ name: 'fold-run-answers', text: foldAnswers, values: [runs, few.answers] });
 }
 
-/**
- * SQL of WITH clauses that end with `taken`: the rows of those of the runs $1 that have more than $2 new ones, deleted.
- * Runs that another transaction folds are left out.
- */
-const takenFrom = (table: 'run_counts' | 'run_answers'): string => `many AS (
+/** SQL: those of the runs $1 that have more than $2 new rows, without runs that another transaction folds. */
+const withMany = (table: 'run_counts' | 'run_answers'): string => `
     SELECT run_id
     FROM ${table}
     WHERE run_id = ANY ($1) AND NOT folded
     GROUP BY run_id
-    HAVING count(*) > $2 AND pg_try_advisory_xact_lock(${foldLock}, hashtext(run_id))
-  ), taken AS (
-    DELETE FROM ${table} t USING many WHERE t.run_id = many.run_id RETURNING t.*
-  )`;
+    HAVING count(*) > $2 AND pg_try_advisory_xact_lock(${foldLock}, hashtext(run_id))`;
 
 const foldCounts = `
-  WITH ${takenFrom('run_counts')}, summed AS (
+  WITH many AS (${withMany('run_counts')}
+  ), taken AS (
+    DELETE FROM run_counts t USING many WHERE t.run_id = many.run_id RETURNING t.*
+  ), summed AS (
     SELECT run_id, counted, group_id, words, sum(requests) AS requests, sum(recipients) AS recipients,
            row_number() OVER (PARTITION BY run_id, counted ORDER BY sum(requests) DESC, sum(recipients) DESC, group_id) AS place
     FROM taken
@@ -68,7 +65,10 @@ const foldCounts = `
 `;
 
 const foldAnswers = `
-  WITH ${takenFrom('run_answers')}, lasted AS (
+  WITH many AS (${withMany('run_answers')}
+  ), taken AS (
+    DELETE FROM run_answers t USING many WHERE t.run_id = many.run_id RETURNING t.*
+  ), lasted AS (
     SELECT run_id, answer_interval(max(ended_at) - min(ended_at)) AS step FROM taken GROUP BY run_id
   )
   INSERT INTO run_answers AS a (run_id, ended_at, verdict, http_status, took, attempts, folded)

@@ -149,7 +149,7 @@ const optOutColumns = batchOf<OptOut>({
  *
  * @param shared accounts that use the suppressions of another
  */
-export async function suppressOptOuts(
+async function suppressOptOuts(
   client: Transaction,
   optOuts: readonly OptOut[],
   shared: readonly AccountShare[],

@@ -146,7 +146,7 @@ async function sumBillingByTariff(client: Transaction): Promise<CostTotal[]> {
  *
  * @returns what was removed
  */
-export async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLimit> {
+async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLimit> {
   const { rows } = await client.query<BeyondLimit>(
     `
     WITH cut AS MATERIALIZED (

@@ -168,7 +168,7 @@ export class StagedEnvelopes {
 }
 
 /** Columns in COPY's text format. Most envelopes have only fields. */
-export const envelopeColumns =
+const envelopeColumns =
   'envelope, maybe_repeated, sub_account, department, charge_code, zones, fields, other_fields' as const;
 
 function formatEnvelope({ fields, keypads, files, audio }: Envelope, zones: string): string {
