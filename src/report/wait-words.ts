@@ -66,9 +66,9 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
   }
 }
 
-export const nextRequestAt = 'The next request is sent at';
+const nextRequestAt = 'The next request is sent at';
 
-export const holdText = (reason: string): string => asSentence(`The ledger is on hold: ${reason}`);
+const holdText = (reason: string): string => asSentence(`The ledger is on hold: ${reason}`);
 
 export const holdNext = 'Nothing is claimed until an administrator runs `volley db restored`.';
 

@@ -129,7 +129,7 @@ describe('volley billing close', () => {
     const zone = ['--time-zone', 'Pacific/Auckland'];
     const closed = await run('billing', 'close', '2026-09', ...zone, '--by', 'ann');
     expect(closed).toMatchObject({ code: 0, stderr: '' });
-    expect(closed.stdout).toContain('2026-09 is closed: requests sent from 2026-08-31 12:00:00');
+    expect(closed.stdout).toContain('2026-09 is closed: requests sent from 2026-09-01 00:00:00');
     const month = ['--from', '2026-09', '--to', '2026-10', ...zone];
     const formats = ['csv', 'json', 'html', 'xlsx'];
     const read = () =>

@@ -7,7 +7,7 @@ import { groupThousands, share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { erasedWords } from '../../report/purge-hold.ts';
 import { formatSeconds } from '../../report/time.ts';
-import { waitWords } from '../../report/wait-words.ts';
+import { settlingText, waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { nothingToSend, progressBar, section, unappliedBanner, withCode } from '../parts/parts.ts';
@@ -35,7 +35,7 @@ function statePart({ head, waits, progress }: LiveRun, { zone }: Viewer): Html {
   const words = waits.map((wait) => waitWords(wait, zone));
   return html`<section class="state" id="state" role="status" aria-label="State of the run">
 <p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
-${settling && html` Everything is sent; requests in doubt are being settled.`}
+${settling && ` ${settlingText}`}
 ${head.purgedAt && ` ${asSentence(erasedWords.run)}`}</p>
 ${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${withCode(next)}</li>`)}</ul>`}
 </section>`;
