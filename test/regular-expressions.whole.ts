@@ -77,7 +77,7 @@ test('every file that puts an expression together was looked at: each is anchore
     'src/engine/access/sessions.ts',
     'src/engine/access/tokens.ts',
     'src/engine/plan/sms-parts.ts',
-    'src/engine/plan/sms-replacements.ts',
+    'src/engine/plan/sms-rewriting.ts',
     'src/ledger/copy.ts',
     'src/platform/fast-phone-numbers.ts',
     'src/platform/mask-addresses.ts',

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { personPattern } from '../domain/access.ts';
-import { isDayOrTime } from '../domain/scalar-text.ts';
+import { durationUnits, isDayOrTime } from '../domain/scalar-text.ts';
 import { notInListError } from './usage-errors.ts';
 
 /** Readers of the values of options and arguments. They throw InvalidArgumentError, which says what is expected. */
@@ -42,12 +42,11 @@ export function parsePerson(text: string): string {
   throw new InvalidArgumentError('expected the name of a person, of at most 200 printable characters.');
 }
 
-const durations: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Reads a time before now: `15m`, a time in UTC, or a day, which begins at midnight in UTC. */
 export function parsePast(text: string): (now: Date) => Date {
-  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (number !== undefined) return (now) => new Date(now.getTime() - Number(number) * (durations[unit] ?? 0));
+  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const [, size] = Object.entries(durationUnits).find(([name]) => name === unit) ?? [];
+  if (size !== undefined) return (now) => new Date(now.getTime() - Number(number) * size);
   if (isDayOrTime(text)) return () => new Date(text);
   throw new InvalidArgumentError(
     'expected a time before now, such as 15m, or a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z.',

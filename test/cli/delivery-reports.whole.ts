@@ -134,7 +134,7 @@ describe('delivery reports of a run', () => {
     expect((await call('delivery-reports', 'replay', '--all', '--account', 'sandbox')).stdout).toBe(
       '6 delivery reports replayed.\n',
     );
-    expect((await call('delivery-reports', 'replay', '--all', '--since', '2999-01-01')).stdout).toBe(
+    expect((await call('delivery-reports', 'replay', '--all', '--since', '2199-01-01')).stdout).toBe(
       '0 delivery reports replayed.\n',
     );
     expect((await call('report', 'run', run, '--json')).stdout).toBe(before);
