@@ -6,8 +6,17 @@ import { limitTexts } from './lists/limits.ts';
 import { printable } from './printable.ts';
 import { formatLocal } from './time.ts';
 
-/** A wait in one sentence, and what to do about it, with commands between backticks. */
-type WaitWords = { readonly what: string; readonly next: string };
+/** All that is said of a wait. */
+type WaitWords = {
+  /** A sentence. */
+  readonly what: string;
+  /** What to do about it, with commands between backticks. */
+  readonly next: string;
+  /** Beside the state of a run in a list; null if the state says it. */
+  readonly short: string | null;
+  /** The command by which a person ends the wait; null if none does. A page has a button for it. */
+  readonly command: string | null;
+};
 
 /** Says what a run waits for, on terminals, pages and in e-mails. @param zone IANA name, of the times */
 export function waitWords(wait: RunWait, zone: string): WaitWords {
@@ -17,51 +26,71 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
       return {
         what: `It ${wait.reason === null ? 'waits for approval' : formatReason(wait.reason)}.`,
         next: 'Look at the plan, then approve the run or cancel it. The person who planned it cannot approve it.',
+        short: null,
+        command: 'volley approve',
       };
     case 'start':
       return {
         what: 'It is planned and not sent yet.',
         next: 'A worker starts it, or you resume it.',
+        short: null,
+        command: 'volley resume',
       };
     case 'resume':
       return {
         what: asSentence(`It is paused${wait.reason === null ? '' : `: ${formatReason(wait.reason)}`}`),
         next: 'When the cause is fixed, resume it. Nothing is sent before.',
+        short: null,
+        command: 'volley resume',
       };
     case 'ledger on hold':
       return {
         what: holdText(formatReason(wait.reason)),
         next: holdNext,
+        short: 'the ledger is on hold',
+        command: null,
       };
     case 'service':
       return {
         what: asSentence(`The service has refused everything since ${at(wait.since)}: ${wait.words}`),
         next: `${nextRequestAt} ${at(wait.retryAt)}. The run continues by itself.`,
+        short: 'the service refuses',
+        command: null,
       };
     case 'window':
       return {
         what: 'Its window is closed.',
         next: `It opens at ${at(wait.opensAt)}, and the run continues.`,
+        short: 'its window is closed',
+        command: null,
       };
     case 'urgent run':
       return {
         what: `A more urgent run of its account goes first: ${wait.run}.`,
         next: 'The run continues by itself when that run is sent.',
+        short: 'a more urgent run goes first',
+        command: null,
       };
     case 'worker':
       return {
         what: 'No worker sends it.',
         next: 'Start one that has its account with `volley serve` or `volley worker`, or look at the health of the workers.',
+        short: 'no worker sends it',
+        command: 'volley resume',
       };
     case 'rate':
       return {
         what: 'The rate of its account limits it.',
         next: `It may send ${rateText(wait.limits)}. \`volley account limits\` changes that while the run is sent.`,
+        short: 'at its rate',
+        command: null,
       };
     case 'doubts':
       return {
         what: `${inDoubtText(wait.requests)}: the service may or may not have ${wait.requests === 1 ? 'it' : 'them'}.`,
         next: 'Ask the service, or decide from what you know.',
+        short: null,
+        command: 'volley resolve',
       };
   }
 }
@@ -85,20 +114,6 @@ export function rateText(limits: RateLimits): string {
   return texts.length === 0 ? '' : `${texts.join(' and ')} a second`;
 }
 
-const commands: Readonly<Partial<Record<RunWait['kind'], string>>> = {
-  approval: 'volley approve',
-  start: 'volley resume',
-  resume: 'volley resume',
-  worker: 'volley resume',
-  doubts: 'volley resolve',
-};
-
-/** The command by which a person ends the wait, if there is one. A page has a button for it. */
-function waitCommand({ kind }: RunWait, run: string): string | undefined {
-  const command = commands[kind];
-  return command && `${command} ${run}`;
-}
-
 /**
  * What a run waits for, below its summary and the reason of its state: these have doubts and that reason already.
  *
@@ -108,24 +123,14 @@ export function waitLines(waits: readonly RunWait[], run: string, zone: string):
   return waits
     .filter(({ kind }) => kind !== 'doubts')
     .map((wait) => {
-      const { what, next } = waitWords(wait, zone);
-      const command = waitCommand(wait, run);
+      const { what, next, command } = waitWords(wait, zone);
       const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
-      const words = `${isSaid ? '' : `${what} `}${next}${command ? ` \`${command}\` does it.` : ''}`;
+      const words = `${isSaid ? '' : `${what} `}${next}${command === null ? '' : ` \`${command} ${run}\` does it.`}`;
       return `  waits       ${printable(words)}`;
     });
 }
 
-const shortWords: Readonly<Partial<Record<RunWait['kind'], string>>> = {
-  'ledger on hold': 'the ledger is on hold',
-  service: 'the service refuses',
-  window: 'its window is closed',
-  'urgent run': 'a more urgent run goes first',
-  worker: 'no worker sends it',
-  rate: 'at its rate',
-};
-
 /** Says beside the state of a run in a list what it waits for, unless a person ends the wait. */
-export function shortWait(waits: readonly RunWait[]): string | undefined {
-  return waits.map(({ kind }) => shortWords[kind]).find((words) => words !== undefined);
+export function shortWait(waits: readonly RunWait[]): string | null {
+  return waits.map((wait) => waitWords(wait, 'UTC').short).find((words) => words !== null) ?? null;
 }

@@ -59,7 +59,7 @@ function runTable(asked: Asked, runs: readonly RunLine[], viewer: Viewer): Html 
     [...runColumns, ...runFigureColumns],
     { key: 'run', cell: nameCell },
     // Why a run is paused stands above the list.
-    { key: 'state', note: ({ waits }) => shortWait(waits) ?? null },
+    { key: 'state', note: ({ waits }) => shortWait(waits) },
     { key: 'sent', cell: sentCell },
     'notAccepted',
     'inDoubt',
@@ -135,19 +135,35 @@ ${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
 }
 
 /** What the person may do about the wait. */
-function linksFor({ kind }: RunWait, run: string, { mayRun, mayApprove, mayAdmin }: Viewer): PageLink[] {
+function linksFor({ kind }: RunWait, run: string, viewer: Viewer): PageLink[] {
+  return offeredLinks(kind, run, viewer).filter((link) => link !== false);
+}
+
+function offeredLinks(
+  kind: RunWait['kind'],
+  run: string,
+  { mayRun, mayApprove, mayAdmin }: Viewer,
+): (PageLink | false)[] {
   const cancel = mayRun && runActionLink(run, 'cancel');
-  const offered: (PageLink | false)[] =
-    kind === 'approval'
-      ? [
-          { href: runPath(run, 'plan'), text: 'Look at the plan' },
-          mayApprove && runActionLink(run, 'approve'),
-          cancel,
-        ]
-      : kind === 'resume'
-        ? [mayRun && runActionLink(run, 'resume'), cancel]
-        : kind === 'doubts'
-          ? [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }]
-          : [];
-  return offered.filter((link) => link !== false);
+  switch (kind) {
+    case 'approval':
+      return [
+        { href: runPath(run, 'plan'), text: 'Look at the plan' },
+        mayApprove && runActionLink(run, 'approve'),
+        cancel,
+      ];
+    case 'resume':
+      return [mayRun && runActionLink(run, 'resume'), cancel];
+    case 'doubts':
+      return [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }];
+    // No page ends these.
+    case 'ledger on hold':
+    case 'start':
+    case 'service':
+    case 'window':
+    case 'urgent run':
+    case 'worker':
+    case 'rate':
+      return [];
+  }
 }

@@ -33,7 +33,7 @@ export const runColumns: Columns<RunOfList> = [
   textColumn('channel', 'Channel', { values: channels, minor: 1 }),
   stateColumn('state', 'State', ({ state }) => state, {
     values: runStates,
-    note: (run) => reasonOf(run) ?? shortWait(run.waits ?? []) ?? null,
+    note: (run) => reasonOf(run) ?? shortWait(run.waits ?? []),
   }),
   wordsColumn('reason', 'Reason', reasonOf, {
     only: ['json'],

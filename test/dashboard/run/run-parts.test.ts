@@ -205,18 +205,32 @@ test('each result has a chart of its own over the same time, and all results are
   ]);
 });
 
-test('each wait says what it is for, and what follows', () => {
-  const at = new Date('2026-09-26T13:00:00Z');
-  const service = { kind: 'service', since: at, retryAt: at, words: 'HTTP 503' } as const;
-  expect(waitWords(service, 'UTC').what).toBe(
-    'The service has refused everything since 2026-09-26 13:00:00 UTC: HTTP 503.',
-  );
-  expect(waitWords({ kind: 'window', opensAt: at }, 'Pacific/Auckland').next).toContain(
-    '2026-09-27 01:00:00 Pacific/Auckland',
-  );
-  const limits = { requestsPerSecond: 50, recipientsPerSecond: null };
-  expect(waitWords({ kind: 'rate', limits }, 'UTC').next).toContain('50 requests a second');
-  expect(waitWords({ kind: 'doubts', requests: 1 }, 'UTC').what).toContain('1 request is in doubt');
+const at = new Date('2026-09-26T13:00:00Z');
+const limits = { requestsPerSecond: 50, recipientsPerSecond: null };
+
+/** Each kind of wait, and a part of what is said of it. */
+const waits: { readonly [Kind in RunWait['kind']]: readonly [Extract<RunWait, { kind: Kind }>, string] } = {
+  approval: [{ kind: 'approval', reason: null }, 'It waits for approval.'],
+  start: [{ kind: 'start' }, 'A worker starts it, or you resume it.'],
+  resume: [{ kind: 'resume', reason: 'wrong text' }, 'It is paused: wrong text.'],
+  'ledger on hold': [
+    { kind: 'ledger on hold', reason: { kind: 'being_restored', words: 'disk lost' } },
+    'The ledger is on hold: An operator is handling a restored ledger: disk lost.',
+  ],
+  service: [
+    { kind: 'service', since: at, retryAt: at, words: 'HTTP 503' },
+    'The service has refused everything since 2026-09-27 01:00:00 Pacific/Auckland: HTTP 503.',
+  ],
+  window: [{ kind: 'window', opensAt: at }, 'It opens at 2026-09-27 01:00:00 Pacific/Auckland'],
+  'urgent run': [{ kind: 'urgent run', run: '1-a' }, 'A more urgent run of its account goes first: 1-a.'],
+  worker: [{ kind: 'worker' }, 'No worker sends it.'],
+  rate: [{ kind: 'rate', limits }, '50 requests a second'],
+  doubts: [{ kind: 'doubts', requests: 1 }, '1 request is in doubt'],
+};
+
+test.each(Object.values(waits))('$0.kind: a wait says what it is for, and what follows', (wait, part) => {
+  const { what, next } = waitWords(wait, 'Pacific/Auckland');
+  expect(`${what} ${next}`).toContain(part);
 });
 
 test('a long text is cut, never within a character', () => {
