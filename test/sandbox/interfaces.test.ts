@@ -190,6 +190,7 @@ describe('requests without a message', () => {
     ],
     ['elements in elements', `<root><MessageData><Message>${deep(10_000)}</Message></MessageData></root>`],
     ['names of a prototype', '<root><__proto__><MessageData/></__proto__><constructor/></root>'],
+    ['names of a prototype in JSON', '{"__proto__":{"MessageData":{}},"constructor":{}}'],
     ['two documents', '<a/><b/>'],
     ['bytes that are no text', '\0\u0001<\ufffd'],
     ['JSON', '{"MessageData":"x"}'],

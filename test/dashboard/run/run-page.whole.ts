@@ -304,8 +304,10 @@ test('hostile texts of the service and of contact files are text, on pages that 
     const foreign = page.locator('main script, main img, [onerror], [onmouseover]');
     expect(await foreign.count(), path).toBe(0);
   }
+  await page.setViewportSize({ width: 1_280, height: 900 });
   for (const table of ['Requests that were not accepted', 'Undelivered']) {
     await page.goto(`${scene.url}/runs/${run}`);
+    await expectAccessible(page);
     const words = page.getByRole('region', { name: table }).getByRole('link', { name: '<script>' });
     await words.click();
     await page.getByRole('cell', { name: 'six.csv' }).first().waitFor();
