@@ -44,7 +44,7 @@ export async function findRun(knex: Knex, run: string): Promise<Run | undefined>
   const found: Stored<Run, 'stateReason'> | undefined = await knex('runs')
     .where({ run_id: run })
     .first({ ...columns, definition: 'definition' });
-  return found && { ...found, stateReason: runReason(found.stateReason) };
+  return found && decoded(found);
 }
 
 export type RunFilter = {
@@ -83,7 +83,14 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   if (plannedBefore) newest.where('created_at', '<', plannedBefore);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
   const rows: Stored<ListedRun, 'stateReason'>[] = await newest.limit(limit);
-  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+  return rows.map(decoded);
+}
+
+/** Decodes the columns of a run that are stored in another form. */
+function decoded<Row extends { readonly stateReason: unknown }>(
+  row: Row,
+): Omit<Row, 'stateReason'> & Pick<ListedRun, 'stateReason'> {
+  return { ...row, stateReason: runReason(row.stateReason) };
 }
 
 /** SQL: the columns of a `ListedRun`. */
@@ -111,7 +118,7 @@ export async function listLastRuns(
     `,
     [campaigns, accounts],
   );
-  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+  return rows.map(decoded);
 }
 
 /**
@@ -133,7 +140,7 @@ export async function listRunsBeginning(
     `,
     [text, limit],
   );
-  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+  return rows.map(decoded);
 }
 
 /** What a list of runs shows of one, besides its progress. Money is exact decimals, as text. */
@@ -209,5 +216,5 @@ export async function listUnfinishedRuns(client: Connection, campaign?: string):
     `,
     [campaign ?? null],
   );
-  return rows.map((row) => ({ ...row, stateReason: runReason(row.stateReason) }));
+  return rows.map(decoded);
 }
