@@ -116,7 +116,7 @@ function runsText({ running, paused, planned }: NonNullable<LiveAccount['work']>
   return parts.filter((part) => part !== false).join(', ');
 }
 
-/** What a person reads who asks for another. */
+/** The answer to a person who opens the page of an unknown account. */
 export const noSuchAccount = 'There is no such account. The page of accounts lists all.';
 
 /** An account, and what it sent last. */

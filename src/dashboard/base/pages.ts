@@ -38,7 +38,7 @@ export function addPage(
   });
 }
 
-/** @param view undefined for a person who has not signed in */
+/** @param view the person's; undefined before the person has signed in */
 export async function sendPage(
   reply: FastifyReply,
   view: View | undefined,
