@@ -2,19 +2,17 @@ import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/engine/access/tokens.ts';
 import { signIn } from '../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { type StartedInProcess, startInProcess, startVolley } from '../support/volley.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let workspace: Workspace;
 beforeAll(async () => {
-  opened = await openTestLedger();
   workspace = await makeWorkspace({ 'campaigns/.keep': '' });
 });
 afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
-  await opened.close();
 });
 
 const environment = () => ({

@@ -1,16 +1,12 @@
 import diagnostics from 'node:diagnostics_channel';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, contactsCsv, makeWorkspace, smsCampaignYaml } from '../support/workspace.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const notify = `notify:
   - { on: [completed], command: ["true"] }

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { volleyInProcess as volley } from '../support/volley.ts';
 import {
   accountEnvironment,
@@ -11,11 +11,8 @@ import {
   smsCampaignYaml,
 } from '../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let cleanUp = new AsyncDisposableStack();
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
 beforeEach(() => {
   cleanUp = new AsyncDisposableStack();
 });
@@ -24,7 +21,6 @@ afterEach(async () => {
   // Blacklisted recipients were suppressed.
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });
-afterAll(() => opened.close());
 
 /** A finished run for which the service sends no delivery reports. */
 async function finishedRun(options: SandboxOptions = {}, accounts = withLookUp) {

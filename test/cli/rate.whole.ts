@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { expect, test } from 'vitest';
 import { sendAtRate } from '../support/rate.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { volleyInProcess } from '../support/volley.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 test('two processes together send no faster than the limits of the account', async () => {
   const { arrivals } = await sendAtRate(opened, { processes: 2, perSecond: 50, requests: 150 });

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRequestRows } from '../support/request-rows.ts';
 import { type SendPeer, type SendReply, sendPeer } from '../support/send-peer.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
 import {
   accountEnvironment,
@@ -13,14 +13,10 @@ import {
   type Workspace,
 } from '../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let workspace: Workspace;
 let service: SendPeer;
 let reply: SendReply;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   workspace = await makeWorkspace({
     'accounts.yaml': `${accountsYaml}${accountsYaml.replace('accounts:', '').replace('sandbox', 'other')}`,

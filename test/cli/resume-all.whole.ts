@@ -3,22 +3,21 @@ import type { RunReason } from '../../src/domain/reasons.ts';
 import { pauseRun } from '../../src/ledger/runs/stop.ts';
 import { openWorkerSession } from '../../src/ledger/slices/worker-session.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { type Ended, volleyInProcess } from '../support/volley.ts';
 import { accountEnvironment, accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let workspace: Workspace;
 let sandbox: Sandbox;
 beforeAll(async () => {
-  opened = await openTestLedger();
   workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml });
   sandbox = await startSandbox({});
 });
 afterAll(async () => {
   await sandbox.close();
   await workspace[Symbol.asyncDispose]();
-  await opened.close();
 });
 
 const volley = (...words: string[]): Promise<Ended> =>

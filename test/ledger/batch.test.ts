@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { batchOf } from '../../src/ledger/batch.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 type Row = {
   readonly name: string;

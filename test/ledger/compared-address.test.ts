@@ -1,14 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { comparedAddress, comparedServiceAddress } from '../../src/domain/compared-address.ts';
 import * as sql from '../../src/ledger/compared-address.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 test.each([
   ['Ann@Example.ORG', 'ann@example.org', 'ann@example.org'],

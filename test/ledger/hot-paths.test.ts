@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../support/ledger.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 import { type Claim, claimRequests, settleRequests } from '../support/requests.ts';
 import { acquireSliceOf } from '../support/slices.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 /** A run with requests of one recipient each, claimed by the test. */
 async function acquireRequests(count: number, words: readonly string[] = ['Hello']): Promise<SendingSlice> {

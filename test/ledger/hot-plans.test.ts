@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Settlement } from '../../src/ledger/requests/settle.ts';
 import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../support/requests.ts';
 import { acquireSliceOf } from '../support/slices.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
 /** Postgres plans claims and settlements once a connection, by keys only, at comparable costs. */
 
-let opened: TestLedger;
+const opened = testLedger();
 let slices: SendingSlice[];
 beforeAll(async () => {
-  opened = await openTestLedger();
   slices = [await acquireFive(), await acquireFive(), await acquireFive()];
   const suppressed = { channel: 'sms', address: '+61400000003', subAccount: '', reason: '' } as const;
   await addSuppressions(opened.ledger.pool, [{ ...suppressed, source: 'operator', createdAt: new Date() }]);
 });
-afterAll(() => opened.close());
 
 /** Five requests of one recipient each, claimed by the test; the second is suppressed later. */
 async function acquireFive(): Promise<SendingSlice> {

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ClaimMark } from '../../src/domain/claim-marks.ts';
 import { findMissingClaim } from '../../src/ledger/location/location.ts';
 import type { SendingSlice } from '../../src/ledger/slices/acquire.ts';
 import { returnSlice } from '../../src/ledger/slices/reclaim.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { backUpLedger } from '../support/ledger-backup.ts';
 import { claimRequests } from '../support/requests.ts';
 import { acquireSliceOf, claimFrom, planSlicedRun } from '../support/slices.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
 let slice: SendingSlice;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   run = await planSlicedRun(opened.ledger, 1, 20);
   slice = await acquireSliceOf(opened.ledger, run);

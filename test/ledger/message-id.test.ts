@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isMessageId, parseMessageId } from '../../src/ledger/message-id.ts';
 import { findRequestsByMessageId } from '../../src/ledger/requests/by-message-id.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const numbers = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 const keys = fc.uint8Array({ minLength: 16, maxLength: 32 }).map((bytes) => Buffer.from(bytes));

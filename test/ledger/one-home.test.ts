@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { expect, test } from 'vitest';
 import { countedTablesOf, readSqlTexts, writesOf } from '../support/sql-texts.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
 const texts = readSqlTexts();
 const writes = writesOf(texts);
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const writersOf = (table: string, column?: string): readonly string[] => [
   ...new Set(

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, test } from 'vitest';
+import { beforeAll, test } from 'vitest';
 import { scaled } from '../support/examples.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { waitAfterServerStart } from '../support/slices.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { expectPromisesKept } from './model/property.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 beforeAll(async () => {
-  opened = await openTestLedger();
   await waitAfterServerStart(opened.ledger);
 });
-afterAll(() => opened.close());
 
 /** `VOLLEY_MODEL_RUNS=500` sets any length. */
 const runs = Number(process.env['VOLLEY_MODEL_RUNS'] ?? scaled(8, 1_000));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
 import { deliveryReportStates, recipientOutcomes } from '../../src/domain/delivery-reports.ts';
 import { holdReasonKinds } from '../../src/domain/hold-reasons.ts';
@@ -13,13 +13,10 @@ import { rejectionKinds } from '../../src/domain/rejected-contacts.ts';
 import { requestStates, resolutions, runStates } from '../../src/domain/runs.ts';
 import { suppressionSources } from '../../src/domain/suppressions.ts';
 import { readClosedLists } from '../support/closed-lists.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../support/ledger.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 test.each([
   ['runs', 'channel', channels],

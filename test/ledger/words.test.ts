@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runPhases } from '../../src/domain/runs.ts';
 import { reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
 import { phrasesOf, readSqlTexts } from '../support/sql-texts.ts';
+import { testLedger } from '../support/test-ledger.ts';
 
 /**
  * TypeScript writes text for people; SQL has kinds and values (`src/domain/reasons.ts`). So no other SQL constant has
@@ -23,11 +23,7 @@ const allowedInFunctions: Readonly<Record<string, string>> = {
 
 const closedLists = new Set<string>([...runPhases, ...reconciliationKinds]);
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const isKey = (phrase: string): boolean => phrase.startsWith('volley ') || phrase.trim() === '';
 

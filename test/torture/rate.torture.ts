@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestLedger, type TestLedger } from '../support/ledger.ts';
+import { expect, test } from 'vitest';
 import { countBetween, sendAtRate } from '../support/rate.ts';
+import { testLedger } from '../support/test-ledger.ts';
 import { volley } from '../support/volley.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const perSecond = 200;
 

@@ -3,18 +3,17 @@ import type { TokenScope } from '../../../src/domain/access.ts';
 import { createToken } from '../../../src/engine/access/tokens.ts';
 import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /** Without a session: signing in, and what its page loads. */
 const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
 /** A person who may only read may change the zone of their browser, end their sessions, and compare an invoice. */
 const forReaders = ['/zone', '/billing/reconcile', '/sessions/:session/end'];
 
-let opened: TestLedger;
+const opened = testLedger();
 let dashboard: Awaited<ReturnType<typeof openBareDashboard>>;
 const routes: { readonly method: string; readonly url: string }[] = [];
 beforeAll(async () => {
-  opened = await openTestLedger();
   dashboard = await openBareDashboard(opened.context, {
     watch: (server) => {
       server.addHook('onRoute', ({ method, url }) => {
@@ -25,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dashboard.close();
-  await opened.close();
 });
 
 const closed = (method: string) =>

@@ -6,11 +6,11 @@ import { openLogger } from '../../../src/platform/logger.ts';
 import type { CallLimits } from '../../../src/server/api/call-limits.ts';
 import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { openRawConnection, sendRaw, statusesOf } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let dashboard: Awaited<ReturnType<typeof openBareDashboard>>;
 let address: string;
 let host: string;
@@ -22,7 +22,6 @@ const streams: ServerResponse[] = [];
 /** Paths of requests that passed all checks before their body is read. */
 const beingRead: string[] = [];
 beforeAll(async () => {
-  opened = await openTestLedger();
   dashboard = await openBareDashboard(opened.context, {
     publicUrl: 'https://volley.example',
     logger: openLogger('warn', 'info', { write: (line) => void logged.push(line) }),
@@ -42,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dashboard.close();
-  await opened.close();
 });
 
 /** A form of the dashboard's own page. */

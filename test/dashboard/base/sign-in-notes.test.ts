@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../../../src/engine/access/tokens.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { createMetrics } from '../../../src/server/metrics.ts';
 import { openBareDashboard } from '../../support/bare-dashboard.ts';
 import { hiddenFields, signIn } from '../../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let url: string;
 let lines: Record<string, unknown>[];
 let metrics: ReturnType<typeof createMetrics>;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 /** A dashboard that has refused no address yet. */
 beforeEach(async () => {
   lines = [];

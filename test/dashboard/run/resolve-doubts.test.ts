@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/resolve-doubts.ts';
 import { InputError } from '../../../src/domain/problems.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let jobs: LookUpJobs;
 beforeAll(async () => {
-  opened = await openTestLedger();
   jobs = createLookUpJobs({ environment: {}, workingFolder: '/' });
 });
-afterAll(() => opened.close());
 
 const countsOf = async (run: string) => (await summariseRun(opened.ledger.pool, run))?.requests;
 const problem = (error: unknown): string =>

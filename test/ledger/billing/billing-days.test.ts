@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import {
   type BillingDimension,
@@ -10,13 +10,9 @@ import {
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 beforeEach(async () => {
   await createWorld(opened.ledger, '2026-01-01T00:00:00Z');
 });

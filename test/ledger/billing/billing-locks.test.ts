@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { bookEverything, bookPending } from '../../../src/ledger/billing/book.ts';
 import { moveOutcomesToLastAttempt } from '../../../src/ledger/billing/changes.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
@@ -7,15 +7,12 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import type { BillingStep } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 
 const now = new Date('2026-11-05T00:00:00Z');
 

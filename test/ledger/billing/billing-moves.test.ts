@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { createWorld, performStep, type World } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 beforeEach(async () => {
   await createWorld(opened.ledger, '2026-01-01T00:00:00Z');
 });

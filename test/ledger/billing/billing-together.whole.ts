@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -8,13 +8,9 @@ import { allBilling } from '../../support/billing.ts';
 import { recount } from '../../support/billing-recount.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 /** Ends the session that is booking, if there is one. */
 const cutBooking = () =>

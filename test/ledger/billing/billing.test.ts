@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookRun } from '../../../src/engine/billing/billing.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { closePeriod } from '../../../src/ledger/billing/close.ts';
@@ -18,13 +18,9 @@ import { addUp, recount } from '../../support/billing-recount.ts';
 import { type BillingStep, beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep, type World } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const groupings = fc.shuffledSubarray([...billingDimensions]);
 const zones = fc.constantFrom('UTC', 'Pacific/Auckland', 'America/St_Johns');

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
@@ -9,18 +9,14 @@ import { expectLines } from '../../support/billing-compare.ts';
 import { addUp, recount } from '../../support/billing-recount.ts';
 import type { BillingStep, SentEnd } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /**
  * Every change of a request that may be booked is recorded. Each caller that records one has a history here: its
  * billing is right, and wrong without that record.
  */
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const plan = (contacts: number, chunkSize: number): BillingStep => ({
   kind: 'plan',

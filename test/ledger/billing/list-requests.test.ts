@@ -1,18 +1,16 @@
 import { Big } from 'big.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listBilledRequests, type Payer } from '../../../src/ledger/billing/list-requests.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planReportableRun } from '../../support/reportable-run.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planReportableRun(opened.context);
 });
-afterAll(() => opened.close());
 
 const list = (payer: Payer, after = 0, limit = 100) =>
   inTransaction(opened.ledger.pool, (client) => listBilledRequests(client, run, payer, { after, limit }));

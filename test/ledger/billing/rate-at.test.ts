@@ -1,14 +1,10 @@
 import { Big } from 'big.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { periodAt } from '../../../src/campaign/tariffs.ts';
 import type { RatePeriod, RunRates, Tariff } from '../../../src/domain/rates.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const november = '2026-10-31T11:00:00Z';
 const december = '2026-11-30T11:00:00Z';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkUnsentReports } from '../../../src/engine/doctor/delivery-reports.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { streamCampaignRuns } from '../../../src/ledger/billing/run-costs.ts';
@@ -8,14 +8,11 @@ import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

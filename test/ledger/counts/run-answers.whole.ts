@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
@@ -9,13 +9,9 @@ import { beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const noReports = { delivered: 0, undelivered: 0, reportedUnsent: 0 };
 

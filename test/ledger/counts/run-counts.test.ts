@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readRunAnswers } from '../../../src/ledger/counts/answers.ts';
 import { foldRunCounts, foldWholeRun, maxGroups } from '../../../src/ledger/counts/fold.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
@@ -7,14 +7,11 @@ import { beginDeletingRecords, deleteRecords } from '../../../src/ledger/purge/d
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const planTwenty = (): Promise<string> =>
   planContacts(

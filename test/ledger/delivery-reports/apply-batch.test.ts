@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Delivery } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, markUnrecordedInDoubt, settleRequests } from '../../support/claims.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import type { RawReport } from '../../../src/ledger/delivery-reports/report-content.ts';
@@ -10,17 +10,13 @@ import {
   shuffledReports,
 } from '../../support/arrival-order.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { aDelivery, applyReadings } from '../../support/readings.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });
-afterAll(() => opened.close());
 
 /** Applies until nothing is due, and starts again when interrupted. */
 async function apply(now = (): Date => new Date()): Promise<void> {

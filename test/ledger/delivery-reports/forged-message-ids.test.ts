@@ -1,29 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import type { Delivery, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { findRecipientHistories } from '../../../src/ledger/recipients/history.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { anInvoice, invoiceRow, reconcile } from '../../support/invoices.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, aReply, receiveReadings } from '../../support/readings.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
 /** A MessageID with a wrong check belongs to no request; in capitals a right one still does. */
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
 let messageId: string;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
   run = await planRunInDoubt(opened.ledger, { requests: 2 });
   const [first] = await query('SELECT message_id FROM request_states WHERE request = 1');
   messageId = String(first.message_id);
 });
-afterAll(() => opened.close());
 
 const query = async (sql: string) => (await opened.ledger.pool.query(sql)).rows;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import type {
   Delivery,
@@ -9,25 +9,15 @@ import type {
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
 import { billingOf } from '../../support/billing.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, aReply, readReading, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });
-afterAll(() => opened.close());
 
 const noon = new Date('2026-11-21T12:00:00Z');
 const minutesLater = (minutes: number): Date => new Date(noon.getTime() + minutes * 60_000);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery } from '../../../src/ledger/delivery-reports/report-content.ts';
 import {
   type ClaimedRequest,
@@ -7,20 +7,17 @@ import {
   settleRequests,
 } from '../../support/claims.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, aReply, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /** Accepted by the service with a job number. */
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
+const opened = testLedger();
 beforeEach(async () => {
   await emptyLedger(opened.ledger.pool);
 });
-afterAll(() => opened.close());
 
 const owner = '00000000-0000-4000-8000-000000000001';
 const noon = new Date('2026-11-21T12:00:00Z');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { bookBilling } from '../../../src/engine/billing/billing.ts';
 import {
   listMissing,
@@ -6,16 +6,14 @@ import {
   type MissingOfRun,
   pageMissingOfRun,
 } from '../../../src/ledger/delivery-reports/missing.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planReportableRun } from '../../support/reportable-run.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planReportableRun(opened.context);
 });
-afterAll(() => opened.close());
 
 const nameOf = ({ messageId, address }: MissingDeliveryReport): string => `${messageId} ${address}`;
 

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { applyDeliveryReports } from '../../../src/ledger/delivery-reports/apply-batch.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { type ReportedDelivery, readReport } from '../../support/billing-reports.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 async function apply(said: readonly Pick<ReportedDelivery, 'messageId' | 'address' | 'outcome'>[]) {
   const { pool } = opened.ledger;

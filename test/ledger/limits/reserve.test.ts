@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../../src/domain/rates.ts';
 import { listRateLimits, readRateLimits, setRateLimits } from '../../../src/ledger/limits/rates.ts';
 import {
@@ -10,13 +10,9 @@ import {
 } from '../../../src/ledger/limits/reserve.ts';
 import { inSession } from '../../../src/ledger/session.ts';
 import { examples } from '../../support/examples.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 let accounts = 0;
 const newAccount = (): string => `account-${++accounts}`;

@@ -1,28 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Contact } from '../../../src/domain/contacts.ts';
 import type { Envelope } from '../../../src/domain/message.ts';
 import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { claimRequests } from '../../support/claims.ts';
 import { examples } from '../../support/examples.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { addressesOf, toStoredDestinations } from '../../support/outgoing.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

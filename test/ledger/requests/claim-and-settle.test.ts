@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
@@ -10,17 +10,14 @@ import {
   type Settlement,
   settleRequests,
 } from '../../support/claims.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { settleRequests as settle, startNextAttempt } from '../../support/requests.ts';
 import { acquireSliceOf, claimFrom } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { claimConcurrently } from './claim-concurrently.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const thisOwner = '00000000-0000-4000-8000-000000000001';
 const otherOwner = '00000000-0000-4000-8000-000000000002';

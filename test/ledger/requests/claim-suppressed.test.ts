@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { listDeliveryResults, listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
@@ -6,24 +6,14 @@ import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
 import { type ClaimedRequest, claimRequests, settleRequests } from '../../support/claims.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { claimConcurrently } from './claim-concurrently.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
 import type { RunRates } from '../../../src/domain/rates.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
@@ -11,15 +11,12 @@ import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';
 import { examples } from '../../support/examples.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
 import { createRequestRows } from '../../support/request-rows.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = '00000000-0000-4000-8000-000000000001';
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Advance, advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { readContents } from '../../../src/ledger/requests/read-contents.ts';
 import { markUnsentInDoubt } from '../../../src/ledger/runs/stop.ts';
 import type { SendingSlice } from '../../../src/ledger/slices/acquire.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { acquireSliceOf } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 async function acquireSixRequests(): Promise<SendingSlice> {
   const contacts = Array.from({ length: 6 }, (_, index) => aContact(index + 2));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { resendDoubts, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
@@ -8,17 +8,13 @@ import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { type ClaimedRequest, claimRequests, type Settlement, settleRequests } from '../../support/claims.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { acquireSliceOf, finishHeld } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 /** A resent request may have arrived the first time, and no later event proves the opposite. */
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const owner = randomUUID();
 const now = new Date();

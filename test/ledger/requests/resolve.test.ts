@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Resolution } from '../../../src/domain/runs.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-failed.ts';
@@ -9,14 +9,10 @@ import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collectBatches } from '../../support/collect.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 const now = new Date('2026-11-21T10:00:00Z');
 

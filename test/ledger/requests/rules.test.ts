@@ -3,9 +3,9 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { advanceSlices } from '../../../src/ledger/requests/advance.ts';
 import { acquireSlice } from '../../../src/ledger/slices/acquire.ts';
 import { reclaimSlicesOfEndedWorkers } from '../../../src/ledger/slices/reclaim.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { claimRequests, settleRequests, startNextAttempt } from '../../support/requests.ts';
 import { waitAfterServerStart } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import {
   anotherWorkerReclaims,
   answerIsRecorded,
@@ -20,16 +20,14 @@ import { send } from '../model/request-steps.ts';
 import type { Step } from '../model/step.ts';
 
 /** The property of `request-model.whole.ts` must fail for each mutation, which breaks one rule of docs/architecture.md, "States". */
-let opened: TestLedger;
+const opened = testLedger();
 let latePool: pg.Pool;
 beforeAll(async () => {
-  opened = await openTestLedger();
   latePool = new pg.Pool({ connectionString: opened.url, max: 1 });
   await waitAfterServerStart(opened.ledger);
 });
 afterAll(async () => {
   await latePool.end();
-  await opened.close();
 });
 
 const expectNoticedFrom = (seed: number, mutation: Mutation): Promise<void> =>

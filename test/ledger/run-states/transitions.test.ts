@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunState } from '../../../src/domain/runs.ts';
 import {
   markBegun,
@@ -10,14 +10,11 @@ import {
   markUnrecorded,
 } from '../../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
 beforeEach(async () => {
   run = await planContacts(opened.ledger, aRun(), [aContact(2)]);
   const { pool } = opened.ledger;

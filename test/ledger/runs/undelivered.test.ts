@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listDeliveryResults } from '../../../src/ledger/counts/groups.ts';
 import { listUndelivered } from '../../../src/ledger/runs/not-delivered.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let run: string;
 beforeAll(async () => {
-  opened = await openTestLedger();
   run = await planRunInDoubt(opened.ledger, { requests: 3 });
   await opened.ledger.pool.query(
     `INSERT INTO recipient_outcomes (run_id, request, position, outcome, result, reported_at)
@@ -16,7 +15,6 @@ beforeAll(async () => {
     [run],
   );
 });
-afterAll(() => opened.close());
 
 const found = async (...[query, limit = 10]: [Parameters<typeof listUndelivered>[2], number?]) =>
   (await listUndelivered(opened.ledger.pool, run, query, limit)).map(

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { acquireSlice, type HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import {
   acquireNextSlice,
   acquireSliceOf,
@@ -13,13 +13,9 @@ import {
   finishHeld,
   planSlicedRun,
 } from '../../support/slices.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 
 async function acquireDoubtsPhase(run: string): Promise<HeldSlice> {
   const { pool, queue: open } = opened.ledger;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { expandRun } from '../../../src/ledger/planning/expand.ts';
 import { stageContacts } from '../../../src/ledger/planning/stage-contacts.ts';
@@ -9,26 +9,16 @@ import { createHashKey, hashedAddress } from '../../../src/ledger/suppressions/h
 import { listSuppressions } from '../../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
-import {
-  aContact,
-  anEnvelope,
-  aRun,
-  openTestLedger,
-  planContacts,
-  type TestLedger,
-} from '../../support/ledger.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { addressesOf } from '../../support/outgoing.ts';
 import { hashKey, longAgo } from '../../support/purges.ts';
 import { rejectedContactsOf } from '../../support/rejected-contacts.ts';
 import { claimRequests } from '../../support/requests.ts';
 import { inOrder } from '../../support/sheets.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 beforeEach(async () => {
   await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(

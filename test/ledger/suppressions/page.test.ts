@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Channel } from '../../../src/domain/message.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import {
@@ -7,7 +7,7 @@ import {
   pageSuppressions,
   type SuppressionKind,
 } from '../../../src/ledger/suppressions/list.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
 const common = { reason: 'left', source: 'operator', by: 'ann', createdAt: new Date() } as const;
 const all: readonly (readonly [Channel, string, string, string])[] = [
@@ -20,9 +20,8 @@ const all: readonly (readonly [Channel, string, string, string])[] = [
   ['tts', '+6420', '', ''],
 ];
 
-let opened: TestLedger;
+const opened = testLedger();
 beforeAll(async () => {
-  opened = await openTestLedger();
   await addSuppressions(
     opened.ledger.pool,
     all.map(([channel, address, account, subAccount]) => ({
@@ -35,7 +34,6 @@ beforeAll(async () => {
     })),
   );
 });
-afterAll(() => opened.close());
 
 async function pagesOf(kind: SuppressionKind, limit: number): Promise<unknown[][]> {
   const pages: PagedSuppression[] = [];

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import {
   addSuppressions,
@@ -7,13 +7,9 @@ import {
 } from '../../../src/ledger/suppressions/add.ts';
 import { listSuppressions, type SuppressionFilter } from '../../../src/ledger/suppressions/list.ts';
 import { removeSuppressions } from '../../../src/ledger/suppressions/remove.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
-beforeAll(async () => {
-  opened = await openTestLedger();
-});
-afterAll(() => opened.close());
+const opened = testLedger();
 afterEach(async () => {
   await opened.ledger.pool.query('DELETE FROM suppressions');
 });

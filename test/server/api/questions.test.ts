@@ -3,15 +3,15 @@ import { createToken } from '../../../src/engine/access/tokens.ts';
 import { addAuditEntry } from '../../../src/ledger/audit/audit.ts';
 import { bareTools, openBareDashboard } from '../../support/bare-dashboard.ts';
 import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
-import { aContact, aRun, openTestLedger, planContacts, type TestLedger } from '../../support/ledger.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let dashboard: Awaited<ReturnType<typeof openBareDashboard>>;
 let token: string;
 let person: Visitor;
 const runs = ['first-run', 'second-run', 'third-run'];
 beforeAll(async () => {
-  opened = await openTestLedger();
   dashboard = await openBareDashboard(opened.context, { api: bareTools });
   const asked = { name: 'ann', scope: 'admin', owner: 'ann', accounts: null, expiresAt: null } as const;
   token = await createToken(opened.context, asked);
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dashboard.close();
-  await opened.close();
 });
 
 /** The runs that the API and the page name in their answers, which must be the same. */

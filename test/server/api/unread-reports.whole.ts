@@ -3,11 +3,11 @@ import { createToken } from '../../../src/engine/access/tokens.ts';
 import { openLogger } from '../../../src/platform/logger.ts';
 import { bareTools, openBareDashboard } from '../../support/bare-dashboard.ts';
 import { signIn } from '../../support/dashboard-scene.ts';
-import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { openRawConnection, type RawConnection } from '../../support/raw-http.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
+import { testLedger } from '../../support/test-ledger.ts';
 
-let opened: TestLedger;
+const opened = testLedger();
 let api: Awaited<ReturnType<typeof openBareDashboard>>;
 let largeRun: string;
 let smallRun: string;
@@ -17,7 +17,6 @@ const logged: string[] = [];
 const times = { whole: 9_000, unread: 3_000, unreadWhileOthersWait: 1_000 };
 
 beforeAll(async () => {
-  opened = await openTestLedger();
   largeRun = await planRunInDoubt(opened.ledger, { requests: 500 });
   // 30 MB, more than the kernel keeps for a caller that does not read.
   await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted'`);
@@ -39,7 +38,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await opened.close();
 });
 
 afterEach(() => expect.poll(countSnapshots).toBe(0));
