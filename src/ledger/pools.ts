@@ -76,7 +76,7 @@ export function openPools(
 ): Pools {
   const pool = openPool(connection, settings, { max: 10 });
   const hot = openPool(connection, { ...settings, ...keyedPlans }, { max: 4 }, prepareHot);
-  const monitoring = openPool(connection, settings, { ...shortTimeouts, max: 2 });
+  const monitoring = openPool(connection, settings, { ...shortTimeouts, pipeline: true, max: 2 });
   return { pool, hot, monitoring, dropConnections: trackConnections([pool, hot, monitoring]) };
 }
 

@@ -66,6 +66,31 @@ export async function inTransactionOf<Result>(
   return result;
 }
 
+/** One read-only snapshot for all statements of a transaction. */
+const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+type Reads = Readonly<Record<string, Promise<unknown>>>;
+type Answers<Asked extends Reads> = { readonly [Name in keyof Asked]: Awaited<Asked[Name]> };
+
+/**
+ * Reads for a page, in one snapshot and one round trip: the pool `monitoring` sends a statement before the one before it
+ * is answered.
+ *
+ * @param begin each of its reads is one statement
+ */
+export async function readTogether<Asked extends Reads>(
+  monitoring: pg.Pool,
+  begin: (client: Transaction) => Asked,
+): Promise<Answers<Asked>> {
+  return inSession(monitoring, async (client) => {
+    const begun = client.query(oneSnapshot);
+    const asked = Object.entries(begin(client as pg.ClientBase as Transaction));
+    const reads = asked.map(async ([name, read]) => [name, await read] as const);
+    const [answers] = await Promise.all([Promise.all(reads), begun, client.query('COMMIT')]);
+    return Object.fromEntries(answers) as Answers<Asked>;
+  });
+}
+
 /**
  * Like `inTransaction`, for reports: one read-only snapshot. Postgres checks the connection each second, where it
  * can; otherwise it would finish the query of a disconnected reader.
@@ -77,6 +102,6 @@ export async function inSnapshot<Result>(
   return inSession(pool, async (client) => {
     const look = `SELECT set_config(name, '1s', false) FROM pg_settings WHERE name = 'client_connection_check_interval'`;
     await client.query(look).catch(() => undefined);
-    return inTransactionOf(client, work, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    return inTransactionOf(client, work, oneSnapshot);
   });
 }

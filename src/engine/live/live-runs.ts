@@ -10,19 +10,22 @@ import {
   listRejections,
   type RejectionGroup,
 } from '../../ledger/counts/groups.ts';
+import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { listRateLimits } from '../../ledger/limits/rates.ts';
+import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
 import { listStateChanges, type RunStateChange } from '../../ledger/runs/details.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
-import { inTransaction, type Transaction } from '../../ledger/session.ts';
-import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { readTogether } from '../../ledger/session.ts';
+import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
 import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
-import { readFleet, waitsOf } from '../runs/waits.ts';
+import { waitsOf } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
-import { createAccountsFileReader, type LiveAccountsFile } from './accounts-file.ts';
+import { createAccountsFileReader } from './accounts-file.ts';
 import { createSpeedReader, type Speed } from './rate-meter.ts';
 
 /** A run as it is now: what the ledger says is of one moment, except the costs, which are booked beside it. */
@@ -59,9 +62,6 @@ export type LiveRuns = {
 /** Largest groups and payers, and newest entries of the audit trail. */
 const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
 
-/** Ends by itself within a second. */
-const oneSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
 /** Reads what pages show of runs as they are: a look at a run of a million requests takes some milliseconds. */
 export function createLiveRuns(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
@@ -75,44 +75,52 @@ export function createLiveRuns(
     read: async (run) => {
       const file = await readFile();
       const at = now();
-      const look = (client: Transaction) => readLook(client, run, file, at);
-      const found = await inTransaction(ledger.monitoring, look, oneSnapshot);
-      if (!found) return undefined;
-      const { fleet, ...live } = found;
-      const { progress, limits } = live;
-      const costs = await readCosts(run, progress.state, maxListed.payers);
+      const look = await readTogether(ledger.monitoring, (client) => ({
+        found: listRunsBeginning(client, run, 1),
+        dispatch: readDispatch(client, [run]),
+        counts: readRunCounts(client, [run]),
+        answers: readRunAnswers(client, run),
+        failures: listFailureGroups(client, run, { limit: maxListed.groups }),
+        results: listDeliveryResults(client, run, maxListed.groups),
+        rejections: listRejections(client, run),
+        states: listStateChanges(client, run),
+        audit: listAudit(client, { run }, maxListed.entries),
+        notifications: listRunNotifications(client, run),
+        unapplied: findUnappliedReports(client, at),
+        location: readLocation(client),
+        fleet: readWorkers(client),
+        setRates: listRateLimits(client),
+      }));
+      const [head] = look.found;
+      const progress = progressOf(look.dispatch, look.counts).get(run);
+      if (head?.run !== run || !progress) return undefined;
+      const limits = joinLimits(file.limits ?? new Map(), look.setRates).find(
+        ({ account }) => account === head.account,
+      );
       const speed = speedOf(run, progress);
-      const waits = waitsOf({
+      const { answers, failures, results, rejections, states, audit, notifications, unapplied } = look;
+      return {
+        ...speed,
+        head,
+        at,
         progress,
-        ...fleet,
-        now: at,
-        rate: speed.rate,
-        limits: limits?.inForce,
-      });
-      return { ...live, ...speed, at, costs, waits };
+        answers,
+        waits: waitsOf({
+          progress,
+          onHold: look.location.holdReason,
+          workers: look.fleet.workers,
+          now: at,
+          rate: speed.rate,
+          limits: limits?.inForce,
+        }),
+        limits,
+        failures,
+        results,
+        costs: await readCosts(run, progress.state, maxListed.payers),
+        rejections,
+        events: { states, audit, notifications },
+        unapplied,
+      };
     },
-  };
-}
-
-async function readLook(client: Transaction, run: string, file: LiveAccountsFile, now: Date) {
-  const [head] = await listRunsBeginning(client, run, 1);
-  const progress = (await readDispatchProgress(client, [run])).get(run);
-  if (head?.run !== run || !progress) return undefined;
-  const limits = joinLimits(file.limits ?? new Map(), await listRateLimits(client));
-  return {
-    head,
-    progress,
-    fleet: await readFleet(client),
-    limits: limits.find(({ account }) => account === head.account),
-    answers: await readRunAnswers(client, run),
-    failures: await listFailureGroups(client, run, { limit: maxListed.groups }),
-    results: await listDeliveryResults(client, run, maxListed.groups),
-    rejections: await listRejections(client, run),
-    events: {
-      states: await listStateChanges(client, run),
-      audit: await listAudit(client, { run }, maxListed.entries),
-      notifications: await listRunNotifications(client, run),
-    },
-    unapplied: await findUnappliedReports(client, now),
   };
 }

@@ -4,8 +4,10 @@ import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { type RunWait, waitKinds } from '../../domain/waits.ts';
-import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
+import { listRunsInDoubt, readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { readLocation } from '../../ledger/location/location.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
+import { readWorkers } from '../../ledger/operations/workers.ts';
 import {
   type ListedRun,
   type ListFigures,
@@ -14,10 +16,11 @@ import {
   type RunFilter,
   readListFigures,
 } from '../../ledger/runs/find.ts';
-import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { readTogether } from '../../ledger/session.ts';
+import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import { readFleet, waitsOf } from '../runs/waits.ts';
+import { waitsOf } from '../runs/waits.ts';
 import { createSpeedReader, type Speed } from './rate-meter.ts';
 
 /** A run in a list. */
@@ -64,17 +67,25 @@ export function createLiveRunLists(
       const waiting = allWaiting.slice(0, maxWaiting);
       const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
       const runs = heads.map(({ run }) => run);
-      const progresses = await readDispatchProgress(ledger.monitoring, runs);
+      const look = await readTogether(ledger.monitoring, (client) => ({
+        dispatch: readDispatch(client, runs),
+        counts: readRunCounts(client, runs),
+        location: readLocation(client),
+        fleet: readWorkers(client),
+        unapplied: findUnappliedReports(client, context.now()),
+      }));
+      const progresses = progressOf(look.dispatch, look.counts);
+      const onHold = look.location.holdReason;
       if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run)))
         await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
       for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
       const figuresOf = await readListFigures(ledger.monitoring, runs);
-      const fleet = await readFleet(ledger.monitoring);
       const lineOf = (head: ListedRun): RunLine[] => {
         const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
         if (!progress || !figures) return [];
         const speed = speedOf(head.run, progress);
-        const waits = waitsOf({ progress, ...fleet, now: context.now(), rate: speed.rate });
+        const { workers } = look.fleet;
+        const waits = waitsOf({ progress, onHold, workers, now: context.now(), rate: speed.rate });
         return [{ head, progress, waits, ...speed, figures }];
       };
       return {
@@ -84,8 +95,8 @@ export function createLiveRunLists(
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
-        held: fleet.onHold,
-        unapplied: await findUnappliedReports(ledger.monitoring, context.now()),
+        held: onHold,
+        unapplied: look.unapplied,
       };
     },
   };
@@ -95,9 +106,11 @@ async function listWaiting(
   { ledger }: Pick<EngineContext, 'ledger'>,
   accounts: readonly string[] | null,
 ): Promise<readonly ListedRun[]> {
-  const unfinished = await listUnfinishedRuns(ledger.monitoring);
+  const { unfinished, inDoubt } = await readTogether(ledger.monitoring, (client) => ({
+    unfinished: listUnfinishedRuns(client),
+    inDoubt: listRunsInDoubt(client, maxCounted),
+  }));
   const waiting = unfinished.filter(({ waitsForPerson }) => waitsForPerson).map(({ run }) => run);
-  const inDoubt = await listRunsInDoubt(ledger.monitoring, maxCounted);
   const runs = [...new Set([...waiting, ...inDoubt])];
   if (runs.length === 0) return [];
   const listed = await listRuns(ledger.knex, maxCounted, { accounts, runs });

@@ -49,6 +49,16 @@ export async function readDispatchProgress(
   client: Connection,
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, DispatchProgress>> {
+  const dispatch = await readDispatch(client, runs);
+  // Later than the states: a run that is completed has its last counts.
+  return progressOf(dispatch, await readRunCounts(client, runs));
+}
+
+/** Reads of runs what `progressOf` needs beside their counts. */
+export async function readDispatch(
+  client: Connection,
+  runs: readonly string[],
+): Promise<readonly DbProgress[]> {
   const { rows } = await client.query<DbProgress>({
     name: 'watch-runs',
     text: `
@@ -74,26 +84,34 @@ export async function readDispatchProgress(
     `,
     values: [runs],
   });
-  // Later than the states: a run that is completed has its last counts.
-  const countsOf = await readRunCounts(client, runs);
+  return rows;
+}
+
+/** @param countsOf of the same snapshot, or of a later one */
+export function progressOf(
+  dispatch: readonly DbProgress[],
+  countsOf: ReadonlyMap<string, RunCounts>,
+): ReadonlyMap<string, DispatchProgress> {
   return new Map(
-    rows.flatMap(({ run, since, retryAt, reason, stateReason, settledBefore, rejectedBefore, ...watch }) => {
-      const counts = countsOf.get(run);
-      if (!counts) return [];
-      const { requests } = counts;
-      const settled = countSettled(counts);
-      const progress = {
-        ...watch,
-        stateReason: runReason(stateReason),
-        counts,
-        total: requests.total,
-        settled,
-        notAccepted: countNotAccepted(counts),
-        settledSince: settled - settledBefore,
-        rejectedSince: requests.rejected - rejectedBefore,
-        refusal: since && retryAt && reason !== null ? { since, retryAt, reason } : null,
-      };
-      return [[run, progress] as const];
-    }),
+    dispatch.flatMap(
+      ({ run, since, retryAt, reason, stateReason, settledBefore, rejectedBefore, ...watch }) => {
+        const counts = countsOf.get(run);
+        if (!counts) return [];
+        const { requests } = counts;
+        const settled = countSettled(counts);
+        const progress = {
+          ...watch,
+          stateReason: runReason(stateReason),
+          counts,
+          total: requests.total,
+          settled,
+          notAccepted: countNotAccepted(counts),
+          settledSince: settled - settledBefore,
+          rejectedSince: requests.rejected - rejectedBefore,
+          refusal: since && retryAt && reason !== null ? { since, retryAt, reason } : null,
+        };
+        return [[run, progress] as const];
+      },
+    ),
   );
 }

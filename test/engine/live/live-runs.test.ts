@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
@@ -41,6 +42,41 @@ test('a run is shown with its counts, answers, failures, costs and events', asyn
     'completed',
   ]);
   expect(waits).toEqual([]);
+});
+
+/** How often a statement was sent while no other was in flight. */
+function countWaits(pool: pg.Pool): () => number {
+  let [inFlight, waits] = [0, 0];
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...words: unknown[]) => unknown;
+    const counted = (...words: unknown[]): unknown => {
+      if (inFlight++ === 0) waits++;
+      const end = (): number => inFlight--;
+      const callback = words.at(-1);
+      if (typeof callback !== 'function') return (query(...words) as Promise<unknown>).finally(end);
+      return query(...words.slice(0, -1), (...answer: unknown[]) => {
+        end();
+        callback(...answer);
+      });
+    };
+    Object.assign(client, { query: counted });
+  });
+  return () => waits;
+}
+
+test('a look at an open page waits for the ledger twice: for one snapshot of the run, and for its costs', async () => {
+  const { context, ledger, close } = await openTestLedger();
+  const waits = countWaits(ledger.monitoring);
+  const runs = createLiveRuns({ ...context, monotonic: () => 0 }, settings);
+  const planned = await planReportableRun(context);
+  await runs.read(planned);
+  const before = waits();
+  expect(await runs.read(planned)).toMatchObject({
+    progress: { total: 4 },
+    costs: { total: { recipients: 8 } },
+  });
+  expect(waits() - before).toBe(2);
+  await close();
 });
 
 test('a run that does not exist is not shown', async () => {
