@@ -13,7 +13,7 @@ const flag = '--env-file';
 
 export const envFileOption = option(
   `${flag} <file>`,
-  "file with settings, instead of the project's .env; can be repeated, and later files take precedence; /dev/null: none",
+  "file with settings, instead of the project's .env; can be repeated, the last one counts; /dev/null: none",
   { read: (file: string, files: readonly string[] = []): readonly string[] => [...files, file] },
 );
 

@@ -13,19 +13,15 @@ export type ScreenSetters = {
 };
 
 export const globalOptions = ({ setColour, setZone }: ScreenSetters): readonly OptionSpec[] => [
-  option(
-    '--color <when>',
-    `colours: ${colourChoices.join(', ')}; auto: on a terminal, unless NO_COLOR is set`,
-    {
-      default: 'auto',
-      read: (text: string): ColourChoice => {
-        const choice = colourChoices.find((each) => each === text);
-        if (choice === undefined) throw notInListError(text, colourChoices);
-        setColour(choice);
-        return choice;
-      },
+  option('--color <when>', `colours: ${colourChoices.join(', ')}; auto: on a terminal without NO_COLOR`, {
+    default: 'auto',
+    read: (text: string): ColourChoice => {
+      const choice = colourChoices.find((each) => each === text);
+      if (choice === undefined) throw notInListError(text, colourChoices);
+      setColour(choice);
+      return choice;
     },
-  ),
+  }),
   option('--time-zone <zone>', timeZoneSummary, { loadReader: zoneReader(setZone) }),
   option('--zone <zone>', timeZoneSummary, {
     loadReader: zoneReader(setZone),
@@ -35,7 +31,7 @@ export const globalOptions = ({ setColour, setZone }: ScreenSetters): readonly O
 ];
 
 const timeZoneSummary =
-  "time zone of printed times and of the dates in options, such as Pacific/Auckland (default: the terminal's (TZ) for printed times, otherwise UTC); JSON and CSV are UTC";
+  "time zone of printed times (default: the terminal's) and of dates in options (default: UTC), such as Pacific/Auckland; JSON and CSV are UTC";
 
 /** Reads the zone, and sets it. */
 const zoneReader = (setZone: ScreenSetters['setZone']) => async () => {

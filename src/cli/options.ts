@@ -32,11 +32,9 @@ export const campaignsOption = option(
   'folder of the campaigns (default: that of the project)',
 );
 
-export const countryOption = option(
-  '--country <country>',
-  'country of numbers without a country code, such as NZ',
-  { loadReader: loadCountryReader },
-);
+export const countryOption = option('--country <country>', 'country of numbers without a code, such as NZ', {
+  loadReader: loadCountryReader,
+});
 
 export const portOption = (byDefault: number) =>
   option('--port <number>', 'port that it listens on; 0: any free port', {
@@ -44,9 +42,8 @@ export const portOption = (byDefault: number) =>
     default: byDefault,
   });
 
-export const jsonResultFlag = flag('--json', 'print the result as JSON');
-export const jsonLinesFlag = flag('--json', 'print one JSON object a line');
-export const jsonSummaryFlag = flag('--json', "print the run's summary as JSON");
+export const jsonLinesFlag = flag('--json', 'print JSON, one object a line');
+export const jsonFlag = flag('--json', 'print JSON');
 
 export const sinceOption = (summary: string) =>
   option('--since <time>', `${summary}, such as 15m, 2026-11-21 or 2026-11-21T08:00:00Z`, {
@@ -58,7 +55,7 @@ export const periodOptions = (what: string, loadReader = loadLocalTimeReader) =>
   [
     option(
       '--from <date>',
-      `${what} from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30, in the zone of --time-zone (default: UTC)`,
+      `${what} from this time on: 2026-11, 2026-11-01 or 2026-11-01T08:30, in --time-zone`,
       { loadReader },
     ),
     option('--to <date>', `${what} before this time`, { loadReader }),
@@ -76,25 +73,25 @@ export function periodOf(
 
 export const contactsOption = option(
   '--contacts <file>',
-  "a contact file instead of the campaign's, relative to the working folder; - is standard input; can be repeated",
+  "a contact file instead of the campaign's; -: standard input; can be repeated",
   { read: (file: string, files: readonly string[] = []): readonly string[] => [...files, file] },
 );
 
 export const limitOption = option(
   '--limit <number>',
-  'only the first recipients, in file order; `volley run <campaign> --of <run>` sends to the others later',
+  'only the first recipients; `volley run <campaign> --of <run>` sends to the others later',
   { read: parseCount },
 );
 
 export const testOption = option(
   '--test-to <address...>',
-  'a test: sends the first rows with their values to these addresses of yours, one row each, or as many as --limit says',
+  'a test: sends the first rows to these addresses of yours, one each, or as many as --limit says',
   { conflicts: ['of', 'only', 'again'] },
 );
 
 export const originOption = option(
   '--of <run>',
-  'only recipients that this run, or another run of its contacts, neither reached nor may reach: the rest after --limit, or fixed contacts; its id, its beginning, or `latest` (the newest run of the campaign)',
+  'only recipients that this run (or `latest`, of the campaign) and other runs of its contacts did not reach: the rest after --limit, or fixed contacts',
 );
 
 /** Exit codes of commands that send a run until it is over. */
@@ -111,25 +108,25 @@ export const lookUpExits = {
 };
 
 /** Purge and erase have it. */
-export const dryRunFlag = flag('--dry-run', 'print what would be erased, and erase nothing');
-export const keptAnyway = 'Billing reports do not change. docs/how-to/personal-data.md lists what is kept.';
+export const dryRunFlag = flag('--dry-run', 'only print what would be erased');
+export const keptAnyway = 'Billing and suppressions stay. docs/how-to/personal-data.md lists what is kept.';
 
-const forAuditTrail = 'the reason, for the audit trail';
+const forAuditTrail = 'reason for the audit trail';
 
 export const reasonOption = option('--reason <words>', forAuditTrail);
 export const neededReasonOption = option('--reason <words>', forAuditTrail, { required: true });
 
 /** What pause and cancel take. @param byDefault the reason */
 export const stopOptions = (byDefault: string) =>
-  [option('--reason <words>', forAuditTrail, { default: byDefault }), jsonSummaryFlag] as const;
+  [option('--reason <words>', forAuditTrail, { default: byDefault }), jsonFlag] as const;
 
 /** Options of lists with up to millions of rows. */
 export const listOptions = [
-  option('--limit <number>', 'list so many at most (default: 100, or all with --json or --csv)', {
+  option('--limit <number>', 'maximum of lines (default: 100; all with --json or --csv)', {
     read: parseWholeNumber,
   }),
   jsonLinesFlag,
-  flag('--csv', 'print as CSV, with no text that a spreadsheet computes', { conflicts: ['json'] }),
+  flag('--csv', 'print CSV, safe for spreadsheets', { conflicts: ['json'] }),
 ] as const;
 
 export type ListOutput = OptionValues<typeof listOptions>;

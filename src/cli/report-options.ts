@@ -4,11 +4,11 @@ import { type ReportFormat, reportFormats, runReportFormats } from '../report/fo
 import { flag, type OptionValues, option } from './command.ts';
 
 const formatSummary = (defaultFormat: ReportFormat): string =>
-  `the format of the report (default: by the ending of --out, otherwise ${defaultFormat})`;
+  `default: by the ending of --out, otherwise ${defaultFormat}`;
 
 const outputOptions = [
-  flag('--json', 'short for --format json', { conflicts: ['format'] }),
-  option('--out <file>', 'write to this new file (default: standard output)'),
+  flag('--json', 'print JSON', { conflicts: ['format'] }),
+  option('--out <file>', 'write to this new file'),
 ] as const;
 
 export type ReportOptions = OptionValues<ReturnType<typeof reportOptions>>;
@@ -24,17 +24,13 @@ export const severalTables =
 
 /** A report with several tables lacks some formats. */
 export const runReportOptions = [
-  option(
-    '--format <format>',
-    `${formatSummary('table')} (choices: ${runReportFormats.map((each) => `"${each}"`).join(', ')})`,
-    {
-      read: (text: string): ReportFormat => {
-        const format = runReportFormats.find((each) => each === text);
-        if (format !== undefined) return format;
-        const expected = `expected ${oneOf(runReportFormats)}.${didYouMean(text, runReportFormats)}`;
-        throw new InvalidArgumentError(`${expected} ${severalTables}`);
-      },
+  option('--format <format>', `${formatSummary('table')}; one of ${runReportFormats.join(', ')}`, {
+    read: (text: string): ReportFormat => {
+      const format = runReportFormats.find((each) => each === text);
+      if (format !== undefined) return format;
+      const expected = `expected ${oneOf(runReportFormats)}.${didYouMean(text, runReportFormats)}`;
+      throw new InvalidArgumentError(`${expected} ${severalTables}`);
     },
-  ),
+  }),
   ...outputOptions,
 ] as const;

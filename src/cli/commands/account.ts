@@ -8,24 +8,16 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const limits = defineCommand({
   description:
-    'Shows or changes the rate limits of accounts, also during a run. All workers follow within half a second. A limit replaces that of the accounts file until you set it to "file".',
+    'Shows or changes the rate limits of accounts, also during a run. A limit replaces that of the accounts file until you set it to "file".',
   arguments: [argument('[account]', 'only this account; required for a change')],
   options: [
-    option(
-      '--requests-per-second <number>',
-      'maximum of requests a second, such as 50 or 0.5; "file": the limit of the accounts file',
-      { loadReader: loadRateLimitReader },
-    ),
-    option(
-      '--recipients-per-second <number>',
-      'maximum of recipients a second; "file": the limit of the accounts file',
-      { loadReader: loadRateLimitReader },
-    ),
+    option('--requests-per-second <number>', 'such as 50, 0.5 or file', { loadReader: loadRateLimitReader }),
+    option('--recipients-per-second <number>', 'such as 2000 or file', { loadReader: loadRateLimitReader }),
     jsonLinesFlag,
   ],
   examples: [
     ['volley account limits', 'show the limits'],
-    ['volley account limits main --requests-per-second 20', 'slow an account down, also during a run'],
+    ['volley account limits main --requests-per-second 20', 'slow an account down'],
   ],
   run: async (shell, [account], { json, ...asked }) => {
     const { limitColumns, limitLines } = await import('../../report/lists/limits.ts');

@@ -1,12 +1,12 @@
 import { runActionWords } from '../../report/run-action-words.ts';
 import { argument, defineCommand } from '../command.ts';
-import { jsonResultFlag, reasonOption, runArgument } from '../options.ts';
+import { jsonFlag, reasonOption, runArgument } from '../options.ts';
 import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
-  description: `Approves a run of a campaign with \`approval\`. The approver is the user of the operating system, and must be another person than the planner. ${runActionWords.approve.what}`,
+  description: `Approves a run of a campaign with \`approval\`, as the user of the operating system: another person than the planner. ${runActionWords.approve.what}`,
   arguments: [argument('<run>', runArgument)],
-  options: [reasonOption, jsonResultFlag],
+  options: [reasonOption, jsonFlag],
   examples: [['volley approve latest', 'approve the newest run']],
   run: async (shell, [name], { reason: given, json }) => {
     const { approveRun } = await import('../../engine/plan/approve-run.ts');

@@ -5,15 +5,15 @@ import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description: 'Lists the audit trail, newest first: what users did, in any way, and what schedules did.',
+  description: 'Lists what people, programs and schedules did, newest first.',
   arguments: [anyRunArgument],
   options: [
     ...reportOptions('table'),
     formerRunOption,
-    option('--by <name>', 'only entries by this user@host, owner of a token, or "schedule <file>"'),
+    option('--by <name>', 'only by this user@host, owner of a token, or "schedule <file>"'),
     option('--who <name>', 'only entries by this person', { retired: '`--by <name>`' }),
-    option('--action <action>', 'only entries of this action', { choices: auditActions }),
-    sinceOption('only entries from this time on'),
+    option('--action <action>', 'only this action', { choices: auditActions }),
+    sinceOption('only from this time on'),
   ],
   examples: [['volley audit --since 2026-11-01', 'see who did what since 1 November']],
   run: async (shell, [name], { run: formerRun, who: formerWho, by: who = formerWho, action, ...options }) => {

@@ -12,13 +12,11 @@ import { notInListError } from '../usage-errors.ts';
 
 export const command = defineCommand({
   description:
-    'Compares an invoice of the service with the ledger, by MessageID and recipient. Prints lines that are missing on one side, charged twice, or at another price (docs/how-to/billing.md).',
+    'Compares an invoice of the service with the ledger, and prints lines that are missing, twice, or at another price (docs/how-to/billing.md).',
   options: [
-    option(
-      '--invoice <file>',
-      'a CSV file, gzipped or not, or a workbook (.xlsx) with a line for each recipient',
-      { required: true },
-    ),
+    option('--invoice <file>', 'CSV (also gzipped) or workbook (.xlsx), a line for each recipient', {
+      required: true,
+    }),
     option(
       '--column <field=name...>',
       `the column of ${invoiceFields.join(', ')}, such as MessageID="Message Ref" (default: the usual names)`,
@@ -27,11 +25,11 @@ export const command = defineCommand({
     option('--decimal <sign>', 'the decimal separator', { choices: ['point', 'comma'], default: 'point' }),
     countryOption,
     option('--skip-lines <number>', 'lines before the header', { read: parseWholeNumber, default: 0 }),
-    flag('--skip-unreadable', 'skip lines that cannot be read, instead of stopping'),
-    ...periodOptions('the invoice is for requests sent'),
-    option('--account <name...>', 'the invoice is for these accounts only'),
-    option('--sub-account <name...>', `the invoice is for these SubAccounts only, or ${noName}`),
-    option('--channel <channel...>', 'the invoice is for these channels only', { choices: channels }),
+    flag('--skip-unreadable', 'skip lines that cannot be read'),
+    ...periodOptions('of requests sent'),
+    option('--account <name...>', 'only of these accounts'),
+    option('--sub-account <name...>', `only of these SubAccounts, or ${noName}`),
+    option('--channel <channel...>', 'only of these channels', { choices: channels }),
     ...reportOptions('table'),
   ],
   exits: { 3: 'the invoice and the ledger differ' },

@@ -10,25 +10,28 @@ import type { WriteSheet } from '../output/write-report.ts';
 import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
+const onlyThese = 'only these';
+const onlyThesePayers = `only these; ${noName}: without one`;
+
 const usualDimensions: readonly BillingDimension[] = ['SubAccount', 'ChargeCode'];
 
 export const command = defineCommand({
   description:
-    'Prints requests, recipients, units and money by payer, of the requests sent in a period. The report of a closed month does not change.',
+    'Prints recipients, units and money by payer, for requests sent in a period. That of a closed month does not change.',
   options: [
     ...periodOptions('requests sent', loadBillingTimeReader),
     option(
       '--by <dimensions>',
-      `dimensions separated by commas: ${billingDimensions.join(', ')} (default: ${usualDimensions.join(',')})`,
+      `what to group by, with commas: ${billingDimensions.join(', ')} (default: ${usualDimensions.join(',')})`,
       { read: readDimensions },
     ),
-    option('--sub-account <name...>', `only this SubAccount, or ${noName}`),
-    option('--department <name...>', `only this Department, or ${noName}`),
-    option('--charge-code <code...>', `only this ChargeCode, or ${noName}`),
-    option('--account <name...>', 'only this account'),
-    option('--campaign <name...>', 'only this campaign'),
-    option('--channel <channel...>', 'only this channel', { choices: channels }),
-    option('--run <run...>', 'only this run: its id, the beginning of it, or `latest`'),
+    option('--sub-account <name...>', onlyThesePayers),
+    option('--department <name...>', onlyThesePayers),
+    option('--charge-code <code...>', onlyThesePayers),
+    option('--account <name...>', onlyThese),
+    option('--campaign <name...>', onlyThese),
+    option('--channel <channel...>', onlyThese, { choices: channels }),
+    option('--run <run...>', onlyThese),
     ...reportOptions('table'),
   ],
   examples: [

@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { parsePerson } from '../option-readers.ts';
-import { jsonLinesFlag, jsonResultFlag } from '../options.ts';
+import { jsonFlag, jsonLinesFlag } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const close = defineCommand({
   description:
-    'Closes a month: its billing report stays the same from now on. It starts and ends in the zone of --time-zone (default: that of the last closed month). Later changes go to the next month, as a named correction. The first month that you close closes all before it.',
+    'Closes a month in --time-zone (default: that of the last closing), and with the first one all before it. Its report no longer changes; later news is a correction in the next month.',
   arguments: [argument('<month>', 'such as 2026-11', { read: parseMonth })],
   options: [
-    option('--by <name>', 'the person who closes the month (default: user@host)', { read: parsePerson }),
-    jsonResultFlag,
+    option('--by <name>', 'the person who closes it (default: user@host)', { read: parsePerson }),
+    jsonFlag,
   ],
   examples: [['volley billing close 2026-10 --time-zone Pacific/Auckland', 'close October']],
   run: async (shell, [month], { by, json }) => {

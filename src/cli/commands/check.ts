@@ -1,15 +1,11 @@
 import { argument, defineCommand, flag } from '../command.ts';
-import { campaignArgument, contactsOption, jsonResultFlag } from '../options.ts';
+import { campaignArgument, contactsOption, jsonFlag } from '../options.ts';
 
 /** Retired: `volley plan --check`. */
 export const command = defineCommand({
   description: 'Checks a campaign, as `volley plan --check`.',
   arguments: [argument('<campaign>', campaignArgument)],
-  options: [
-    contactsOption,
-    flag('--strict', 'refuse what is only warned of, with exit code 2'),
-    jsonResultFlag,
-  ],
+  options: [contactsOption, flag('--strict', 'refuse what is only warned of, with exit code 2'), jsonFlag],
   examples: [],
   run: async (shell, [campaign], { json, strict, contacts }) => {
     const { checkCampaign } = await import('../plans/check-campaign.ts');

@@ -3,7 +3,7 @@ import { completionScripts } from '../completion/scripts.ts';
 
 export const command = defineCommand({
   description:
-    'Prints a script that completes commands, options, run ids and accounts on TAB, for the start file of your shell.',
+    'Prints a script for the start file of your shell that completes commands, options, run ids and accounts on TAB.',
   arguments: [argument('<shell>', 'your shell', { choices: ['bash', 'zsh', 'fish'] })],
   examples: [
     ['eval "$(volley completion bash)"', 'complete in this bash'],

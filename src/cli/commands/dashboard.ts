@@ -10,10 +10,7 @@ audit trail. For other people and machines, run volley serve, which has the same
   options: [portOption(0), flag('--no-open', 'only print the address, and open no browser'), campaignsOption],
   examples: [
     ['volley dashboard', 'look at your runs in a browser'],
-    [
-      'volley dashboard --no-open --port 8030',
-      'on a server, through ssh -L 8030:127.0.0.1:8030; open the address that it prints',
-    ],
+    ['volley dashboard --no-open --port 8030', 'on a server, through ssh -L 8030:127.0.0.1:8030'],
   ],
   run: async (shell, _, { port, open, campaigns: folder = campaignsFolder(shell) }) => {
     const { closeAfter } = await import('../../platform/close-after.ts');

@@ -1,10 +1,10 @@
 import { InputError } from '../../domain/problems.ts';
 import { defineCommand, defineGroup, flag } from '../command.ts';
-import { jsonResultFlag, neededReasonOption, sinceOption } from '../options.ts';
+import { jsonFlag, neededReasonOption, sinceOption } from '../options.ts';
 import { withLedger, withNewLedger } from '../shell.ts';
 
 const migrate = defineCommand({
-  description: 'Migrates the ledger, or makes a new, empty one if there is none.',
+  description: 'Migrates the ledger, or makes an empty one.',
   examples: [['volley db migrate', 'update the ledger after an upgrade']],
   run: (shell) =>
     withNewLedger(shell, async ({ ledger }, { description, migrated, newer }) => {
@@ -16,8 +16,8 @@ const migrate = defineCommand({
 });
 
 const status = defineCommand({
-  description: 'Shows which database is used, whether it runs, and whether it has a ledger. Changes nothing.',
-  options: [jsonResultFlag],
+  description: 'Shows which database is used, and whether it runs and has a ledger.',
+  options: [jsonFlag],
   examples: [['volley db status', 'see which database is used']],
   run: async (shell, _, { json }) => {
     const { readDatabaseStatus } = await import('../database-status.ts');
@@ -43,15 +43,15 @@ const stop = defineCommand({
 
 const restored = defineCommand({
   description:
-    'Confirms that the ledger was restored from a backup, was moved, or is a promoted standby. Its unsent requests become in doubt, and their runs are paused. Continue with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
+    'Confirms that the ledger was restored, moved or promoted. What was unsent becomes in doubt. Go on with `volley resume` and `volley resolve` (docs/how-to/backup.md).',
   options: [
     sinceOption('the time of the backup'),
     flag(
       '--nothing-missing',
-      'instead of --since: the ledger is complete, because everything was stopped before the move, or the standby was synchronous; nothing becomes in doubt',
+      'instead: the ledger is complete, because everything was stopped before the move, or the standby was synchronous',
     ),
     neededReasonOption,
-    flag('--json', 'print the unfinished runs, and those that the ledger lacks, as JSON'),
+    flag('--json', 'print JSON: unfinished runs, and those that the ledger lacks'),
   ],
   examples: [
     ['volley db restored --since 2026-11-22T01:00Z --reason "disk failed"', 'confirm a restored backup'],

@@ -4,7 +4,7 @@ import { loadDurationReader, statesReader } from '../option-readers.ts';
 import {
   anyRunArgument,
   formerRunOption,
-  jsonResultFlag,
+  jsonFlag,
   listOptions,
   lookUpExits,
   runArgument,
@@ -13,18 +13,17 @@ import {
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const list = defineCommand({
-  description:
-    'Lists delivery reports in the order of arrival: conflicting, unmatched, unreadable (or with an unreadable price) and failed ones, and replies.',
+  description: 'Lists delivery reports that need a person, and replies, in the order of arrival.',
   arguments: [anyRunArgument],
   options: [
     formerRunOption,
     ...listOptions,
-    option('--state <state...>', 'delivery reports in these states instead', {
+    option('--state <state...>', 'those in these states instead', {
       choices: deliveryReportStates,
       read: statesReader(deliveryReportStates),
     }),
     option('--account <name>', 'only of this account'),
-    option('--address <address>', 'only of this address, as the service writes it'),
+    option('--address <address>', 'only of this address'),
   ],
   examples: [['volley delivery-reports list --state unmatched', 'find reports of no message']],
   run: async (shell, [name], { state, run: former, account, address, ...output }) => {
@@ -80,9 +79,9 @@ const missing = defineCommand({
 
 const poll = defineCommand({
   description:
-    'Looks up accepted requests of a run without final delivery reports, one a second. The account needs statusLookUp: on.',
+    'Asks the service about accepted requests without a final delivery report, one a second (statusLookUp).',
   arguments: [argument('<run>', runArgument)],
-  options: [jsonResultFlag],
+  options: [jsonFlag],
   exits: {
     3: 'an answer of the service was unclear',
     ...lookUpExits,
@@ -112,13 +111,12 @@ const poll = defineCommand({
 });
 
 const replay = defineCommand({
-  description:
-    'Applies unreadable, failed and unmatched delivery reports again. No delivery report counts twice.',
+  description: 'Applies unreadable, failed and unmatched delivery reports again. None counts twice.',
   options: [
     option('--account <name>', 'only of this account'),
-    sinceOption('only delivery reports received from this time on'),
-    flag('--all', 'replay all, also applied ones'),
-    jsonResultFlag,
+    sinceOption('only those received from this time on'),
+    flag('--all', 'also applied ones'),
+    jsonFlag,
   ],
   exits: { 3: 'a delivery report could not be applied' },
   examples: [['volley delivery-reports replay --all', 'apply unmatched reports again']],

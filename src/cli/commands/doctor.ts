@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Check, CheckState } from '../../domain/doctor.ts';
 import { servePorts } from '../../domain/ports.ts';
 import { defineCommand, flag } from '../command.ts';
-import { campaignsFolder, campaignsOption } from '../options.ts';
+import { campaignsFolder, campaignsOption, jsonFlag } from '../options.ts';
 
 export const command = defineCommand({
-  description:
-    'Checks the installation: Node, project, database and ledger, accounts and their services, the receiver of delivery reports, workers, schedules and what waits for an operator.',
+  description: 'Checks the installation and what waits for an operator, each with the next step.',
   details: `Each line has a state, a name, what was found, and the next step:
   ok           nothing to do
   warning      works, but an operator should look at it
@@ -19,12 +18,12 @@ server is started for a moment, as by every command.`,
     campaignsOption,
     flag('--strict', 'exit with 3 for warnings too'),
     flag('--quiet', 'print warnings and problems only'),
-    flag('--json', 'print one object with all checks as JSON'),
+    jsonFlag,
   ],
   exits: { 3: 'there is a problem; with --strict, also a warning' },
   examples: [
     ['volley doctor', 'every check, with the next steps'],
-    ['volley doctor --quiet --strict', 'for cron: print warnings and problems only, and fail for them'],
+    ['volley doctor --quiet --strict', 'for cron: warnings and problems only'],
     ['volley doctor --json', 'for monitoring'],
   ],
   run: async (shell, _, { campaigns = campaignsFolder(shell), strict, quiet, json }) => {

@@ -1,23 +1,20 @@
 import type { Erasure, LeftAlone } from '../../engine/recipient-data/erase-person.ts';
 import { argument, defineCommand, option } from '../command.ts';
-import { countryOption, dryRunFlag, jsonResultFlag, keptAnyway } from '../options.ts';
+import { countryOption, dryRunFlag, jsonFlag, keptAnyway } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description: `Erases one person from all runs that have ended, for good: contact rows, messages, delivery reports and the words that contain the address. The address stays suppressed, as a keyed hash. Runs that have not ended are named and left alone. ${keptAnyway}`,
+  description: `Erases one person from all runs that have ended, for good, and suppresses the address as a hash. Runs that go on are named and left alone. ${keptAnyway}`,
   arguments: [argument('<address>', 'a phone number or an e-mail address')],
   options: [
     countryOption,
     option('--reason <words>', 'why, for the audit trail; write no address', { required: true }),
     dryRunFlag,
-    jsonResultFlag,
+    jsonFlag,
   ],
   exits: { 3: 'a run was left alone' },
   examples: [
-    [
-      "volley erase +61412345678 --reason 'asked on 3 November' --dry-run",
-      'see what would be erased of one person',
-    ],
+    ["volley erase +61412345678 --reason 'asked on 3 November' --dry-run", 'see what would be erased'],
   ],
   run: async (shell, [text], { country, reason, dryRun, json }) => {
     const { erasePerson, previewErasure } = await import('../../engine/recipient-data/erase-person.ts');

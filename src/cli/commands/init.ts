@@ -5,24 +5,19 @@ import { parseCampaignName } from '../option-readers.ts';
 import { countryOption } from '../options.ts';
 
 export const command = defineCommand({
-  description: `Makes a folder a Volley project: marks it (${projectMarker}), and makes a new, empty ledger in .volley/ or in the database of DATABASE_URL. In a folder without campaigns, writes a first campaign, an account for the sandbox and settings. Overwrites nothing. On a terminal, asks what no option gives.`,
-  arguments: [argument('[folder]', 'the folder of the project; the working folder by default')],
+  description: `Makes a folder a Volley project: marks it (${projectMarker}) and makes an empty ledger (in .volley/ or DATABASE_URL). Without campaigns, also writes a first campaign, an account and settings. Overwrites nothing. On a terminal, asks what no option gives.`,
+  arguments: [argument('[folder]', 'folder of the project (default: the working folder)')],
   options: [
     option('--name <name>', 'name of the first campaign (default: first)', { read: parseCampaignName }),
-    option(
-      '--contacts <file>',
-      'contact file of the first campaign, which stays where it is (default: an example)',
-    ),
-    option(
-      '--channel <channel>',
-      'channel of the first campaign (default: sms if the contacts have phone numbers)',
-      { choices: firstChannels },
-    ),
-    option('--recipient <column>', 'column with the phone numbers or e-mail addresses (default: guessed)'),
+    option('--contacts <file>', 'its contact file, which stays where it is (default: an example)'),
+    option('--channel <channel>', 'its channel (default: sms if the contacts have phone numbers)', {
+      choices: firstChannels,
+    }),
+    option('--recipient <column>', 'column of the addresses (default: guessed)'),
     countryOption,
-    flag('--bare', 'write no campaign, account and settings, as on a server'),
+    flag('--bare', 'only the marker and the ledger, as on a server'),
     flag('--yes', 'ask nothing'),
-    flag('--json', 'ask nothing, and print what was made as JSON'),
+    flag('--json', 'ask nothing, and print JSON'),
   ],
   examples: [
     ['volley init shop', 'make a project with a first campaign'],

@@ -2,11 +2,18 @@ import { InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { WantedRow } from '../../engine/plan/row-choice.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
-import { campaignArgument, contactsOption, limitOption, originOption, testOption } from '../options.ts';
+import {
+  campaignArgument,
+  contactsOption,
+  jsonFlag,
+  limitOption,
+  originOption,
+  testOption,
+} from '../options.ts';
 
 export const command = defineCommand({
   description:
-    'Shows what a run would send: accepted and rejected contacts, requests, merging, SMS parts, the estimated cost and the first messages. Sends and writes nothing.',
+    'Shows what a run would send and cost: contacts, requests, SMS parts, the first messages. Sends and writes nothing.',
   arguments: [argument('<campaign>', campaignArgument)],
   options: [
     contactsOption,
@@ -15,23 +22,23 @@ export const command = defineCommand({
     testOption,
     flag(
       '--check',
-      'only check the campaign, its account and files, and the header of its contact file, and ask the service whether it takes the credential; needs no ledger, and reads no contacts',
+      'only check the campaign, its account and files, and ask the service about the credential; reads no contacts, needs no ledger',
       { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows'] },
     ),
-    flag('--strict', 'with --check, refuse what is only warned of, with exit code 2'),
-    flag('--json', 'print the plan as JSON'),
-    option('--out <file>', 'write a plan file too, for `volley run --plan`'),
-    option('--preview <file>', 'write a page (HTML) too: messages as their readers see them'),
+    flag('--strict', 'with --check: end with 2 for warnings too'),
+    jsonFlag,
+    option('--out <file>', 'also write a plan file for `volley run --plan`'),
+    option('--preview <file>', 'also write a page (HTML) of the messages as their readers see them'),
     option(
       '--rows <numbers>',
-      'the rows on that page: contacts from 1, such as 1,7,500 or 10-12, or lines, such as contacts.csv:8 (default: first, longest, shortest, most parts and others that differ)',
+      'rows on that page: contacts, such as 1,7 or 10-12, or lines, such as contacts.csv:8 (default: rows that differ)',
       { read: readWantedRows },
     ),
   ],
   examples: [
     ['volley plan campaigns/first.yaml', 'look before you send'],
     ['volley plan campaigns/first.yaml --check', 'find mistakes, without a ledger'],
-    ['volley plan campaigns/first.yaml --preview first.html', 'see messages as their readers see them'],
+    ['volley plan campaigns/first.yaml --preview first.html', 'see the messages'],
     ['volley plan campaigns/first.yaml --out first.plan', 'save the plan, to send exactly it'],
     ['zcat export.csv.gz | volley plan campaigns/first.yaml --contacts -', 'read contacts from a pipe'],
   ],

@@ -8,31 +8,28 @@ import { printable } from '../../report/printable.ts';
 import { formatPurgeHold, formatRecordsHold } from '../../report/purge-hold.ts';
 import { defineCommand, flag, option } from '../command.ts';
 import { loadDurationReader } from '../option-readers.ts';
-import { dryRunFlag, jsonResultFlag, keptAnyway } from '../options.ts';
+import { dryRunFlag, jsonFlag, keptAnyway } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description: `Erases addresses, names, messages, files and raw delivery reports of old runs, for good. Suppressions stay as keyed hashes. ${keptAnyway}`,
+  description: `Erases addresses, messages and files of old runs, for good. ${keptAnyway}`,
   options: [
-    option('--older-than <duration>', 'runs that ended longer ago than this, such as 400d', {
+    option('--older-than <duration>', 'runs that ended longer ago, such as 400d', {
       loadReader: loadDurationReader,
       required: true,
     }),
     option(
       '--records-older-than <time>',
-      'also delete the records of runs that ended longer ago than this, were purged by an earlier call, and are billed in closed months only, such as 3650d',
+      'also delete records of runs that ended longer ago, were purged before, and are billed in closed months only, such as 3650d',
       { loadReader: loadDurationReader },
     ),
-    option('--audit-older-than <time>', 'also delete audit entries that are older than this, such as 3650d', {
+    option('--audit-older-than <time>', 'also delete older audit entries, such as 3650d', {
       loadReader: loadDurationReader,
     }),
-    flag(
-      '--also-in-doubt',
-      'also erase runs with requests in doubt; you can still resolve these requests, but not send them again',
-    ),
+    flag('--also-in-doubt', 'also runs with requests in doubt, which can then not be sent again'),
     dryRunFlag,
-    flag('--yes', 'do not ask for confirmation'),
-    jsonResultFlag,
+    flag('--yes', 'ask nothing'),
+    jsonFlag,
   ],
   examples: [['volley purge --older-than 400d --dry-run', 'see what would be erased']],
   run: async (

@@ -4,8 +4,7 @@ import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    'Compares the runs of campaigns, newest first: contacts, requests, recipients, results, duration and cost.',
+  description: 'Compares the runs of campaigns, newest first.',
   arguments: [argument('[campaign...]', 'names of campaigns; all by default')],
   options: [...periodOptions('runs planned'), ...reportOptions('table')],
   examples: [['volley report campaigns --from 2026-11', 'compare the runs since November']],

@@ -11,15 +11,15 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Prints the result file: the rows of the contact files in their order, with state, reason, MessageID, units and price. With --state invalid,suppressed, prints the rows that you can fix and send with `volley run <campaign> --contacts <file> --of <run>`.',
+    'Prints the result file: each row of the contact files with its state, reason, MessageID and price. Rows with --state invalid,suppressed can be fixed, and sent with `volley run <campaign> --contacts <file> --of <run>`.',
   arguments: [argument('<run>', runArgument)],
   options: [
     ...reportOptions('csv'),
-    option(
-      '--state <state...>',
-      'only rows in these states; the recipient of a duplicate is in another row of the run',
-      { choices: reportedStates, read: statesReader(reportedStates), conflicts: ['rejected', 'reasons'] },
-    ),
+    option('--state <state...>', 'only rows in these states', {
+      choices: reportedStates,
+      read: statesReader(reportedStates),
+      conflicts: ['rejected', 'reasons'],
+    }),
     flag('--rejected', 'only rows that can be fixed', { retired: '`--state invalid,suppressed`' }),
     option('--reasons <reasons>', 'only rows that were rejected for these reasons', {
       read: statesReader(rejectionReasons),

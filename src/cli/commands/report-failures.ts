@@ -4,8 +4,7 @@ import { reportOptions } from '../report-options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
-  description:
-    "Prints every request that was rejected, failed, is in doubt or was abandoned, with its MessageID and the service's own words.",
+  description: "Prints every request that was not accepted, with its MessageID and the service's own words.",
   arguments: [argument('<run>', runArgument)],
   options: reportOptions('table'),
   examples: [['volley report failures latest', "read the service's own words"]],

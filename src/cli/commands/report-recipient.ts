@@ -5,13 +5,13 @@ import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    "Prints the history of a recipient, from the row of the contact file to the price. A MessageID or the service's job number selects all recipients of a request.",
+    'Prints the history of a recipient, or of all recipients of a request, from the row of the contact file to the price.',
   arguments: [argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')],
   options: [
     countryOption,
     option('--limit <number>', 'maximum of recipients', { read: parseCount, default: 100 }),
-    flag('--all', 'print everything known of an address, also suppressions and the audit trail of its runs'),
-    flag('--json', 'print one JSON object a line; one in all with --all'),
+    flag('--all', 'everything known of an address, also suppressions and audit entries'),
+    flag('--json', 'print JSON, one object a line; one in all with --all'),
   ],
   examples: [['volley report recipient +61412345678', 'see everything about one recipient']],
   run: async (shell, [recipient], { country, limit, all, json }) => {

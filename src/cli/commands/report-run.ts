@@ -6,7 +6,7 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    "Prints a run in full: counts by state, timeline, sends over time, slowest requests, delivery results, conflicting delivery reports, failures in the service's own words, rejected contacts and cost.",
+    'Prints a run in full: counts, timeline, answer times, delivery results, failures, rejected contacts and cost.',
   arguments: [argument('<run>', runArgument)],
   options: runReportOptions,
   examples: [['volley report run latest --out run.html', 'write a page to print']],

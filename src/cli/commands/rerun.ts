@@ -4,29 +4,28 @@ import type { Run } from '../../ledger/runs/find.ts';
 import { oneOf } from '../../platform/suggestions.ts';
 import { argument, defineCommand, flag, MissingArgumentError, option } from '../command.ts';
 import { statesReader } from '../option-readers.ts';
-import { jsonSummaryFlag, runArgument, sendingExits } from '../options.ts';
+import { jsonFlag, runArgument, sendingExits } from '../options.ts';
 import type { Surroundings } from '../runs/surroundings.ts';
 
 export const command = defineCommand({
   description:
-    'Makes a new run for the recipients of a run in some states, from the ledger, and sends it: the same messages with new MessageIDs. `volley run <campaign> --of <run>` reads the campaign again instead.',
+    'Sends the messages of a run again, with new MessageIDs, to its recipients in some states. `volley run <campaign> --of <run>` reads the campaign again instead.',
   arguments: [argument('<run>', runArgument)],
   options: [
-    option(
-      '--state <state...>',
-      'recipients in these states; those in the state unknown may have the message already',
-      { choices: rerunStates, read: statesReader(rerunStates) },
-    ),
+    option('--state <state...>', 'recipients in these states; unknown ones may have the message', {
+      choices: rerunStates,
+      read: statesReader(rerunStates),
+    }),
     option('--only <states>', 'recipients in these states', {
       read: statesReader(rerunStates),
       retired: '`--state <states>`',
     }),
-    flag('--sandbox', 'send to a sandbox, as `volley run --sandbox` does'),
-    jsonSummaryFlag,
+    flag('--sandbox', 'as in `volley run`'),
+    jsonFlag,
   ],
   exits: sendingExits,
   examples: [
-    ['volley rerun latest --state failed', 'send again to recipients that were provably not reached'],
+    ['volley rerun latest --state failed', 'send again to those that were not reached'],
     ['volley rerun latest --state failed,unknown', 'send again to those that may have been reached, too'],
   ],
   run: async (shell, [name], { only, state: states = only, sandbox, json = false }) => {

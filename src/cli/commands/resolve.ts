@@ -15,33 +15,21 @@ const otherThan = (name: (typeof actions)[number]) => ({
 
 export const command = defineCommand({
   description:
-    'Lists requests in doubt, looks them up, or resolves them by your decision, which is recorded. A request is in doubt when it may have reached the service, but no answer proves it.',
+    'Lists requests in doubt (which may have reached the service), looks them up, or records your decision.',
   arguments: [argument('<run>', runArgument)],
   options: [
-    option('--request <request...>', 'only these requests, by number or MessageID (default: all in doubt)'),
-    option(
-      '--answer <words>',
-      'only the requests with this answer, or whose reason begins with these words, such as "HTTP 404"',
-      { conflicts: ['request'] },
-    ),
-    flag('--accepted', 'the service has them; they count as accepted', otherThan('accepted')),
-    flag(
-      '--resend',
-      'send them again with the same MessageID and bytes; recipients can get the message twice',
-      otherThan('resend'),
-    ),
-    flag('--abandon', 'give them up; the state of their recipients stays unknown', otherThan('abandon')),
-    flag(
-      '--look-up',
-      'ask the service about each request, at most one a second; a request that the service has is accepted',
-      otherThan('lookUp'),
-    ),
-    option('--reason <words>', 'the reason for --accepted, --resend or --abandon'),
+    option('--request <request...>', 'only these, by number or MessageID'),
+    option('--answer <words>', 'only those with this answer, such as "HTTP 404"', { conflicts: ['request'] }),
+    flag('--accepted', 'the service has them', otherThan('accepted')),
+    flag('--resend', 'send them again; recipients can get the message twice', otherThan('resend')),
+    flag('--abandon', 'give them up; their recipients stay unknown', otherThan('abandon')),
+    flag('--look-up', 'ask the service about each, one a second', otherThan('lookUp')),
+    option('--reason <words>', 'why, for --accepted, --resend or --abandon'),
     option('--by <name>', 'the person who decides (default: user@host)', { read: parsePerson }),
-    flag('--json', 'print the result as JSON, and a list as one object a line'),
+    flag('--json', 'print JSON; a list as one object a line'),
   ],
   exits: {
-    3: 'with --look-up: the service does not have a request, or its answer is unclear',
+    3: 'with --look-up: a request is still in doubt',
     ...lookUpExits,
   },
   examples: [

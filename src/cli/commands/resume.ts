@@ -5,16 +5,16 @@ import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Continues a planned, paused or interrupted run. Requests that were in flight when their process died become in doubt.',
+    'Continues a planned, paused or interrupted run. What was in flight when its process died becomes in doubt.',
   arguments: [argument('[run]', runArgument)],
   options: [
     flag(
       '--all',
-      'all interrupted runs, one after the other, oldest first; not runs that an operator paused, that the service refused, or that wait for approval',
+      'all interrupted runs, oldest first; none that an operator paused, the service refused, or that waits for approval',
     ),
-    flag('--sandbox', 'send to a sandbox, as `volley run --sandbox` does; not with --all'),
+    flag('--sandbox', 'as in `volley run`; not with --all'),
     reasonOption,
-    flag('--json', "print the run's summary as JSON; with --all, one line for each run"),
+    flag('--json', 'print JSON; with --all, a line for each run'),
   ],
   exits: sendingExits,
   examples: [

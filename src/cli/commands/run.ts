@@ -5,7 +5,7 @@ import { statesReader } from '../option-readers.ts';
 import {
   campaignArgument,
   contactsOption,
-  jsonSummaryFlag,
+  jsonFlag,
   limitOption,
   originOption,
   sendingExits,
@@ -13,8 +13,7 @@ import {
 } from '../options.ts';
 
 export const command = defineCommand({
-  description:
-    'Makes a new run of a campaign and sends it. Ctrl-C drains: Volley records the answers to requests in flight, and `volley resume` continues the run.',
+  description: 'Makes a new run of a campaign and sends it. Ctrl-C pauses it; `volley resume` continues it.',
   arguments: [argument('[campaign]', `${campaignArgument}; omit it with --plan`)],
   options: [
     contactsOption,
@@ -25,20 +24,12 @@ export const command = defineCommand({
       read: statesReader(rerunStates),
       retired: '`volley rerun <run> --state <states>`',
     }),
-    flag(
-      '--again',
-      'run even if an earlier run sent the same to the same contacts within dispatch.repeat (default: 12h)',
-    ),
-    option(
-      '--plan <file>',
-      'run a plan file: sends exactly what was planned, or refuses and says what has changed',
-      { conflicts: ['contacts', 'of', 'only', 'limit', 'testTo'] },
-    ),
-    flag(
-      '--sandbox',
-      'send to a sandbox that this command starts, and wait for the delivery reports; the account must be one of the sandbox',
-    ),
-    jsonSummaryFlag,
+    flag('--again', 'also if an earlier run sent the same within dispatch.repeat (default: 12h)'),
+    option('--plan <file>', 'send exactly what a plan file says, or refuse and say what has changed', {
+      conflicts: ['contacts', 'of', 'only', 'limit', 'testTo'],
+    }),
+    flag('--sandbox', 'send to a sandbox that this command starts; the account must be one of the sandbox'),
+    jsonFlag,
   ],
   exits: sendingExits,
   examples: [

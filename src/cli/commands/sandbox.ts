@@ -13,19 +13,17 @@ import type { Shell } from '../shell.ts';
 const webhookOptions = [
   option('--webhook-url <url>', 'target of delivery reports (default: none are sent)'),
   option('--webhook-token-file <file>', 'file with the token for {token} in --webhook-url'),
-  option(
-    '--webhook-format <format>',
-    'format of delivery reports: json, xml, form fields (post) or a query string (get)',
-    { choices: deliveryReportFormats, default: 'json' },
-  ),
-  option(
-    '--webhook-id <id>',
-    'MessageID in delivery reports of SOAP: that of the message, or the job number',
-    { choices: deliveryReportIds, default: 'message' },
-  ),
+  option('--webhook-format <format>', 'format of delivery reports: form fields (post), query string (get)', {
+    choices: deliveryReportFormats,
+    default: 'json',
+  }),
+  option('--webhook-id <id>', 'MessageID in delivery reports of SOAP: that, or the job number', {
+    choices: deliveryReportIds,
+    default: 'message',
+  }),
   option('--webhook-sender <sender>', 'Sender in delivery reports; with --webhook-api-key'),
   option('--webhook-api-key <key>', 'APIKey in delivery reports; with --webhook-sender'),
-  option('--webhook-retry <duration>', 'time before a delivery report without a 2xx answer is sent again', {
+  option('--webhook-retry <duration>', 'time until a delivery report without a 2xx answer is repeated', {
     loadReader: loadDurationReader,
     default: 300_000,
     defaultText: '5m',
@@ -35,8 +33,7 @@ const webhookOptions = [
 type WebhookFlags = OptionValues<typeof webhookOptions>;
 
 export const command = defineCommand({
-  description:
-    'Starts a sandbox of the messaging service on this machine, which follows the interface and delivers nothing.',
+  description: 'Starts a sandbox of the messaging service on this machine, which delivers nothing.',
   details: `All interfaces have the same port, so the printed address is the baseUrl of any account:
   POST /api/v2.02/send/{email|sms|fax}     version 2.02, JSON or XML
   POST /api/v2.04/send/{…|tts|voice}       versions 2.03 and 2.04, with calls; a baseUrl may end with /api/v2.04
@@ -54,7 +51,7 @@ More: docs/reference/sandbox.md`,
   options: [
     option('--host <address>', 'address that it listens on', { default: '127.0.0.1' }),
     portOption(8025),
-    option('--journal <file>', 'append every received request to this file, one JSON object a line'),
+    option('--journal <file>', 'append every request to this file, one JSON object a line'),
     option('--token <token>', 'the only token or API key that it accepts (default: any)'),
     ...webhookOptions,
     option('--latency <duration>', 'time before every answer', {
@@ -74,18 +71,14 @@ More: docs/reference/sandbox.md`,
       read: parseShare,
       default: 0,
     }),
-    flag('--lenient', 'accept values that the document of the interface forbids'),
-    option(
-      '--clock-speed <factor>',
-      'speed of its clock, for SendTime, --delivery-delay and --webhook-retry',
-      { loadReader: loadSpeedReader, default: 1 },
-    ),
+    flag('--lenient', 'accept values that the interface forbids'),
+    option('--clock-speed <factor>', 'speed of its clock', { loadReader: loadSpeedReader, default: 1 }),
     option('--delivery-delay <duration>', 'time from acceptance to the delivery reports', {
       loadReader: loadDurationReader,
       default: 0,
       defaultText: '0s',
     }),
-    option('--seed <number>', 'seed of the results; the same seed gives the same results', {
+    option('--seed <number>', 'the same seed gives the same results', {
       read: parseWholeNumber,
       default: 1,
     }),

@@ -9,8 +9,7 @@ import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 const formerFolder = argument('[folder]', '', { retired: '`--campaigns <folder>`' });
 
 const sync = defineCommand({
-  description:
-    'Reads the schedules of the campaigns into the ledger, as workers do every few seconds, and prints their mistakes.',
+  description: 'Reads the schedules of the campaigns into the ledger, as workers do, and prints mistakes.',
   arguments: [formerFolder],
   options: [campaignsOption],
   examples: [['volley schedule sync', 'read the schedules of the project again']],
@@ -34,7 +33,7 @@ const list = defineCommand({
   description: 'Lists the schedules, and the results of their latest ticks.',
   options: [
     option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, default: 20 }),
-    flag('--json', 'print one JSON object a line: the schedules, then the ticks'),
+    flag('--json', 'print JSON, one object a line: schedules, then ticks'),
   ],
   examples: [['volley schedule list', 'see what was started, and when']],
   run: async (shell, _, { limit, json }) => {
@@ -58,7 +57,7 @@ const list = defineCommand({
 });
 
 const next = defineCommand({
-  description: 'Lists the next ticks of campaigns, by their files only; the ledger is not read.',
+  description: 'Lists the next ticks of campaigns, from their files.',
   arguments: [formerFolder],
   options: [
     campaignsOption,

@@ -1,8 +1,7 @@
 import { argument, defineCommand, flag } from '../command.ts';
 
 export const command = defineCommand({
-  description:
-    'Prints the JSON Schema of campaigns or accounts, also as a table, or the OpenAPI document of the API.',
+  description: 'Prints the JSON Schema of campaigns or accounts, or OpenAPI of the API.',
   arguments: [
     argument('<kind>', 'the kind of file, or the API', { choices: ['campaign', 'accounts', 'api'] }),
   ],

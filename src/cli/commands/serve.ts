@@ -6,7 +6,7 @@ import { campaignsFolder, campaignsOption } from '../options.ts';
 
 export const command = defineCommand({
   description:
-    'Runs everything in one process until it is stopped. Receives delivery reports for accounts with a webhookToken, answers the API, shows the dashboard, starts scheduled campaigns, helps to send all runs, and sends their notifications.',
+    'Runs everything in one process until it is stopped: receives delivery reports, answers the API, shows the dashboard, starts scheduled campaigns, sends runs and notifications.',
   details: `Besides webhooks, its port answers:
   GET /healthz   200 while the process runs
   GET /readyz    200, or 503 with the problem: the database, its migrations, or a process that drains
@@ -21,10 +21,10 @@ with theirs. docs/reference/api.md describes the API.
 Ctrl-C drains: Volley records the answers to requests in flight, leaves its slices to other workers, and receives delivery
 reports until then.`,
   options: [
-    option('--host <address>', 'address to listen on, for webhooks and monitoring', {
+    option('--host <address>', 'address for webhooks and monitoring', {
       default: '127.0.0.1',
     }),
-    option('--port <number>', 'port to listen on, for webhooks and monitoring; 0: any free port', {
+    option('--port <number>', 'port for webhooks and monitoring; 0: any free port', {
       read: parsePort,
       default: servePorts.receiver,
     }),
@@ -39,12 +39,9 @@ reports until then.`,
     flag('--no-worker', 'send no requests and no notifications'),
     flag('--no-schedules', 'start no scheduled campaigns'),
     campaignsOption,
-    option('--metrics-host <address>', 'address of a listener for monitoring only; needs --metrics-port'),
-    option(
-      '--metrics-name <name...>',
-      'further names of this machine that callers of the monitoring listener use',
-    ),
-    option('--metrics-port <number>', 'port of the monitoring listener; 0: any free port', {
+    option('--metrics-host <address>', 'address for monitoring only; needs --metrics-port'),
+    option('--metrics-name <name...>', 'further names by which monitoring calls this machine'),
+    option('--metrics-port <number>', 'port for monitoring only; 0: any free port', {
       read: parsePort,
     }),
   ],

@@ -6,21 +6,18 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Shows a run in numbers: contacts, requests and recipients by state, and its notifications. With --watch, shows its progress until it is over.',
+    'Shows a run in numbers: contacts, requests and recipients by state, what it waits for, and notifications.',
   arguments: [argument('[run]', `${runArgument}; without one, the newest run`)],
   options: [
-    flag(
-      '--watch',
-      'show the progress until the run is over: redrawn on a terminal, otherwise a line for each change',
-    ),
-    option('--interval <seconds>', 'with --watch, how often to look (default: 1, for lines of text 5)', {
+    flag('--watch', 'show the progress until the run is over'),
+    option('--interval <seconds>', 'with --watch, how often to look (default: 1; in a pipe 5)', {
       read: parseSeconds,
     }),
     flag(
       '--exit-status',
-      'end with 3 if requests were not accepted, and with 4 if the run is paused or cancelled',
+      'end with 3 if requests were not accepted, with 4 if the run is paused or cancelled',
     ),
-    flag('--json', 'print the summary as JSON; with --watch, first a line for each change'),
+    flag('--json', 'print JSON; with --watch, first a line for each change'),
   ],
   exits: {
     3: 'with --exit-status: requests were not accepted',

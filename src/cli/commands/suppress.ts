@@ -5,26 +5,27 @@ import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { printable } from '../../report/printable.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
-import { countryOption, jsonResultFlag, listOptions } from '../options.ts';
+import { countryOption, jsonFlag, listOptions } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const addressesArgument = argument('<address...>', 'phone numbers or e-mail addresses');
 
 const addressOptions = [
-  option('--channel <channel...>', 'the channels of the suppression', { choices: channels, required: true }),
-  option('--account <name>', 'only for messages of this account (default: all accounts)'),
-  option('--sub-account <name>', 'only for messages of this SubAccount', {
+  option('--channel <channel...>', 'channels', { choices: channels, required: true }),
+  option('--account <name>', 'only for this account (default: all)'),
+  option('--sub-account <name>', 'only for this SubAccount', {
     read: parseSubAccount,
     default: '',
+    defaultText: 'all',
   }),
   countryOption,
-  jsonResultFlag,
+  jsonFlag,
 ] as const;
 
 const reasonOption = option('--reason <words>', 'the reason', { default: '', defaultText: 'none' });
 
 const add = defineCommand({
-  description: 'Suppresses addresses. An address that is suppressed already keeps its earlier reason.',
+  description: 'Suppresses addresses: no run sends to them.',
   arguments: [addressesArgument],
   options: [...addressOptions, reasonOption],
   examples: [
@@ -45,7 +46,7 @@ const add = defineCommand({
 
 const remove = defineCommand({
   description:
-    'Removes suppressions. A suppression for one account or SubAccount is removed only with --account or --sub-account.',
+    'Removes exactly these suppressions: one for an account or SubAccount needs --account or --sub-account.',
   arguments: [addressesArgument],
   options: addressOptions,
   examples: [['volley suppress remove ann@example.com --channel email', 'send there again']],
@@ -67,11 +68,11 @@ const remove = defineCommand({
 
 const importFile = defineCommand({
   description:
-    'Suppresses the addresses of a CSV file or a workbook (.xlsx). A row can have its own SubAccount in the column SubAccount, and in lists of Volley its own account in the column Account. Lines without an address are listed.',
-  arguments: [argument('<file>', 'a CSV file or a workbook, with a header or with addresses only')],
+    'Suppresses the addresses of a file. Columns SubAccount and, in lists of Volley, Account count for their row. Lines without an address are listed.',
+  arguments: [argument('<file>', 'CSV or workbook (.xlsx), with a header or only addresses')],
   options: [
     ...addressOptions,
-    option('--column <name>', 'the column of the addresses (default: guessed, or the only one)'),
+    option('--column <name>', 'the column of the addresses (default: guessed)'),
     reasonOption,
   ],
   exits: { 3: 'a line has no address' },
@@ -102,12 +103,12 @@ const importFile = defineCommand({
 });
 
 const list = defineCommand({
-  description: 'Lists suppressions by channel, address, account and SubAccount.',
+  description: 'Lists suppressions.',
   options: [
     option('--channel <channel>', 'only of this channel', { choices: channels }),
     option('--account <name>', 'only for this account'),
     option('--sub-account <name>', 'only for this SubAccount'),
-    option('--address <address>', 'only this phone number or e-mail address'),
+    option('--address <address>', 'only this address'),
     countryOption,
     ...listOptions,
   ],

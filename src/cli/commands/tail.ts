@@ -5,15 +5,15 @@ import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Prints what happens to a run as it happens: attempts and answers, delivery reports and replies, decisions of operators, and changes of its state. Ends with the run; without one, follows all until Ctrl-C.',
+    'Prints what happens to a run, as it happens. Ends with the run; without one, follows all until Ctrl-C.',
   arguments: [anyRunArgument],
   options: [
     option('-n, --lines <number>', 'lines of the past to begin with (default: 10)', {
       read: parseWholeNumber,
     }),
     sinceOption('begin with everything since this time'),
-    flag('--failures', 'neither acceptances nor deliveries'),
-    flag('--addresses', 'with the addresses of recipients in delivery reports'),
+    flag('--failures', 'only what went wrong'),
+    flag('--addresses', 'with addresses of recipients'),
     flag('-f, --follow', 'also after the end of the run, until Ctrl-C'),
     flag('--no-follow', 'print the past and end'),
     jsonLinesFlag,

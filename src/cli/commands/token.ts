@@ -2,25 +2,25 @@ import { InvalidArgumentError } from 'commander';
 import { tokenNamePattern, tokenScopes } from '../../domain/access.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { loadExpiryReader, parsePerson } from '../option-readers.ts';
-import { jsonLinesFlag, jsonResultFlag } from '../options.ts';
+import { jsonFlag, jsonLinesFlag } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const create = defineCommand({
-  description: 'Creates a token and prints it once; Volley stores only its SHA-256.',
+  description: 'Creates a token and prints it once.',
   options: [
-    option('--name <name>', 'name of the token in lists and the audit trail; a name cannot be used again', {
+    option('--name <name>', 'its name in lists and the audit trail; cannot be used again', {
       read: parseName,
       required: true,
     }),
     option('--scope <scope>', 'what the token allows', { choices: tokenScopes, required: true }),
-    option('--owner <person>', 'the person behind the token (default: user@host)', { read: parsePerson }),
+    option('--owner <person>', 'the person behind it (default: user@host)', { read: parsePerson }),
     option('--account <name...>', 'only runs and campaigns of these accounts (default: all)'),
     option('--expires <duration>', 'time until the token expires, or "never"', {
       loadReader: loadExpiryReader,
       default: 90 * 86_400_000,
       defaultText: '90d',
     }),
-    jsonResultFlag,
+    jsonFlag,
   ],
   examples: [
     ['volley token create --name billing --scope read --owner ann', 'make a token that can only read'],
@@ -43,7 +43,7 @@ const create = defineCommand({
 });
 
 const list = defineCommand({
-  description: 'Lists the names and properties of all tokens, also revoked ones.',
+  description: 'Lists all tokens, also revoked ones.',
   options: [jsonLinesFlag],
   examples: [['volley token list', 'list the tokens']],
   run: async (shell, _, { json }) => {
@@ -59,7 +59,7 @@ const list = defineCommand({
 const revoke = defineCommand({
   description: 'Revokes a token from the next call on.',
   arguments: [argument('<name>', 'name of the token (volley token list)')],
-  options: [jsonResultFlag],
+  options: [jsonFlag],
   examples: [['volley token revoke billing', 'end a token at once']],
   run: async (shell, [name], { json }) => {
     const { revokeToken } = await import('../../engine/access/tokens.ts');
@@ -69,7 +69,7 @@ const revoke = defineCommand({
 });
 
 export const command = defineGroup(
-  'Creates, lists and revokes tokens of the API (volley serve). Scopes: read for lists, status and reports; run also to start, pause, resume and cancel; approve also to approve; admin also to resolve, and for tokens and the audit trail.',
+  'Creates, lists and revokes tokens. Scopes: read; run also starts and stops runs; approve also approves; admin does everything.',
   { create, list, revoke },
 );
 

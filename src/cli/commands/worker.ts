@@ -4,7 +4,7 @@ import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Helps to send all runs until it is stopped, from any machine with the same DATABASE_URL and accounts. Also starts scheduled campaigns and sends notifications. Ctrl-C drains: the worker records the answers to requests in flight, and leaves the rest to others.',
+    'Sends all runs, scheduled campaigns and notifications until it is stopped, on any machine with the same DATABASE_URL and accounts. Ctrl-C leaves the rest to others.',
   options: [campaignsOption, flag('--no-schedules', 'start no scheduled campaigns')],
   examples: [['volley worker', 'help to send all runs, until Ctrl-C']],
   run: async (shell, _, { campaigns = campaignsFolder(shell), schedules }) => {

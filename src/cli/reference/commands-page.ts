@@ -2,24 +2,67 @@ import type { CommandNode, OptionNode, ValueSlot } from '../completion/command-t
 
 /** The command reference in Markdown, from the program itself. */
 export function commandsPage(root: CommandNode): string {
-  const seen = new Map<string, string>();
+  const listed = root.commands.flatMap((command) => callable(command, []));
+  const shared = sharedRows(listed.map(({ command }) => rowsOf(command)));
   return [
     '# Commands',
     '',
-    'This page lists every command, for people who know what they want to do. `volley <command> --help` and `man volley` print the same. Exit codes besides 0, 1 and 2 are listed with their command.',
+    'This page lists every command, for people who know what they want to do. `volley <command> --help` and `man volley` print all of a command.',
     '',
     '## Options of every command',
     '',
-    ...optionTable('', root.options, seen),
-    ...root.commands.flatMap((command) => section(command, [], seen)),
+    ...tableOf(rowsOf(root)),
+    '',
+    '## Of several commands',
+    '',
+    'A command names these after "Also". Every command can end with 0 (done), 1 (internal error) or 2 (bad input).',
+    '',
+    ...tableOf([...shared].toSorted()),
+    ...listed.flatMap((each) => section(each, shared)),
     '',
   ].join('\n');
 }
 
-function section(command: CommandNode, parents: readonly string[], seen: Map<string, string>): string[] {
+type Callable = { readonly name: string; readonly command: CommandNode };
+
+/** A command, or the commands that it consists of. */
+function callable(command: CommandNode, parents: readonly string[]): Callable[] {
   const path = [...parents, command.name];
-  if (command.commands.length > 0) return command.commands.flatMap((each) => section(each, path, seen));
-  const name = path.join(' ');
+  return command.commands.length > 0
+    ? command.commands.flatMap((each) => callable(each, path))
+    : [{ name: path.join(' '), command }];
+}
+
+/** An argument, an option or an exit code, and what it means. */
+type Row = readonly [name: string, text: string];
+
+function rowsOf({ arguments: slots, options, exits }: CommandNode): Row[] {
+  return [
+    ...slots.map((slot): Row => [`\`${argumentText(slot)}\``, slot.summary]),
+    ...options.map((option): Row => [`\`${optionText(option)}\``, optionWords(option)]),
+    ...Object.entries(exits).map(([code, text]): Row => [`exit code ${code}`, text]),
+  ];
+}
+
+/** From so many commands on, a row is described once. */
+const severalCommands = 3;
+
+/** Of each name, the text that most commands have, if several have it. */
+function sharedRows(commands: readonly (readonly Row[])[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, { readonly row: Row; count: number }>();
+  for (const row of commands.flat()) {
+    const counted = counts.get(row.join('\n')) ?? { row, count: 0 };
+    counted.count += 1;
+    counts.set(row.join('\n'), counted);
+  }
+  const several = [...counts.values()].filter(({ count }) => count >= severalCommands);
+  return new Map(several.toSorted((one, other) => one.count - other.count).map(({ row }) => row));
+}
+
+function section({ name, command }: Callable, shared: ReadonlyMap<string, string>): string[] {
+  const rows = rowsOf(command);
+  const isShared = ([each, text]: Row): boolean => shared.get(each) === text;
+  const named = rows.filter(isShared).map(([each]) => each);
   return [
     '',
     `## volley ${name}`,
@@ -30,9 +73,8 @@ function section(command: CommandNode, parents: readonly string[], seen: Map<str
     ['volley', name, ...command.arguments.map(argumentText)].join(' '),
     ...exampleLines(command),
     '```',
-    ...listOf(command.arguments.map((argument) => `- \`${argument.name}\`: ${argument.summary}`)),
-    ...listOf(command.options.length > 0 ? optionTable(name, command.options, seen) : []),
-    ...listOf(Object.entries(command.exits).map(([code, text]) => `- Exit code ${code}: ${text}`)),
+    ...listOf(tableOf(rows.filter((row) => !isShared(row)))),
+    ...listOf(named.length === 0 ? [] : [`Also ${named.join(', ')}.`]),
   ];
 }
 
@@ -44,37 +86,14 @@ function exampleLines({ examples }: CommandNode): string[] {
   return examples.map(([line, what]) => `${line.padEnd(width)}    # ${what}`);
 }
 
-/** Shorter texts are easier to repeat than to look up. */
-const shortText = 50;
-
-/**
- * A long text that an earlier command has too is replaced by a link to that command.
- * @param seen the command of each long text so far
- */
-function optionTable(
-  command: string,
-  options: readonly OptionNode[],
-  seen: Map<string, string>,
-): readonly string[] {
-  const rows = options.map((option) => {
-    const text = optionWords(option);
-    const flags = `\`${optionText(option)}\``;
-    const first = text.length > shortText ? seen.get(`${flags} ${text}`) : undefined;
-    seen.set(`${flags} ${text}`, first ?? command);
-    return {
-      flags,
-      text: first === undefined ? text : `as for [${first}](#volley-${first.replaceAll(' ', '-')})`,
-    };
+/** Names with the same text share a line. */
+function tableOf(rows: readonly Row[]): string[] {
+  const texts = [...new Set(rows.map(([, text]) => text))];
+  const lines = texts.map((text) => {
+    const names = rows.filter((row) => row[1] === text).map(([name]) => name);
+    return `| ${names.join(', ')} | ${text.replaceAll('|', '\\|')} |`;
   });
-  const texts = [...new Set(rows.map(({ text }) => text))];
-  return [
-    '| Option | |',
-    '|---|---|',
-    ...texts.map((text) => {
-      const flags = rows.filter((row) => row.text === text).map((row) => row.flags);
-      return `| ${flags.join(', ')} | ${text.replaceAll('|', '\\|')} |`;
-    }),
-  ];
+  return lines.length === 0 ? [] : ['| | |', '|---|---|', ...lines];
 }
 
 function optionWords({ summary, value, default: byDefault }: OptionNode): string {
