@@ -9,12 +9,8 @@ const limits = z
     aboveRecipients: wholeNumber(0, 999_999_999, 0)
       .removeDefault()
       .optional()
-      .describe('Approval is required above this number of recipients.'),
-    aboveCost: decimal(1_000_000_000)
-      .optional()
-      .describe(
-        "Approval is required above this estimated cost, in the currency of the account's `rates`, or if the cost cannot be estimated.",
-      ),
+      .describe('Above this number of recipients.'),
+    aboveCost: decimal(1_000_000_000).optional().describe('Above this estimated cost, or if it is unknown.'),
   })
   .refine(({ aboveRecipients, aboveCost }) => aboveRecipients !== undefined || aboveCost !== undefined, {
     error: 'expected aboveRecipients or aboveCost',
@@ -27,7 +23,7 @@ export const approval = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'Whether another person must approve a run before Volley sends it (`volley approve`): always (`required`), or only above a number of recipients or a cost.',
+    'Whether another person must approve a run (`volley approve`): always (`required`), or above a number or a cost.',
   );
 
 export type Approval = NonNullable<z.output<typeof approval>>;

@@ -12,7 +12,7 @@ const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
 const recipientColumn = text
   .regex(withoutPlaceholders, 'expected the name of one column, without [[ ]]')
   .optional()
-  .describe('The column with the phone number or e-mail address; by default guessed.');
+  .describe('The column of the address; by default guessed.');
 
 const constant = z.strictObject({
   value: text
@@ -25,9 +25,7 @@ const fieldSource = z
     error: 'expected a column, a text in quotes such as "[[first]] [[last]]", or { value: … }',
   })
   .meta({ type: ['string', 'number', 'boolean', 'object'] })
-  .describe(
-    'This field of the destination: a column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.',
-  )
+  .describe('A column, a text with [[Column]] and [[Column|fallback]], or { value: a constant }.')
   .optional();
 
 const columns = z
@@ -42,7 +40,7 @@ const columns = z
   } satisfies Record<DestinationField, z.ZodType>)
   .optional()
   .describe(
-    'Destination fields of the interface, and the column for each. Without this key, Volley guesses them (`plan` shows the result) and sends only those that the message uses. With it, Volley sends all fields that it names, and guesses only a missing Recipient.',
+    'Destination fields, and the column for each. Without it, Volley guesses them, and sends those that the message uses. With it, Volley sends all that it names, and guesses only Recipient.',
   );
 
 const condition = z
@@ -50,7 +48,7 @@ const condition = z
     column: text.describe('A column of the contact file.'),
     equals: text.optional().describe('The value it must have.'),
     in: z.array(text).min(1, 'expected at least one value').optional().describe('The values it may have.'),
-    present: booleanText.optional().describe('Whether it must have a value (true) or none (false).'),
+    present: booleanText.optional().describe('Whether it must have a value.'),
   })
   .refine(
     ({ equals, in: oneOf, present }) =>
@@ -76,7 +74,7 @@ const where = z
   .optional()
   .meta({ type: ['array', 'object'] })
   .describe(
-    'Which rows belong to the campaign: those for which all conditions hold. Other rows are not counted. Spaces around a value are ignored; upper and lower case differ. { city: Perth, state: [WA, SA] } is short for conditions with equals and in.',
+    'Which rows belong to the campaign: all conditions must hold. Capitals count. { city: Perth, state: [WA, SA] } is short for equals and in.',
   );
 
 const contactKey = z
@@ -88,7 +86,7 @@ const contactKey = z
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .default([])
   .describe(
-    'The columns that identify a contact, such as an account number; by default the address. Rows with the same values are duplicates. The recipient column counts as the normalised address.',
+    'The columns that identify a contact; by default the address. Rows with the same values are duplicates.',
   );
 
 const suppressions = z
@@ -96,7 +94,7 @@ const suppressions = z
   .max(100, 'at most 100 files are allowed')
   .default([])
   .describe(
-    "Files of suppressed addresses (CSV or .xlsx) beside those of `volley suppress`. The address column is the one that would be a contact file's recipient, or else the only one. A column SubAccount limits a row to one SubAccount.",
+    'Files of suppressed addresses beside `volley suppress`. A column SubAccount limits a row to one.',
   );
 
 const maxNotWithin = 3650 * 86_400_000;
@@ -125,7 +123,7 @@ const notWithin = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'A duration such as 7d: leaves out addresses for which the service accepted a message of this campaign in this channel, or may have, within that time before planning. With { time: 7d, by: any }, of any campaign.',
+    'Leaves out addresses that this campaign has sent to in this channel within a time before planning, such as 7d. With { time: 7d, by: any }: any campaign.',
   );
 
 export const standardInput = '-';
@@ -141,7 +139,7 @@ const contactFiles = z
   })
   .meta({ type: ['string', 'number', 'boolean', 'array'] })
   .describe(
-    "The contact file (CSV with a header line, gzipped or not, or a workbook .xlsx), relative to the campaign's folder; `-` is standard input. Or a list of up to 100 files, read in order; each must have the columns that are used. A pattern (inbox/payroll-*.csv) selects files whose content no run of this campaign has read before.",
+    'The contact file: CSV with a header, also gzipped, or a workbook (.xlsx); `-`: standard input. Or up to 100 files, in order. A pattern (inbox/payroll-*.csv) selects files that no run of this campaign has read.',
   );
 
 export const contacts = z
@@ -151,25 +149,19 @@ export const contacts = z
     moveTo: text
       .optional()
       .describe(
-        "A folder, relative to the campaign's, to which Volley moves files of a pattern when their run is planned. It adds the run's id to their names. The run keeps their content.",
+        "A folder to which Volley moves files of a pattern when their run is planned, with the run's id in their names.",
       ),
     encoding: z
       .enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'mac-roman', 'latin-1'])
       // Files called latin-1 use the euro sign of Windows-1252, not the control characters of Latin-1.
       .transform((written) => (written === 'latin-1' ? 'windows-1252' : written))
       .optional()
-      .describe(
-        'Text encoding of the contact files. By default detected: the byte order mark, else UTF-8, else Windows-1252. You must set it if the bytes could also be Mac Roman.',
-      ),
+      .describe('Encoding; by default detected. You must set it if the bytes could also be Mac Roman.'),
     delimiter: z
       .enum(['comma', 'semicolon', 'tab', 'pipe'])
       .optional()
-      .describe('What separates the values; by default what occurs most often in the header.'),
-    sheet: text
-      .optional()
-      .describe(
-        'The sheet of a workbook; by default the first visible one. Ignored for CSV files and for results of Volley.',
-      ),
+      .describe('What separates the values; by default detected.'),
+    sheet: text.optional().describe('The sheet of a workbook; by default the first visible one.'),
     skipLines: wholeNumber(0, 10_000, 0).describe('Lines, or rows of a sheet, before the header.'),
     country: knownText(
       (written) => /^[A-Z]{2}$/.test(written),
@@ -181,23 +173,17 @@ export const contacts = z
       .describe('Country of phone numbers without a country code, such as AU.'),
     countryColumn: text
       .optional()
-      .describe(
-        "The column with a row's own country, as a two-letter code or an English name. Where it is empty, `country` counts.",
-      ),
+      .describe("The column with a row's own country: a two-letter code or an English name."),
     landlines: z
       .enum(['reject', 'allow'])
       .default('reject')
-      .describe(
-        'SMS: what to do with numbers that cannot be mobiles (landlines, toll-free, premium rate, …).',
-      ),
+      .describe('SMS: what to do with numbers that cannot be mobiles.'),
     columns,
     key: contactKey,
     duplicates: z
       .enum(duplicatePolicies)
       .default('merge')
-      .describe(
-        'Duplicates by `key`: send to the first (`merge`), send to all (`allow`), or refuse the run.',
-      ),
+      .describe('Duplicates: send to the first (`merge`), to all (`allow`), or refuse the run.'),
     where,
     suppressions,
     notWithin,

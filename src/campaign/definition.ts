@@ -28,9 +28,7 @@ const tone = z
 
 const keypad = z.strictObject({
   Tone: tone,
-  RouteNumber: text.describe(
-    'The phone number to which the button connects the call; Volley reads and checks it like a recipient.',
-  ),
+  RouteNumber: text.describe('The phone number that it connects to.'),
 });
 
 const keypads = z
@@ -42,7 +40,7 @@ const keypads = z
       context.addIssue({ code: 'custom', path: [index, 'Tone'], message: 'expected each button once' });
     }
   })
-  .describe('Voice and text to speech: the buttons that connect a call to a number, at most 9.');
+  .describe('Calls: the buttons that connect to a number, at most 9.');
 
 /** It is in the schema only so that its error can say why. */
 const messageId = z
@@ -60,12 +58,12 @@ const message = z
     MessageID: messageId.optional(),
   })
   .describe(
-    "The message, under the interface's own field names. Values can contain [[Column]] and [[Column|fallback]].",
+    "The message, in the interface's field names. Values can contain [[Column]] and [[Column|fallback]].",
   );
 
 const file = z.strictObject({
   file: text.describe('A file to send, in a folder of `attachments`.'),
-  name: text.optional().describe("The name that the recipient sees; by default, the file's own name."),
+  name: text.optional().describe("The name that the recipient sees; by default the file's."),
 });
 
 const folderList = z
@@ -81,9 +79,7 @@ function amountsOf(name: string) {
   return z
     .record(z.string(), amount)
     .optional()
-    .describe(
-      `The most that a run may cost for each ${name}. "*" (in quotes) applies to each ${name} not listed, and to recipients without one.`,
-    );
+    .describe(`The most for each ${name}. "*": each other one, and recipients without one.`);
 }
 
 const budget = z
@@ -94,7 +90,7 @@ const budget = z
   })
   .optional()
   .describe(
-    "Volley refuses a plan that would cost more than this, in the currency of the account's `rates`, or whose cost cannot be estimated.",
+    "Volley refuses a plan that would cost more, by the account's `rates`, or whose cost is unknown.",
   );
 
 const chargeCodeFile = z.strictObject({
@@ -108,7 +104,7 @@ const chargeCodes = z
   .meta({ type: ['string', 'number', 'boolean', 'object'] })
   .optional()
   .describe(
-    'A CSV file or workbook with all valid ChargeCodes. Or { file: …, column: … } if it has several columns and none is called ChargeCode. A contact with another ChargeCode, or without one, stops the plan.',
+    'A file with all valid ChargeCodes, or { file: …, column: … }. A contact with another one, or none, stops the plan.',
   );
 
 export const definitionSchema = z
@@ -123,12 +119,12 @@ export const definitionSchema = z
       .max(20, 'at most 20 files are allowed')
       .default([])
       .describe(
-        'Attachments of an email, the document of a fax, or the targets of [[File1]], [[File2]], … in an SMS. For a file of each contact, put [[Column]] into the path after a folder (statements/[[account]].pdf): a row can only name files of that folder. Hidden files, YAML files and the files of the campaign itself are refused. At most 20 MiB together in a request, 2 GiB in a run.',
+        'Attachments of an email, the document of a fax, or the targets of [[File1]], … in an SMS. With [[Column]] (statements/[[account]].pdf) a row names its own file in that folder. No hidden or YAML files, and none of the files of the campaign. At most 20 MiB in a request, 2 GiB in a run.',
       ),
     attachments: folderList
       .optional()
       .describe(
-        'The folders of attachments; by default those of the account, or else `documents`. The folder before a [[Column]] of a path need not be named.',
+        'The folders of attachments; by default those of the account, or `documents`. One before a [[Column]] need not be named.',
       ),
     dispatch,
     budget,

@@ -6,7 +6,7 @@ const maxRows = 999_999_999;
 export const guardKeys = {
   allowEmpty: booleanText
     .default(false)
-    .describe('Whether a run can have no recipients. By default, Volley refuses it.'),
+    .describe('Whether a run can have no recipients; by default refused.'),
   maxInvalid: z
     .union(
       [
@@ -21,9 +21,9 @@ export const guardKeys = {
     .meta({ type: ['string', 'integer'], default: '50%' })
     .default({ share: 0.5 })
     .describe(
-      'The most invalid rows that a run can have: a share such as 5%, or a number. Rows without an address do not count.',
+      'The most invalid rows: a share such as 5%, or a number. Rows without an address do not count.',
     ),
-  minRecipients: wholeNumber(0, maxRows, 0).describe('The fewest recipients that a run can have.'),
+  minRecipients: wholeNumber(0, maxRows, 0).describe('The fewest recipients of a run.'),
 };
 
 export type Guards = {

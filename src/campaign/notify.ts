@@ -11,7 +11,7 @@ const command = z
   .max(100, 'expected a program and at most 99 arguments')
   .optional()
   .describe(
-    "A program and its arguments, run in the campaign's folder without a shell: [./notify.sh, night]. It gets JSON on standard input. If it exits with a code other than 0, Volley runs it again later.",
+    "A program, run in the campaign's folder without a shell: [./notify.sh, night]. It gets JSON on standard input, and runs again unless it ends with 0.",
   );
 
 const webhook = z
@@ -26,7 +26,7 @@ const webhook = z
       .describe('Whether the address can be http on another machine.'),
   })
   .optional()
-  .describe('An address to which Volley posts JSON, signed by the Standard Webhooks scheme.');
+  .describe('An address that gets JSON, signed by Standard Webhooks.');
 
 /** The sender and billing fields of the e-mail; Volley writes the rest. */
 const mailFields = [
@@ -48,9 +48,7 @@ const email = z
       .min(1, 'expected at least one address')
       .max(20, 'at most 20 addresses')
       .describe('The recipient addresses.'),
-    account: text
-      .optional()
-      .describe("The account, whose interface must have e-mail; by default the campaign's."),
+    account: text.optional().describe("An account with e-mail; by default the campaign's."),
     ...({
       SMTPFrom: mailField,
       From: mailField,
@@ -62,7 +60,7 @@ const email = z
     } satisfies Record<(typeof mailFields)[number], z.ZodType>),
   })
   .optional()
-  .describe('The summary as an e-mail, sent as a run of its own: campaign "<name> (summary)".');
+  .describe('The summary as an e-mail: a run of its own, "<name> (summary)".');
 
 const targetKinds = ['command', 'webhook', 'email'] as const;
 
@@ -73,7 +71,7 @@ const target = z
       .min(1, 'expected at least one event')
       .default([...notifiedEvents])
       .describe(
-        'The events: completed (all accepted), failures (completed, with rejected, failed or unknown requests), paused, missed (a scheduled time made no run), refused (because of its contacts).',
+        'The events: completed (all accepted), failures (over, with others), paused, missed (a tick made no run), refused (because of its contacts).',
       ),
     command,
     webhook,
@@ -88,7 +86,7 @@ export const notify = z
   .array(target)
   .max(20, 'at most 20 targets are allowed')
   .optional()
-  .describe('Where to send notifications of runs and schedules.');
+  .describe('Where to send notifications.');
 
 type Target = NonNullable<z.output<typeof notify>>[number];
 

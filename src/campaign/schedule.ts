@@ -15,7 +15,7 @@ const cron = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .describe(
-    'When the campaign runs: minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". A local time that occurs twice counts once; one that the clocks skip counts at the moment of the change. Hours given as * or */2 count each time they occur.',
+    'Minute, hour, day of the month, month, day of the week, such as "30 2 * * MON-FRI". A local time that occurs twice counts once (hours as * or */2 each time).',
   );
 
 const at = z
@@ -39,21 +39,14 @@ const required = z
     timeZone: timeZone.describe('The zone of these times, such as Pacific/Auckland.'),
     catchUp: duration
       .prefault('0s')
-      .describe(
-        'How late a run can start that was missed because no worker was running, such as 2h. 0s: at most one minute late.',
-      ),
-    overlap: z
-      .enum(overlaps)
-      .default('skip')
-      .describe('What to do with a run that is due while the last one has not ended.'),
+      .describe('How late a run can start that was missed without a worker, such as 2h. 0s: a minute.'),
+    overlap: z.enum(overlaps).default('skip').describe('What to do while the last run has not ended.'),
   })
   .refine((written) => (written.cron === undefined) !== (written.at === undefined), {
     error: 'expected either cron or at',
   });
 
-export const schedule = required
-  .optional()
-  .describe('When `volley serve` and `volley worker` start runs of the campaign.');
+export const schedule = required.optional().describe('When `volley serve` and `volley worker` start runs.');
 
 export type Schedule = z.output<typeof required>;
 

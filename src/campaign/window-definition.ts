@@ -16,7 +16,7 @@ const zone = knownText(isTimeZone, expectedZone, didYouMeanZone).transform(
 export const campaignTimeZone = zone
   .optional()
   .describe(
-    "The campaign's own time zone: an IANA name such as Pacific/Auckland, or a Windows name. It applies to the window if that names no zone, to recipients whose zone is unknown, and to the deadline.",
+    'The zone of the window and the deadline, and of recipients whose zone is unknown: an IANA or Windows name.',
   );
 
 const holders = ['engine', 'service'] as const;
@@ -35,7 +35,7 @@ const days = z
   })
   .default([1, 2, 3, 4, 5, 6, 7])
   .meta({ type: ['string', 'array'] })
-  .describe('The days on which the window opens: Mon-Fri, or [Mon, Wed, Sat-Sun]. Every day by default.');
+  .describe('The days on which it opens: Mon-Fri, or [Mon, Wed, Sat-Sun]. Every day by default.');
 
 /** @returns days from 1, Monday, to 7, sorted; undefined if one is invalid */
 function parseDays(written: readonly string[]): number[] | undefined {
@@ -77,11 +77,7 @@ function timeOfDay(pattern: RegExp, expected: string) {
 
 const timeZone = z
   .union(
-    [
-      zone,
-      z.literal('recipient'),
-      z.strictObject({ column: text.describe('The column with the time zone.') }),
-    ],
+    [zone, z.literal('recipient'), z.strictObject({ column: text.describe('The column with the zone.') })],
     {
       error: `${expectedZone}, recipient, or { column: … }`,
     },
@@ -96,27 +92,25 @@ const timeZone = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    "The zone of the window's local times, by default the campaign's `timeZone`. It is one zone for all recipients, `recipient`, or { column: Zone }. `recipient` is the zone of the phone number's country; in a country with several zones, the window must be open in all of them. A column has IANA or Windows names.",
+    "Its zone; by default the campaign's. `recipient`: that of the phone number's country; if it has several, the window must be open in all. Or { column: Zone }.",
   );
 
 const required = z
   .strictObject({
     days,
     from: timeOfDay(/^([01]?\d|2[0-3]):[0-5]\d$/, 'expected a time of day such as "09:00"').describe(
-      'The local time at which the window opens, such as "09:00".',
+      'The local time at which it opens, such as "09:00".',
     ),
     to: timeOfDay(
       /^(([01]?\d|2[0-3]):[0-5]\d|24:00)$/,
       'expected a time of day such as "20:00", or "24:00"',
-    ).describe(
-      'The local time at which the window closes. If it is before `from`, the window closes on the next day. "24:00" is midnight.',
-    ),
+    ).describe('The local time at which it closes; before `from`: on the next day. "24:00" is midnight.'),
     timeZone,
     hold: z
       .enum(holders)
       .default('engine')
       .describe(
-        'Where requests wait while the window is closed. `engine`: Volley holds them. `service`: Volley hands them over at once, with the SendTime and TimeZone of the next opening, if the interface has them.',
+        'Where requests wait. `service`: Volley hands them over at once, with the SendTime and TimeZone of the next opening.',
       ),
   })
   .refine(({ from, to }) => from !== to, {
@@ -126,7 +120,7 @@ const required = z
 
 export const sendingWindow = required
   .optional()
-  .describe('The local times at which Volley can send requests; other requests wait.');
+  .describe('The local times at which requests leave; others wait.');
 
 export const frozenWindow = z
   .object({
@@ -151,15 +145,13 @@ export const deadline = z
   )
   .optional()
   .describe(
-    'The local time by which all requests should be sent: 2026-12-01T17:00, or the next "06:00". It is in the campaign\'s `timeZone`, or that of the window or the schedule. `plan` shows which recipients would miss it at the configured rate.',
+    'When all requests should be sent: 2026-12-01T17:00, or the next "06:00". `plan` shows who would miss it.',
   );
 
 export const onDeadline = z
   .enum(['warn', 'refuse'])
   .optional()
-  .describe(
-    'What to do with a plan in which a recipient would miss the deadline: warn (the default), or refuse it and plan nothing.',
-  );
+  .describe('What to do if a recipient would miss it; by default warn.');
 
 /** Whether a deadline has no date. */
 export function isTimeOfDay(deadline: string): boolean {

@@ -18,23 +18,17 @@ const timeouts = z
   .describe('How long to wait for the service, such as 500ms, 5s or 2m.');
 
 function maxPerSecond(what: string) {
-  return rateLimit
-    .optional()
-    .describe(
-      `The most ${what} a second through this account, over all workers, such as 50 or 0.5; by default no limit.`,
-    );
+  return rateLimit.optional().describe(`The most ${what} a second, such as 50 or 0.5; by default no limit.`);
 }
 
 const limits = z
   .strictObject({
-    concurrency: wholeNumber(1, 256, 16).describe(
-      'The most requests in flight at once through this account, over all workers.',
-    ),
+    concurrency: wholeNumber(1, 256, 16).describe('Requests in flight.'),
     requestsPerSecond: maxPerSecond('requests'),
     recipientsPerSecond: maxPerSecond('recipients'),
   })
   .prefault({})
-  .describe('How much may be sent through the account. Campaigns can set less.');
+  .describe('The most of all workers together. Campaigns can set less.');
 
 const ttsReturn = z
   .strictObject({
@@ -43,7 +37,7 @@ const ttsReturn = z
       .min(1)
       .max(maxPatternLength)
       .describe(
-        'A regular expression, in any case, for the whole text, such as `Accepted as ([0-9A-Z]+)`. It repeats no group, and has at most four of * + ? { and |.',
+        'A regular expression for the whole text, such as `Accepted as ([0-9A-Z]+)`; at most four of * + ? { and |.',
       ),
     number: wholeNumber(1, 20, 1).describe('Which ( ) of the pattern is the job number.'),
   })
@@ -52,61 +46,48 @@ const ttsReturn = z
     if (message !== undefined) issues.addIssue({ code: 'custom', message, path: ['pattern'] });
   })
   .optional()
-  .describe(
-    'soap-tts: the text of `ttsReturn` with which the service accepts a message, beside `Job <number>`. Other texts leave the request in doubt.',
-  );
+  .describe('soap-tts: the text of `ttsReturn` that accepts a message, beside `Job <number>`.');
 
 const allow = z
   .record(z.string(), z.array(z.union([text, z.literal('')])).min(1, 'expected at least one value'))
   .optional()
   .describe(
-    'Values of message fields that this service accepts beyond the observed ones, such as { Resolution: [Fine], RetryAttempts: [6-9], NumberOfOperators: [0], SendMode: [Test] }. { EmailSubject: [""] } allows emails without a subject.',
+    'Values that this service accepts beyond the observed ones, such as { Resolution: [Fine], RetryAttempts: [6-9], EmailSubject: [""] }.',
   );
 
 const account = z.strictObject({
-  interface: z.enum(interfaceNames).describe('The interface of the service that this account uses.'),
-  format: z
-    .enum(formats)
-    .optional()
-    .describe('The format of requests: json by default, always xml for soap-tts.'),
+  interface: z.enum(interfaceNames).describe('The interface of the service.'),
+  format: z.enum(formats).optional().describe('By default json; soap-tts: xml.'),
   baseUrl: z
     .string()
     .describe(
-      'The http(s) address of the service. It may contain ${NAME} or ${NAME:-default}. rest-2.02: /api/v2.03 or /api/v2.04 at its end selects that version.',
+      'The address of the service. It may contain ${NAME} or ${NAME:-default}. /api/v2.04 at its end selects that version.',
     )
     .meta({ writeOnly: true }),
   plainHttp: z
     .enum(plainHttpPolicies)
     .default('refused')
-    .describe(
-      'Whether "baseUrl" may be http:// on another machine. Credentials and messages then cross the network unencrypted.',
-    ),
+    .describe('Whether "baseUrl" may be http:// on another machine, unencrypted.'),
   certificates: z
     .enum(['checked', 'unchecked'])
     .default('checked')
-    .describe(
-      'Whether Volley may send although NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates.',
-    ),
-  authToken: secretReference
-    .optional()
-    .describe('rest-2.02: the token of the Authorization header, as ${NAME}.'),
+    .describe('Whether Volley may send with NODE_TLS_REJECT_UNAUTHORIZED=0.'),
+  authToken: secretReference.optional().describe('rest-2.02: the token, as ${NAME}.'),
   sender: text.optional().describe('rest-1.x and soap-tts: the user of the credential.'),
   apiKey: secretReference.optional().describe('rest-1.x: the key of the sender, as ${NAME}.'),
   token: secretReference.optional().describe('soap-tts: the token of the sender, as ${NAME}.'),
   ...webhookTokens,
-  webhookOf: text
-    .optional()
-    .describe('Another account, whose webhook also receives the delivery reports of this one.'),
+  webhookOf: text.optional().describe('Another account, whose webhook also receives for this one.'),
   suppressionsOf: text
     .optional()
-    .describe('Another account with which this one shares its opt-outs; by default that of `webhookOf`.'),
+    .describe('Another account with the same opt-outs; by default that of `webhookOf`.'),
   receiver: receiverSettings,
   timeouts,
   limits,
   statusLookUp: z
     .enum(['off', 'on'])
     .default('off')
-    .describe('rest-2.02: whether the service has the status look-up, which settles requests in doubt.'),
+    .describe('rest-2.02: whether the service has the status look-up.'),
   ttsReturn,
   allow,
   attachments: z
@@ -114,7 +95,7 @@ const account = z.strictObject({
     .min(1, 'expected at least one folder')
     .optional()
     .describe(
-      "The folders of attachments, relative to each campaign's folder, where the campaign names none. By default documents.",
+      'The folders of attachments where the campaign names none, relative to its folder. By default documents.',
     ),
   rates,
   ratesTimeZone,

@@ -19,7 +19,7 @@ function textListSchema(byDefault: readonly string[], description: string) {
   return z
     .array(text)
     .default([...byDefault])
-    .describe(`${description} Your list replaces the default; an empty one means none.`);
+    .describe(`${description} Your list replaces the default.`);
 }
 
 const withoutType = z
@@ -27,28 +27,24 @@ const withoutType = z
     type: z
       .enum(['SMS', 'Email', 'Voice', 'Fax'])
       .optional()
-      .describe('The Type that reports without it have. It says what the invoice counts, such as SMS parts.'),
-    report: text
-      .optional()
-      .describe('The field that only reports have, such as Status. Without it, all but replies are reports.'),
+      .describe('Their Type, which says what the invoice counts.'),
+    report: text.optional().describe('The field that only reports have; without it, all but replies.'),
     reply: text.optional().describe('The field that only replies have, such as ReceivedID.'),
   })
   .refine(({ type, report }) => type !== undefined || report !== undefined, 'expected "type" or "report"')
   .optional()
-  .describe('How delivery reports without a Type are recognised. By default Volley does not read them.');
+  .describe('How reports without a Type are recognised; by default not read.');
 
 export const deliveryReportMappingShape = {
   fields: z
     .partialRecord(z.enum(deliveryReportFields), z.array(text).min(1, 'expected at least one name'))
     .default({})
-    .describe(
-      'Other names of fields: a list under the name that Volley knows. The first name with a value counts, in any case.',
-    ),
+    .describe('Other names of fields: a list under the known one. The first with a value counts.'),
   statusWords: meaningsSchema(
-    'The meaning of each word in Status, in any case: delivered, undelivered or pending. Success, Failed and Pending are known; the same word here replaces its default.',
+    'Words of Status: delivered, undelivered or pending. Success, Failed and Pending are known.',
   ),
   resultWords: meaningsSchema(
-    'The meaning of a whole Result, in any case. It takes precedence over the Status. "Control Deleted" is undelivered by default; the same text here replaces that.',
+    'The meaning of a whole Result, before the Status. "Control Deleted" is undelivered by default.',
   ),
   optOutResults: textListSchema(
     ['Destination is blacklisted'],
@@ -58,17 +54,14 @@ export const deliveryReportMappingShape = {
     observedMapping.stopWords,
     'Replies that opt the recipient out. The whole message is compared, in any case, without final punctuation.',
   ),
-  credits: z
-    .enum(['refused', 'allowed'])
-    .default('refused')
-    .describe('Whether a negative Price counts, because the service gives money back.'),
+  credits: z.enum(['refused', 'allowed']).default('refused').describe('Whether a negative Price counts.'),
   withoutType,
   reportsIn: z
     .array(text)
     .max(5)
     .optional()
     .describe(
-      'Where the reports of a call are: the names from the outside, such as [Reports] or [Batch, Report], without the root element of XML. An empty list: the JSON of a call is a list itself. By default a call is one report.',
+      'Where the reports of a call are: names from the outside, such as [Batch, Report], without the root element of XML. []: the JSON is a list. By default a call is one report.',
     ),
 };
 

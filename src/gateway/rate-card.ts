@@ -16,22 +16,20 @@ const rate = z
     channel: z.enum(channels).describe('The channel of the messages.'),
     unit: z
       .enum(Object.values(unitOfChannel))
-      .describe('The unit that is charged: part (sms), email, page (fax) or second (voice, tts).'),
+      .describe('The unit that is charged: part (sms), email, page (fax) or second (calls).'),
     destination: destination
       .optional()
       .describe(
-        'A country, such as NZ, or the start of a number, such as +6421; by default everywhere. The longest start counts before a country, and a country before everywhere. Not for email.',
+        'A country, such as NZ, or the start of a number, such as +6421; by default everywhere. The longest counts.',
       ),
-    price: decimal(1_000_000).describe('The price of one unit without tax, with at most 8 decimals.'),
+    price: decimal(1_000_000).describe('The price of a unit without tax, at most 8 decimals.'),
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/, 'expected three capital letters, such as NZD')
-      .describe('Three capital letters, such as NZD; the same in all rates of the account.'),
-    tax: decimal(1, 'a share', '0.15')
-      .optional()
-      .describe('The tax as a share of the price, such as 0.15. Reports show it separately.'),
-    from: localDate.optional().describe('The first day on which the rate is valid.'),
-    until: localDate.optional().describe('The first day on which the rate is no longer valid.'),
+      .describe('The currency, such as NZD; the same in all rates.'),
+    tax: decimal(1, 'a share', '0.15').optional().describe('The tax, such as 0.15, shown apart.'),
+    from: localDate.optional().describe('The first valid day.'),
+    until: localDate.optional().describe('The first day that is no longer valid.'),
   })
   .superRefine(({ channel, unit, destination: written, from, until }, context) => {
     const add = (key: string, message: string): void => {
@@ -75,9 +73,7 @@ export const rates = z
   .default([])
   .describe('The rate card: the prices of the service.');
 
-export const ratesTimeZone = timeZone
-  .default('UTC')
-  .describe('The time zone of the dates in `rates`, such as Pacific/Auckland.');
+export const ratesTimeZone = timeZone.default('UTC').describe('The zone of these dates.');
 
 /** Two rates for the same channel and destination that are valid at the same time, by index. */
 type Overlap = { readonly index: number; readonly other: number };

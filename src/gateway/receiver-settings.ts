@@ -12,20 +12,18 @@ const addressRangeList = z.array(
 
 const basic = z
   .strictObject({
-    user: text
-      .refine((user) => !user.includes(':'), 'expected a user without ":"')
-      .describe('The user name in the callback URL.'),
-    password: secretReference.describe('The password in the callback URL, as ${NAME}.'),
+    user: text.refine((user) => !user.includes(':'), 'expected a user without ":"').describe('The user.'),
+    password: secretReference.describe('The password, as ${NAME}.'),
   })
-  .describe('HTTP Basic. Give the service a callback URL of the form https://user:password@….');
+  .describe('HTTP Basic: the callback URL is https://user:password@…');
 
 const credentials = z
   .union(
     [
       z.literal('required'),
       z.strictObject({
-        sender: text.describe('The `Sender` in delivery reports.'),
-        apiKey: secretReference.describe('The `APIKey` in delivery reports, as ${NAME}.'),
+        sender: text.describe('The `Sender`.'),
+        apiKey: secretReference.describe('The `APIKey`, as ${NAME}.'),
       }),
     ],
     {
@@ -33,17 +31,13 @@ const credentials = z
     },
   )
   .meta({ writeOnly: true })
-  .describe(
-    "The `Sender` and `APIKey` that every delivery report must contain: the account's own `sender` and `apiKey` (`required`), or these.",
-  );
+  .describe("The `Sender` and `APIKey` that each report must contain: the account's (`required`), or these.");
 
 const signature = z
   .strictObject({
     secret: secretReference.describe(`The key that both sides know, as \${NAME}: ${signatureKeyForm}.`),
   })
-  .describe(
-    'Delivery reports must be signed by the Standard Webhooks scheme, in the headers webhook-id, webhook-timestamp and webhook-signature.',
-  );
+  .describe('Delivery reports must be signed by Standard Webhooks.');
 
 /** A caller must know the token and pass every check that is given. */
 export const receiverSettings = z
@@ -53,27 +47,25 @@ export const receiverSettings = z
     addresses: addressRangeList
       .min(1, 'expected one address or more')
       .optional()
-      .describe('The addresses from which delivery reports come, such as [203.0.113.7, 2001:db8::/32].'),
+      .describe('Where delivery reports come from, such as [203.0.113.7, 2001:db8::/32].'),
     trustedProxies: addressRangeList
       .optional()
-      .describe(
-        'Addresses of the proxies in front of the receiver, whose X-Forwarded-For counts. The lists of all accounts count together.',
-      ),
+      .describe('Proxies in front, whose X-Forwarded-For counts; of all accounts together.'),
     signature: signature.optional(),
     ...deliveryReportMappingShape,
   })
   .optional()
-  .describe('How delivery reports are received and read. A caller must pass every check that is given here.');
+  .describe('How delivery reports are received and read. A call must pass every check here.');
 
 export const webhookTokens = {
   webhookToken: secretReference
     .optional()
-    .describe("The secret last part of the receiver's path, as ${NAME}. It has at least 22 characters."),
+    .describe("The secret end of the receiver's path, as ${NAME}; at least 22 characters."),
   webhookTokenSha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal digits')
     .optional()
-    .describe('The SHA-256 of such a token, in hexadecimal. If both are given, both tokens are valid.'),
+    .describe('The SHA-256 of such a token, in hexadecimal. Of both, each is valid.'),
 };
 
 /** What callers must prove. Secrets that are only compared are SHA-256 digests. */

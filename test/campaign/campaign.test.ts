@@ -93,7 +93,7 @@ files:
       'c.yaml:1:1: "account" is missing; expected an account of the accounts file.',
       'c.yaml:1:1: "channel" is missing; expected email, sms, fax, voice or tts.',
       'c.yaml:1:1: "contacts" is missing; expected the contact files, and which of their rows and columns are sent.',
-      expect.stringMatching(/^c\.yaml:1:1: "message" is missing; expected the message, under the/),
+      expect.stringMatching(/^c\.yaml:1:1: "message" is missing; expected the message, in the interface/),
     ]);
   });
 
