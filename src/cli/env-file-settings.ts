@@ -56,6 +56,7 @@ export function withEnvFiles(shell: Shell, words: readonly string[]): Shell {
 const ownNames = [
   'VOLLEY_HOME',
   'VOLLEY_ACCOUNTS',
+  'VOLLEY_CELLS',
   'VOLLEY_HASH_KEY',
   'VOLLEY_PUBLIC_URL',
   'VOLLEY_DASHBOARD_URL',

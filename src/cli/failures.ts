@@ -10,12 +10,15 @@ import type { ExitCode } from './exit-codes.ts';
 import { OutputError } from './output/output-error.ts';
 import type { Shell } from './shell.ts';
 
+/** No cell answered, or one that is away may know more. */
+export class CellsAwayError extends InputError {}
+
 /** The one place where a failure becomes an exit code. */
 export function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof InputError) {
     explainInput(error, shell);
-    return 2;
+    return error instanceof CellsAwayError ? 3 : 2;
   }
   if (error instanceof OutputError) {
     shell.note(error.message);

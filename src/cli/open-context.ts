@@ -71,10 +71,11 @@ export async function openContext(opener: Opener, access: SchemaAccess): Promise
  * @throws InputError without a usable ledger
  */
 export async function openContextAt(
-  { user: name, settings, now, note }: Opener,
+  opener: Opener,
   { connection, description, restartIfEnded }: LeasedDatabase,
   schema: { readonly access: SchemaAccess; readonly onSchema?: (change: SchemaChange) => void },
 ): Promise<EngineContext> {
+  const { settings, note } = opener;
   const home = findHome(settings.environment, settings.workingFolder);
   const ledger = await openLedger(connection, description, {
     ...(restartIfEnded && { revive: restartIfEnded }),
@@ -83,8 +84,12 @@ export async function openContextAt(
     // The marks refuse a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),
   });
+  return { ...toolsOf(opener), ledger };
+}
+
+/** What a use case gets of this process, besides a ledger. */
+export function toolsOf({ user: name, now }: Pick<Opener, 'user' | 'now'>): Omit<EngineContext, 'ledger'> {
   return {
-    ledger,
     actor: { name, via: 'cli', token: null },
     now,
     monotonic: () => performance.now(),

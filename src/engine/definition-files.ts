@@ -75,7 +75,12 @@ export async function findCampaign(written: string, { workingFolder }: Settings)
 }
 
 /** An accounts file may hold rate cards, and a plan the digests of thousands of attached files. */
-export const maxBytes = { campaign: 512 * 1024, accounts: 8 * 1024 * 1024, plan: 64 * 1024 * 1024 } as const;
+export const maxBytes = {
+  campaign: 512 * 1024,
+  accounts: 8 * 1024 * 1024,
+  cells: 512 * 1024,
+  plan: 64 * 1024 * 1024,
+} as const;
 
 /** @throws InputError if the file is unreadable, too large or not UTF-8 */
 export async function readText(

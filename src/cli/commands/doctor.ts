@@ -29,7 +29,10 @@ server is started for a moment, as by every command.`,
   run: async (shell, _, { campaigns = campaignsFolder(shell), strict, quiet, json }) => {
     const { diagnose } = await import('../../engine/doctor/diagnose.ts');
     const { formatCheckCounts, formatChecks } = await import('../../report/doctor.ts');
+    const { cellsOf } = await import('../cells.ts');
     const { settings, now, screen, print } = shell;
+    const cells = await cellsOf(shell);
+    const { findDatabases } = await import('../../engine/cells/ask-cells.ts');
     const checks = await diagnose({
       settings,
       campaigns,
@@ -37,6 +40,7 @@ server is started for a moment, as by every command.`,
       randomUuid: randomUUID,
       nodeVersion: process.version,
       apiPort: servePorts.api,
+      cells: cells && findDatabases(cells, 'read', settings),
     });
     const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
     const noteworthy = checks.filter(({ state }) => state === 'problem' || state === 'warning');

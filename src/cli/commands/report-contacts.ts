@@ -3,11 +3,11 @@ import { fixableReasons, type RejectionReason, rejectionReasons } from '../../do
 import { type Encoding, encodings } from '../../platform/encodings.ts';
 import type { CsvForm } from '../../report/formats/sheet.ts';
 import { countStates, type ReportedState, reportedStates } from '../../report/run/contact-sheet.ts';
+import { awayExits, withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { statesReader } from '../option-readers.ts';
 import { runArgument } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
-import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
@@ -30,6 +30,7 @@ export const command = defineCommand({
     }),
     option('--encoding <encoding>', 'of the CSV (default: as in the contact file)', { choices: encodings }),
   ],
+  exits: awayExits,
   examples: [
     ['volley report contacts latest --out result.csv', 'write every row with its result'],
     ['volley report contacts latest --state invalid,suppressed --out rejected.csv', 'write the rows to fix'],
@@ -37,15 +38,14 @@ export const command = defineCommand({
   run: async (shell, [name], { rejected, reasons, state, delimiter, encoding, ...options }) => {
     const reports = await import('../../engine/reporting/contact-report.ts');
     const { contactSheet } = await import('../../report/run/contact-sheet.ts');
-    const { chooseRun } = await import('../runs/choose-run.ts');
     const { sheetWriter } = await import('../output/write-report.ts');
     const write = sheetWriter(shell, options, 'csv');
     const states = new Set<ReportedState>(reasons ?? (rejected ? fixableReasons : (state ?? reportedStates)));
     const exported = rejectionReasons.filter((reason) => states.has(reason));
     const tally = countStates();
-    await withLedgerToRead(shell, async (context) => {
-      // A test keeps no contact files.
-      const run = await chooseRun(shell, context, name, { kind: 'ordinary' });
+    // A test keeps no contact files.
+    const filter = { kind: 'ordinary' } as const;
+    await withLedgerOfRun(shell, { name, filter }, async (context, run) => {
       await reports.reportContacts(context, run, (report) => {
         const rows = tally.count(report.rows);
         const onScreen = shell.resultTerminal && options.out === undefined;

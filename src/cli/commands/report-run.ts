@@ -1,21 +1,21 @@
 import { runReportFormats } from '../../report/formats/sheet.ts';
+import { awayExits, withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
 import { runArgument } from '../options.ts';
 import { runReportOptions, severalTables } from '../report-options.ts';
-import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
     'Prints a run in full: counts, timeline, answer times, delivery results, failures, rejected contacts and cost.',
   arguments: [argument('<run>', runArgument)],
   options: runReportOptions,
+  exits: awayExits,
   examples: [['volley report run latest --out run.html', 'write a page to print']],
   run: async (shell, [name], options) => {
     const { readRunReport } = await import('../../engine/reporting/read-run-report.ts');
     const { formatRunReport } = await import('../../report/run/format-run-report.ts');
     const { toRunDetails } = await import('../../report/run/run-details.ts');
     const { screenZone } = await import('../../report/time.ts');
-    const { chooseRun } = await import('../runs/choose-run.ts');
     const { chooseFormat, screenOf, writeReport } = await import('../output/write-report.ts');
     const format = chooseFormat(shell, options, {
       defaultFormat: 'table',
@@ -24,8 +24,7 @@ export const command = defineCommand({
     });
     const { timeZone = format === 'table' ? screenZone(screenOf(shell, options)) : 'UTC' } = shell;
     const screen = screenOf(shell, { ...options, timeZone });
-    await withLedgerToRead(shell, async (context) => {
-      const run = await chooseRun(shell, context, name);
+    await withLedgerOfRun(shell, { name }, async (context, run) => {
       const details = await readRunReport(context, run, timeZone, (found) => toRunDetails(found, timeZone));
       await writeReport(shell, options, {
         format,

@@ -1,26 +1,29 @@
 import { InvalidArgumentError } from 'commander';
 import { hasEnded } from '../../domain/runs.ts';
+import { awayExits, readCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
 import { jsonLinesFlag } from '../options.ts';
-import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description: 'Lists the runs, newest first.',
   options: [option('--limit <number>', 'maximum of runs', { read: parseLimit, default: 20 }), jsonLinesFlag],
+  exits: awayExits,
   examples: [['volley runs --limit 5', 'list the five newest runs']],
   run: async (shell, _, { limit, json }) => {
     const { noRunsText } = await import('../../engine/runs/named-run.ts');
     const { readWaits } = await import('../../engine/runs/waits.ts');
     const { listRuns } = await import('../../ledger/runs/find.ts');
     const { runColumns } = await import('../../report/lists/runs.ts');
-    const { printRows } = await import('../output/print-list.ts');
-    const runs = await withLedgerToRead(shell, async ({ ledger, now }) => {
+    const { columnsOver, printRows, rowsOf } = await import('../output/print-list.ts');
+    const parts = await readCells(shell, async ({ ledger, now }) => {
       const found = await listRuns(ledger.knex, limit);
       const unfinished = found.filter(({ state }) => !hasEnded(state)).map(({ run }) => run);
       const waitsOfRun = await readWaits(ledger.pool, unfinished, now());
       return found.map((each) => ({ ...each, waits: waitsOfRun.get(each.run) ?? [] }));
     });
-    printRows(shell, json, { columns: runColumns, none: noRunsText }, runs);
+    const newest = rowsOf(parts).toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt));
+    const form = { columns: columnsOver(parts, runColumns), none: noRunsText };
+    printRows(shell, json, form, newest.slice(0, limit));
   },
 });
 

@@ -1,8 +1,8 @@
 import { InputError } from '../../domain/problems.ts';
+import { withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { parseSeconds } from '../option-readers.ts';
 import { runArgument } from '../options.ts';
-import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
   description:
@@ -20,7 +20,7 @@ export const command = defineCommand({
     flag('--json', 'print JSON; with --watch, first a line for each change'),
   ],
   exits: {
-    3: 'with --exit-status: requests were not accepted',
+    3: 'with --exit-status: requests were not accepted; a cell is away that may have a newer run',
     4: 'with --exit-status: the run is paused or cancelled',
   },
   examples: [
@@ -32,10 +32,8 @@ export const command = defineCommand({
       throw new InputError([{ where: '--interval', what: 'It needs --watch.' }]);
     const { requireStatus } = await import('../../engine/reporting/run-status.ts');
     const { latest } = await import('../../engine/runs/named-run.ts');
-    const { chooseRun } = await import('../runs/choose-run.ts');
     const { exitCodeOf, statusLines } = await import('../runs/status-lines.ts');
-    await withLedgerToRead(shell, async (context) => {
-      const run = await chooseRun(shell, context, name ?? latest);
+    await withLedgerOfRun(shell, { name: name ?? latest }, async (context, run) => {
       const watching = watch && (await import('../runs/watch-status.ts'));
       const status = watching
         ? await watching.watchStatus(shell, context, run, { json, interval })

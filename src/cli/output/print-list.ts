@@ -1,7 +1,8 @@
-import { type Columns, columnsFor } from '../../report/column.ts';
+import { type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { formatTable } from '../../report/table.ts';
+import type { Part } from '../cells.ts';
 import type { ListOutput } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
@@ -46,6 +47,21 @@ export function printRows<Row>(
 ): void {
   if (!json) shell.print(rows.length === 0 ? none : formatTable(columns, rows, shell.screen));
   else if (rows.length > 0) shell.print(jsonLines(columns, rows));
+}
+
+/** The rows of a list over cells, cell by cell. */
+export function rowsOf<Row extends object>(
+  parts: readonly Part<readonly Row[]>[],
+): (Row & { readonly cell: string | null })[] {
+  return parts.flatMap(({ cell, value }) => value.map((row) => ({ ...row, cell })));
+}
+
+/** The columns of a list; over cells it has one more. */
+export function columnsOver<Row>(
+  parts: readonly Part<unknown>[],
+  columns: Columns<Row>,
+): Columns<Row & { readonly cell: string | null }> {
+  return parts.every(({ cell }) => cell === null) ? columns : [textColumn('cell', 'Cell'), ...columns];
 }
 
 /** One text, because a write for each line would cost more than everything else. */

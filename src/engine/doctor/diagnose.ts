@@ -30,6 +30,14 @@ type DiagnoseOptions = Omit<Tools, 'deadline'> & {
   readonly campaigns: string;
   /** Where `volley serve` answers the API, unless --api-port says otherwise. */
   readonly apiPort: number;
+  /** Their databases are checked instead of the own one. */
+  readonly cells?: readonly CellDatabase[] | undefined;
+};
+
+/** A ledger, and the settings with which it is the own one. */
+type CellDatabase = {
+  readonly cell: { readonly name: string; readonly read: string };
+  readonly settings: Settings;
 };
 
 /** Seconds, for all checks of a round together. */
@@ -44,9 +52,28 @@ export async function diagnose(options: DiagnoseOptions): Promise<readonly Check
   const tools = { ...options, deadline };
   const groups = await Promise.all([
     askAll(installationProbes(options.settings, options.nodeVersion), deadline),
-    checkDatabase(tools),
+    options.cells ? checkCells(options.cells, tools) : checkDatabase(tools),
     checkServices(tools),
   ]);
+  return groups.flat();
+}
+
+/** The names of the checks begin with that of the cell. */
+async function checkCells(cells: readonly CellDatabase[], tools: DatabaseTools): Promise<readonly Check[]> {
+  const groups = await Promise.all(
+    cells.map(async ({ cell, settings }) => {
+      const checks = await checkDatabase({ ...tools, settings });
+      const named = (words: string): string => words.replaceAll('DATABASE_URL', cell.read);
+      return checks.map(({ name, found, nextStep, ...check }): Check => {
+        return {
+          ...check,
+          name: `cell ${cell.name}: ${name}`,
+          found: named(found),
+          nextStep: nextStep && named(nextStep),
+        };
+      });
+    }),
+  );
   return groups.flat();
 }
 
@@ -110,11 +137,18 @@ async function checkOpened(
 }
 
 /** Questions to the database. Those to the ledger, and about the work in it, need a ledger of this version. */
-function probesOf({ settings, campaigns, now }: Pick<DiagnoseOptions, 'settings' | 'campaigns' | 'now'>) {
+function probesOf({
+  settings,
+  campaigns,
+  now,
+  cells,
+}: Pick<DiagnoseOptions, 'settings' | 'campaigns' | 'now' | 'cells'>) {
+  // The folder of the campaigns is that of one cell at most.
+  const ofSchedules = cells ? [] : scheduleProbes(settings, campaigns, now);
   return {
     ofDatabase: databaseProbes(settings, now),
     ofLedger: ledgerProbes(settings),
-    ofWork: [...workProbes(settings, now), ...scheduleProbes(settings, campaigns, now)],
+    ofWork: [...workProbes(settings, now), ...ofSchedules],
   };
 }
 

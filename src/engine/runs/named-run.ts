@@ -42,6 +42,15 @@ export async function findNamedRun(
   throw new InputError([{ where, what }, ...found.slice(0, maxCandidates).map(candidate)]);
 }
 
+/** Like `findNamedRun`, in one of several ledgers: it need not have a newest run. */
+export async function findRunIfAny(
+  context: EngineContext,
+  name: string,
+  filter: Pick<RunFilter, 'kind'> = {},
+): Promise<ListedRun | undefined> {
+  return name === latest ? (await listRuns(context.ledger.knex, 1, filter))[0] : findNamedRun(context, name);
+}
+
 function candidate({ run, campaign, state, createdAt }: ListedRun): Problem {
   return { where: `run ${run}`, what: `campaign ${campaign}, ${state}, planned ${createdAt.toISOString()}` };
 }

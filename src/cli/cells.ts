@@ -1,0 +1,136 @@
+import { InputError, type Problem } from '../domain/problems.ts';
+import type { CellAnswer } from '../engine/cells/ask-cells.ts';
+import type { Cell, CellAccess } from '../engine/cells/cells-file.ts';
+import type { EngineContext } from '../engine/context.ts';
+import type { ListedRun, RunFilter } from '../ledger/runs/find.ts';
+import { CellsAwayError } from './failures.ts';
+import { type Shell, withLedgerToRead } from './shell.ts';
+
+/** What one ledger said. */
+export type Part<Value> = { readonly cell: string | null; readonly value: Value };
+
+/** The file of VOLLEY_CELLS; undefined: commands use the ledger of the project. @throws InputError for a faulty one */
+export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<readonly Cell[] | undefined> {
+  const { cellsPath, loadCells } = await import('../engine/cells/cells-file.ts');
+  return cellsPath(settings) === undefined ? undefined : loadCells(settings);
+}
+
+/**
+ * Asks every cell, or the ledger of the project where there are none. Names each cell that is away; the command then
+ * ends with 3.
+ *
+ * @throws InputError when every cell refuses the question
+ * @throws CellsAwayError when none answers
+ */
+export async function readCells<Value>(
+  shell: Shell,
+  ask: (context: EngineContext) => Promise<Value>,
+): Promise<readonly Part<Value>[]> {
+  const cells = await cellsOf(shell);
+  if (cells === undefined) return [{ cell: null, value: await withLedgerToRead(shell, ask) }];
+  const answers = await askAnd(shell, cells, 'read', ask);
+  const parts = answers.flatMap((answer) =>
+    answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
+  );
+  const away = answers.filter((answer) => answer.kind === 'away');
+  if (parts.length > 0) {
+    noteAway(shell, away);
+    return parts;
+  }
+  const [refusal] = away.flatMap((answer) => answer.refusal ?? []);
+  if (refusal && away.every((answer) => answer.refusal)) throw refusal;
+  throw new CellsAwayError(away.map(problemOf));
+}
+
+type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
+
+const problemOf = ({ cell, why }: Away): Problem => ({
+  where: `cell ${cell.name}`,
+  what: `It is away, and what it knows is missing (${why}).`,
+});
+
+/** Asks with the tools of this process. */
+export async function askAnd<Value>(
+  shell: Shell,
+  cells: readonly Cell[],
+  access: CellAccess,
+  ask: (context: EngineContext, cell: Cell) => Promise<Value>,
+): Promise<readonly CellAnswer<Value>[]> {
+  const { askCells } = await import('../engine/cells/ask-cells.ts');
+  const { hashKeyFinder, toolsOf } = await import('./open-context.ts');
+  const { settings } = shell;
+  const tools = { ...toolsOf(shell), settings, findHashKey: hashKeyFinder(settings) };
+  return askCells(cells, access, tools, ask);
+}
+
+/** The answer lacks what these cells know. */
+export function noteAway(shell: Shell, away: readonly Away[]): void {
+  for (const answer of away) {
+    const { where, what } = problemOf(answer);
+    shell.note(`${where}: ${what}`);
+  }
+  if (away.length > 0) shell.exitWith(3);
+}
+
+export const awayExits = { 3: 'a cell is away, and what it knows is missing' } as const;
+
+/**
+ * Works with a run in the ledger that has it. Prints which run that is, unless the user wrote its whole id.
+ *
+ * @throws InputError for an ambiguous name
+ * @throws CellsAwayError when the run is not found, and a cell is away
+ */
+export async function withLedgerOfRun(
+  shell: Shell,
+  { name, filter }: { readonly name: string; readonly filter?: Pick<RunFilter, 'kind'> },
+  work: (context: EngineContext, run: string) => Promise<void>,
+): Promise<void> {
+  const { chooseRun } = await import('./runs/choose-run.ts');
+  const cells = await cellsOf(shell);
+  if (cells === undefined)
+    return withLedgerToRead(shell, async (context) =>
+      work(context, await chooseRun(shell, context, name, filter)),
+    );
+  const { findRunIfAny } = await import('../engine/runs/named-run.ts');
+  const answers = await askAnd(shell, cells, 'read', (context) => findRunIfAny(context, name, filter));
+  const away = answers.filter((answer) => answer.kind === 'away');
+  const [ambiguous] = away.flatMap((answer) => answer.refusal ?? []);
+  if (ambiguous) throw ambiguous;
+  const found = answers.flatMap((answer) =>
+    answer.kind === 'answered' && answer.value ? [{ cell: answer.cell, run: answer.value }] : [],
+  );
+  const { cell, run } = await chooseOne(name, found, away);
+  if (run.run !== name) {
+    noteAway(shell, away);
+    const { printable } = await import('../report/printable.ts');
+    const { formatCampaign } = await import('../report/run/run-summary.ts');
+    shell.note(
+      `  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state}) in cell ${cell.name}`,
+    );
+  }
+  const [answer] = await askAnd(shell, [cell], 'read', (context) => work(context, run.run));
+  if (answer?.kind === 'away') throw answer.refusal ?? new CellsAwayError([problemOf(answer)]);
+}
+
+type FoundRun = { readonly cell: Cell; readonly run: ListedRun };
+
+async function chooseOne(name: string, found: readonly FoundRun[], away: readonly Away[]): Promise<FoundRun> {
+  const { latest, noRunsText } = await import('../engine/runs/named-run.ts');
+  const { noSuchRun } = await import('../engine/runs/find-run.ts');
+  const newest = found.toSorted((one, other) => Number(other.run.createdAt) - Number(one.run.createdAt));
+  const [first, ...others] = newest;
+  if (first === undefined) {
+    if (away.length > 0) throw new CellsAwayError([noneElsewhere(name), ...away.map(problemOf)]);
+    if (name === latest) throw new InputError([{ where: `run ${latest}`, what: noRunsText }]);
+    return noSuchRun(name);
+  }
+  if (name === latest || others.length === 0 || first.run.run === name) return first;
+  throw new InputError(
+    newest.map(({ cell, run }) => ({ where: `run ${run.run}`, what: `It is in cell ${cell.name}.` })),
+  );
+}
+
+const noneElsewhere = (name: string): Problem => ({
+  where: `run ${name}`,
+  what: 'The cells that answer do not have it.',
+});
