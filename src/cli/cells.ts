@@ -9,6 +9,12 @@ import { type Shell, withLedgerToRead } from './shell.ts';
 /** What one ledger said. */
 export type Part<Value> = { readonly cell: string | null; readonly value: Value };
 
+type Parts<Value> = {
+  readonly parts: readonly Part<Value>[];
+  /** The names of the cells whose part is missing. */
+  readonly away: readonly string[];
+};
+
 /** The file of VOLLEY_CELLS; undefined: commands use the ledger of the project. @throws InputError for a faulty one */
 export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<readonly Cell[] | undefined> {
   const { cellsPath, loadCells } = await import('../engine/cells/cells-file.ts');
@@ -25,9 +31,10 @@ export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<re
 export async function readCells<Value>(
   shell: Shell,
   ask: (context: EngineContext) => Promise<Value>,
-): Promise<readonly Part<Value>[]> {
+): Promise<Parts<Value>> {
   const cells = await cellsOf(shell);
-  if (cells === undefined) return [{ cell: null, value: await withLedgerToRead(shell, ask) }];
+  if (cells === undefined)
+    return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [] };
   const answers = await askAnd(shell, cells, 'read', ask);
   const parts = answers.flatMap((answer) =>
     answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
@@ -35,16 +42,16 @@ export async function readCells<Value>(
   const away = answers.filter((answer) => answer.kind === 'away');
   if (parts.length > 0) {
     noteAway(shell, away);
-    return parts;
+    return { parts, away: away.map(({ cell }) => cell.name) };
   }
   const [refusal] = away.flatMap((answer) => answer.refusal ?? []);
   if (refusal && away.every((answer) => answer.refusal)) throw refusal;
   throw new CellsAwayError(away.map(problemOf));
 }
 
-type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
+export type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
 
-const problemOf = ({ cell, why }: Away): Problem => ({
+export const problemOf = ({ cell, why }: Away): Problem => ({
   where: `cell ${cell.name}`,
   what: `It is away, and what it knows is missing (${why}).`,
 });
@@ -63,6 +70,37 @@ export async function askAnd<Value>(
   return askCells(cells, access, tools, ask);
 }
 
+/** What came of a change in one cell. */
+export type Changed<Value> = {
+  readonly cell: string;
+  readonly value: Value | undefined;
+  readonly failed: string | null;
+};
+
+/**
+ * What came of a change in each cell. The command ends with 3 when it failed in one: it can be repeated.
+ *
+ * @throws InputError when every cell refuses it
+ */
+export function changedCells<Value>(
+  shell: Shell,
+  answers: readonly CellAnswer<Value>[],
+): readonly Changed<Value>[] {
+  const away = answers.filter((answer) => answer.kind === 'away');
+  const [refusal] = away.flatMap((answer) => answer.refusal ?? []);
+  if (refusal && away.length === answers.length && away.every((answer) => answer.refusal)) throw refusal;
+  if (away.length > 0) {
+    const names = away.map(({ cell }) => cell.name).join(', ');
+    shell.note(`Not done in ${names}. Repeat the command; what is done in the other cells stays as it is.`);
+    shell.exitWith(3);
+  }
+  return answers.map((answer) =>
+    answer.kind === 'answered'
+      ? { cell: answer.cell.name, value: answer.value, failed: null }
+      : { cell: answer.cell.name, value: undefined, failed: answer.why },
+  );
+}
+
 /** The answer lacks what these cells know. */
 export function noteAway(shell: Shell, away: readonly Away[]): void {
   for (const answer of away) {
@@ -71,6 +109,8 @@ export function noteAway(shell: Shell, away: readonly Away[]): void {
   }
   if (away.length > 0) shell.exitWith(3);
 }
+
+export const changeExits = { 3: 'it failed in a cell; repeat the command' } as const;
 
 export const awayExits = { 3: 'a cell is away, and what it knows is missing' } as const;
 
@@ -85,34 +125,47 @@ export async function withLedgerOfRun(
   { name, filter }: { readonly name: string; readonly filter?: Pick<RunFilter, 'kind'> },
   work: (context: EngineContext, run: string) => Promise<void>,
 ): Promise<void> {
-  const { chooseRun } = await import('./runs/choose-run.ts');
   const cells = await cellsOf(shell);
+  const { chooseRun } = await import('./runs/choose-run.ts');
   if (cells === undefined)
     return withLedgerToRead(shell, async (context) =>
       work(context, await chooseRun(shell, context, name, filter)),
     );
-  const { findRunIfAny } = await import('../engine/runs/named-run.ts');
-  const answers = await askAnd(shell, cells, 'read', (context) => findRunIfAny(context, name, filter));
-  const away = answers.filter((answer) => answer.kind === 'away');
-  const [ambiguous] = away.flatMap((answer) => answer.refusal ?? []);
-  if (ambiguous) throw ambiguous;
-  const found = answers.flatMap((answer) =>
-    answer.kind === 'answered' && answer.value ? [{ cell: answer.cell, run: answer.value }] : [],
-  );
-  const { cell, run } = await chooseOne(name, found, away);
-  if (run.run !== name) {
-    noteAway(shell, away);
-    const { printable } = await import('../report/printable.ts');
-    const { formatCampaign } = await import('../report/run/run-summary.ts');
-    shell.note(
-      `  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state}) in cell ${cell.name}`,
-    );
-  }
+  const { cell, run } = await chooseRunOfCells(shell, cells, { name, filter });
   const [answer] = await askAnd(shell, [cell], 'read', (context) => work(context, run.run));
   if (answer?.kind === 'away') throw answer.refusal ?? new CellsAwayError([problemOf(answer)]);
 }
 
 type FoundRun = { readonly cell: Cell; readonly run: ListedRun };
+
+/**
+ * Like `chooseRun`, in all cells.
+ *
+ * @throws InputError for an ambiguous name, and an unknown run
+ * @throws CellsAwayError when the run is not found, and a cell is away
+ */
+export async function chooseRunOfCells(
+  shell: Shell,
+  cells: readonly Cell[],
+  { name, filter }: { readonly name: string; readonly filter?: Pick<RunFilter, 'kind'> | undefined },
+): Promise<FoundRun> {
+  const { findRunIfAny } = await import('../engine/runs/named-run.ts');
+  const answers = await askAnd(shell, cells, 'read', (context) => findRunIfAny(context, name, filter));
+  const away = answers.filter((answer) => answer.kind === 'away');
+  const [ambiguous] = away.flatMap((answer) => answer.refusal ?? []);
+  if (ambiguous) throw ambiguous;
+  const present = answers.flatMap((answer) =>
+    answer.kind === 'answered' && answer.value ? [{ cell: answer.cell, run: answer.value }] : [],
+  );
+  const found = await chooseOne(name, present, away);
+  const { cell, run } = found;
+  if (run.run === name) return found;
+  noteAway(shell, away);
+  const { printable } = await import('../report/printable.ts');
+  const { formatCampaign } = await import('../report/run/run-summary.ts');
+  shell.note(`  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state}) in cell ${cell.name}`);
+  return found;
+}
 
 async function chooseOne(name: string, found: readonly FoundRun[], away: readonly Away[]): Promise<FoundRun> {
   const { latest, noRunsText } = await import('../engine/runs/named-run.ts');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import type { SendingAccount } from '../../src/campaign/sending-account.ts';
+import { readCells } from '../../src/engine/cells/cells-file.ts';
 import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
@@ -28,7 +29,7 @@ const campaign = {
 const account = { interface: 'rest-2.02', baseUrl: 'https://service.example', authToken: '${TOKEN}' };
 const sendingAccount: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
 
-type Kind = 'campaign' | 'account' | 'accounts file';
+type Kind = 'campaign' | 'account' | 'accounts file' | 'cells file';
 
 /** As Volley reads YAML: scalars stay text. */
 const read = (text: string): Document => parseDocument(text, { schema: 'failsafe' });
@@ -43,6 +44,7 @@ function kindOf(text: string): Kind | undefined {
   if (keys.length === 0) return undefined;
   if (keys.every((key) => campaignKeys.includes(key))) return 'campaign';
   if (keys.every((key) => accountKeys.includes(key))) return 'account';
+  if (keys.join() === 'cells') return 'cells file';
   return keys.join() === 'accounts' ? 'accounts file' : undefined;
 }
 
@@ -58,6 +60,8 @@ function load({ where, text }: Piece): void {
     const document = read('accounts: { main: {} }');
     document.setIn(['accounts', 'main'], read(text).contents);
     openAccounts(completed(String(document), ['accounts', 'main'], account), where);
+  } else if (kind === 'cells file') {
+    readCells(text, where);
   } else {
     const names = Object.keys(
       z.object({ accounts: z.record(z.string(), z.unknown()) }).parse(read(text).toJS()).accounts,
@@ -80,7 +84,7 @@ describe('the schema reads the YAML of the documents', () => {
 
   test('the documents have examples of every kind of file', () => {
     expect(new Set(blocks.map(({ text }) => kindOf(text)))).toEqual(
-      new Set(['campaign', 'account', 'accounts file']),
+      new Set(['campaign', 'account', 'accounts file', 'cells file']),
     );
   });
 

@@ -21,6 +21,7 @@ export async function reportRecipients(
   pool: pg.Pool,
   drawn: readonly DrawnReport[],
   now: Date,
+  account = 'sandbox',
 ): Promise<void> {
   const { rows } = await pool.query<{ messageId: string; address: string }>(
     `
@@ -36,7 +37,7 @@ export async function reportRecipients(
     const recipientOfRow = rows[recipient % rows.length];
     return recipientOfRow ? [{ ...recipientOfRow, ...others }] : [];
   });
-  await receiveAndApply(pool, deliveries, now);
+  await receiveAndApply(pool, deliveries, now, account);
 }
 
 /** The report names the whole request, and proves nothing of the part. */
@@ -63,9 +64,10 @@ async function receiveAndApply(
   pool: pg.Pool,
   deliveries: readonly ReportedDelivery[],
   now: Date,
+  account = 'sandbox',
 ): Promise<void> {
   const call = {
-    account: 'sandbox',
+    account,
     method: 'POST',
     contentType: 'test',
     headers: {},

@@ -115,7 +115,7 @@ export function useCells(): CellsScene {
       const planned = aRun({ chunkSize: 2, createdAt, ...changes });
       const run = await planContacts(ledger, planned, rows, { partsOf: () => 2 });
       const world: World = { ledger, runs: [run], now: createdAt };
-      await performStep(world, { kind: 'send', run: 0, requests: 5, ends: Array(5).fill('accepted') });
+      await performStep(world, { kind: 'send', run: 0, requests: 10, ends: Array(10).fill('accepted') });
       return world;
     },
   };

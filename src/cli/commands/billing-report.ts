@@ -1,14 +1,17 @@
 import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
+import type { CellBilling } from '../../engine/cells/cell-figures.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import type { Closing } from '../../ledger/billing/close.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { noName, parseDimensions, toBillingQuery } from '../../report/billing/billing-words.ts';
+import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
 import { loadBillingTimeReader } from '../option-readers.ts';
 import { periodOf, periodOptions } from '../options.ts';
 import type { WriteSheet } from '../output/write-report.ts';
 import { reportOptions } from '../report-options.ts';
-import { withLedgerToRead } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 const onlyThese = 'only these';
 const onlyThesePayers = `only these; ${noName}: without one`;
@@ -34,6 +37,7 @@ export const command = defineCommand({
     option('--run <run...>', onlyThese),
     ...reportOptions('table'),
   ],
+  exits: awayExits,
   examples: [
     ['volley billing report --from 2026-11', 'bill November by SubAccount and ChargeCode'],
     ['volley billing report --by campaign,month --out billing.xlsx', 'write a workbook'],
@@ -45,6 +49,15 @@ export const command = defineCommand({
     const { sheetWriter } = await import('../output/write-report.ts');
     const { timeZone } = periodOf(shell, options);
     const write = sheetWriter(shell, { ...options, timeZone }, 'table');
+    const cells = await cellsOf(shell);
+    if (cells) {
+      const run: string[] = [];
+      for (const name of options.run ?? [])
+        run.push((await chooseRunOfCells(shell, cells, { name })).run.run);
+      const query = toBillingQuery({ ...options, ...(options.run && { run }), timeZone, by });
+      await writeBillingOfCells(shell, query, write);
+      return;
+    }
     await withLedgerToRead(shell, async (context) => {
       const run: string[] = [];
       for (const name of options.run ?? [])
@@ -68,6 +81,45 @@ export async function writeBilling(
   await reportBillingLines(context, query, async (streamed) =>
     write(await createBillingReport(query, streamed, asOf)),
   );
+}
+
+/** Adds up the billing of all cells. A month is closed if every one has closed it. */
+async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: WriteSheet): Promise<void> {
+  const { refuseUnknown } = await import('../../engine/billing/known-names.ts');
+  const { addUpLines, addUpTotals, closingOfAll } = await import('../../engine/cells/add-up.ts');
+  const { readCellBilling } = await import('../../engine/cells/cell-figures.ts');
+  const { billingSheet } = await import('../../report/billing/billing-sheet.ts');
+  const { parts, away } = await readCells(shell, (context) => readCellBilling(context, query));
+  const reports = parts.map(({ value }) => value);
+  if (away.length === 0) refuseUnknown(reports.map(({ unknown }) => unknown));
+  const totals = addUpTotals(reports.flatMap((report) => report.totals));
+  const closings = parts.map(({ value }) => value.closing);
+  const closing = away.length === 0 ? closingOfAll(closings) : undefined;
+  async function* lines() {
+    yield addUpLines(reports.flatMap((report) => report.lines));
+  }
+  const report = { lines: lines(), totals: () => totals, expected: totals, closing };
+  const sheet = billingSheet(query, report, closing?.closedAt ?? shell.now());
+  await write({ ...sheet, subtitle: [...sheet.subtitle, ...cellsText(parts, away, closing)] });
+}
+
+/** Which cells the figures are of, and where a month that is closed in some is not. */
+function cellsText(
+  parts: readonly Part<CellBilling>[],
+  away: readonly string[],
+  closing: Closing | undefined,
+): string[] {
+  const named = (closed: boolean): string =>
+    parts
+      .filter(({ value }) => (value.closing !== undefined) === closed)
+      .map(({ cell }) => cell)
+      .join(', ');
+  const partly = closing === undefined && named(true) !== '' && named(false) !== '';
+  return [
+    `cells: ${parts.map(({ cell }) => cell).join(', ')}`,
+    ...(away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : []),
+    ...(partly ? [`closed in ${named(true)}, and not in ${named(false)}`] : []),
+  ];
 }
 
 /** The option can be repeated. */

@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from 'commander';
+import type { Cell } from '../../engine/cells/cells-file.ts';
+import { askAnd, awayExits, cellsOf, changedCells, changeExits, problemOf, readCells } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { CellsAwayError } from '../failures.ts';
 import { parsePerson } from '../option-readers.ts';
 import { jsonFlag, jsonLinesFlag } from '../options.ts';
-import { withLedger, withLedgerToRead } from '../shell.ts';
+import { type Shell, withLedger } from '../shell.ts';
 
 const close = defineCommand({
   description:
@@ -12,10 +15,13 @@ const close = defineCommand({
     option('--by <name>', 'the person who closes it (default: user@host)', { read: parsePerson }),
     jsonFlag,
   ],
+  exits: changeExits,
   examples: [['volley billing close 2026-10 --time-zone Pacific/Auckland', 'close October']],
   run: async (shell, [month], { by, json }) => {
     const { closeMonth, zoneOfNextClosing } = await import('../../engine/billing/billing.ts');
     const { closedText } = await import('../../report/lists/months.ts');
+    const cells = await cellsOf(shell);
+    if (cells) return closeInCells(shell, cells, { month, by, json });
     const closing = await withLedger(shell, async (context) =>
       closeMonth(context, {
         month,
@@ -27,16 +33,42 @@ const close = defineCommand({
   },
 });
 
+async function closeInCells(
+  shell: Shell,
+  cells: readonly Cell[],
+  {
+    month,
+    by,
+    json,
+  }: { readonly month: string; readonly by: string | undefined; readonly json: true | undefined },
+): Promise<void> {
+  const { closeMonthInCells } = await import('../../engine/cells/close-month.ts');
+  const { closedMonthColumns } = await import('../../report/lists/months.ts');
+  const { printChanged } = await import('../output/print-list.ts');
+  const end = await closeMonthInCells((ask) => askAnd(shell, cells, 'write', ask), {
+    month,
+    timeZone: shell.timeZone,
+    closedBy: by ?? shell.user,
+  });
+  if (end.kind === 'not begun') {
+    const what = 'Nothing was closed now: a month is closed when all cells answer.';
+    throw new CellsAwayError([{ where: `billing close ${month}`, what }, ...end.away.map(problemOf)]);
+  }
+  printChanged(shell, json, closedMonthColumns, changedCells(shell, end.answers));
+}
+
 const list = defineCommand({
   description: 'Lists the closed months, earliest first.',
   options: [jsonLinesFlag],
+  exits: awayExits,
   examples: [['volley billing list', 'list the closed months']],
   run: async (shell, _, { json }) => {
     const { listClosings } = await import('../../ledger/billing/close.ts');
     const { monthColumns, noMonths } = await import('../../report/lists/months.ts');
-    const { printRows } = await import('../output/print-list.ts');
-    const closings = await withLedgerToRead(shell, ({ ledger }) => listClosings(ledger.pool));
-    printRows(shell, json, { columns: monthColumns, none: noMonths }, closings);
+    const { columnsOver, printRows, rowsOf } = await import('../output/print-list.ts');
+    const { parts } = await readCells(shell, ({ ledger }) => listClosings(ledger.pool));
+    const earliest = rowsOf(parts).toSorted((one, other) => Number(one.endsAt) - Number(other.endsAt));
+    printRows(shell, json, { columns: columnsOver(parts, monthColumns), none: noMonths }, earliest);
   },
 });
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Check, CheckState } from '../../domain/doctor.ts';
 import { servePorts } from '../../domain/ports.ts';
+import type { Cell } from '../../engine/cells/cells-file.ts';
 import { defineCommand, flag } from '../command.ts';
 import { campaignsFolder, campaignsOption, jsonFlag } from '../options.ts';
+import type { Shell } from '../shell.ts';
 
 export const command = defineCommand({
   description: 'Checks the installation and what waits for an operator, each with the next step.',
@@ -33,7 +35,7 @@ server is started for a moment, as by every command.`,
     const { settings, now, screen, print } = shell;
     const cells = await cellsOf(shell);
     const { findDatabases } = await import('../../engine/cells/ask-cells.ts');
-    const checks = await diagnose({
+    const diagnosing = diagnose({
       settings,
       campaigns,
       now,
@@ -42,6 +44,8 @@ server is started for a moment, as by every command.`,
       apiPort: servePorts.api,
       cells: cells && findDatabases(cells, 'read', settings),
     });
+    const ofMonths = cells ? [await checkClosedMonths(shell, cells)] : [];
+    const checks = [...(await diagnosing), ...ofMonths];
     const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
     const noteworthy = checks.filter(({ state }) => state === 'problem' || state === 'warning');
     if (json) print(JSON.stringify({ state: worstOf(checks), checks }));
@@ -51,6 +55,13 @@ server is started for a moment, as by every command.`,
     if (checks.some(({ state }) => failing.includes(state))) shell.exitWith(3);
   },
 });
+
+async function checkClosedMonths(shell: Shell, cells: readonly Cell[]): Promise<Check> {
+  const { askAnd } = await import('../cells.ts');
+  const { checkMonths } = await import('../../engine/cells/close-month.ts');
+  const { listClosings } = await import('../../ledger/billing/close.ts');
+  return checkMonths(await askAnd(shell, cells, 'read', ({ ledger }) => listClosings(ledger.pool)));
+}
 
 /** What was not checked counts as ok. */
 function worstOf(checks: readonly Check[]): CheckState {

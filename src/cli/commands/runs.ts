@@ -15,7 +15,7 @@ export const command = defineCommand({
     const { listRuns } = await import('../../ledger/runs/find.ts');
     const { runColumns } = await import('../../report/lists/runs.ts');
     const { columnsOver, printRows, rowsOf } = await import('../output/print-list.ts');
-    const parts = await readCells(shell, async ({ ledger, now }) => {
+    const { parts } = await readCells(shell, async ({ ledger, now }) => {
       const found = await listRuns(ledger.knex, limit);
       const unfinished = found.filter(({ state }) => !hasEnded(state)).map(({ run }) => run);
       const waitsOfRun = await readWaits(ledger.pool, unfinished, now());

@@ -2,11 +2,15 @@ import { resolve } from 'node:path';
 import { type Channel, channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import type { Unsuppressed } from '../../engine/suppressions/suppress-addresses.ts';
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
+import { type Columns, integerColumn } from '../../report/column.ts';
 import { printable } from '../../report/printable.ts';
+import { askAnd, awayExits, type Changed, cellsOf, changedCells, changeExits } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { countryOption, jsonFlag, listOptions } from '../options.ts';
-import { withLedger, withLedgerToRead } from '../shell.ts';
+import { type Shell, withLedger } from '../shell.ts';
 
 const addressesArgument = argument('<address...>', 'phone numbers or e-mail addresses');
 
@@ -28,6 +32,7 @@ const add = defineCommand({
   description: 'Suppresses addresses: no run sends to them.',
   arguments: [addressesArgument],
   options: [...addressOptions, reasonOption],
+  exits: changeExits,
   examples: [
     [
       'volley suppress add ann@example.com --channel email --reason "asked by phone"',
@@ -38,8 +43,12 @@ const add = defineCommand({
     const { requireSuppressionAccount, suppressAddresses } = await loadSuppressing();
     const account = await requireSuppressionAccount(name, shell.settings);
     const keys = await keysOf(texts, { ...where, account });
-    const added = await withLedger(shell, (context) => suppressAddresses(context, keys, reason));
-    const result = { added, already: keys.length - added };
+    const suppress = async (context: EngineContext): Promise<Added> => {
+      const added = await suppressAddresses(context, keys, reason);
+      return { added, already: keys.length - added };
+    };
+    if (await changeInCells(shell, json, addedColumns, suppress)) return;
+    const result = await withLedger(shell, suppress);
     shell.print(json ? JSON.stringify(result) : addedText(result));
   },
 });
@@ -49,13 +58,14 @@ const remove = defineCommand({
     'Removes exactly these suppressions: one for an account or SubAccount needs --account or --sub-account.',
   arguments: [addressesArgument],
   options: addressOptions,
+  exits: changeExits,
   examples: [['volley suppress remove ann@example.com --channel email', 'send there again']],
   run: async (shell, [texts], { account = '', json, ...where }) => {
     const { unsuppressAddresses } = await loadSuppressing();
     const keys = await keysOf(texts, { ...where, account });
-    const { removed, missing, remaining } = await withLedger(shell, (context) =>
-      unsuppressAddresses(context, keys),
-    );
+    const unsuppress = (context: EngineContext) => unsuppressAddresses(context, keys);
+    if (await changeInCells(shell, json, removedColumns, unsuppress)) return;
+    const { removed, missing, remaining } = await withLedger(shell, unsuppress);
     if (json) {
       shell.print(JSON.stringify({ removed: removed.length, missing, others: remaining }));
       return;
@@ -75,7 +85,7 @@ const importFile = defineCommand({
     option('--column <name>', 'the column of the addresses (default: guessed)'),
     reasonOption,
   ],
-  exits: { 3: 'a line has no address' },
+  exits: { 3: 'a line has no address; it failed in a cell' },
   examples: [['volley suppress import opted-out.csv --channel sms --country AU', 'import a list']],
   run: async (shell, [path], { account: name, channel, country, json, ...options }) => {
     const { requireSuppressionAccount } = await loadSuppressing();
@@ -83,16 +93,20 @@ const importFile = defineCommand({
     const { count } = await import('../../platform/sentence.ts');
     const account = await requireSuppressionAccount(name, shell.settings);
     const readAddress = createSuppressedAddressReader(channel, country);
-    const imported = await withLedger(shell, (context) =>
+    const importInto = (context: EngineContext) =>
       importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
         channels: [...new Set(channel)],
         readAddress,
         account,
         ...options,
-      }),
-    );
+      });
+    const inCells = await changeInCells(shell, json, addedColumns, importInto);
+    const imported = inCells
+      ? inCells.find(({ value }) => value)?.value
+      : await withLedger(shell, importInto);
+    if (imported === undefined) return;
     if (imported.unreadable > 0) shell.exitWith(3);
-    shell.print(json ? JSON.stringify(imported) : addedText(imported));
+    if (!inCells) shell.print(json ? JSON.stringify(imported) : addedText(imported));
     if (json) return;
     const { unreadable, problems } = imported;
     for (const { where, what } of problems) shell.note(`${printable(where)}: ${printable(what)}`);
@@ -112,22 +126,45 @@ const list = defineCommand({
     countryOption,
     ...listOptions,
   ],
+  exits: awayExits,
   examples: [['volley suppress list --channel sms', 'list suppressed numbers']],
   run: async (shell, _, { channel, account, subAccount, address, country, ...output }) => {
     const { listSuppressions } = await import('../../ledger/suppressions/list.ts');
     const { suppressionColumns } = await import('../../report/lists/suppressions.ts');
-    const { printList } = await import('../output/print-list.ts');
+    const { printLedgerList } = await import('../output/print-list.ts');
     const form = { columns: suppressionColumns, none: 'No suppressions.' };
     const kind = channel ?? (address?.includes('@') ? 'email' : 'sms');
     const [normalised] = address === undefined ? [] : await readTexts([address], [kind], country);
     const filter = { channel, account, subAccount, address: normalised };
-    await withLedgerToRead(shell, ({ ledger }) =>
-      printList(shell, output, form, (limit, onPage) =>
-        listSuppressions(ledger.pool, filter, { limit, onPage, hashKey: ledger.hashKey }),
-      ),
+    await printLedgerList(shell, output, form, ({ ledger }, limit, onPage) =>
+      listSuppressions(ledger.pool, filter, { limit, onPage, hashKey: ledger.hashKey }),
     );
   },
 });
+
+type Added = { readonly added: number; readonly already: number };
+
+const addedColumns: Columns<Added> = [integerColumn('added', 'Added'), integerColumn('already', 'Already')];
+
+const removedColumns: Columns<Unsuppressed> = [
+  integerColumn('removed', 'Removed', ({ removed }) => removed.length),
+  integerColumn('missing', 'Not suppressed', ({ missing }) => missing.length),
+];
+
+/** Changes the suppressions of all cells, and prints what came of it in each. @returns undefined where there are none */
+async function changeInCells<Value>(
+  shell: Shell,
+  json: true | undefined,
+  columns: Columns<Value>,
+  change: (context: EngineContext) => Promise<Value>,
+): Promise<readonly Changed<Value>[] | undefined> {
+  const cells = await cellsOf(shell);
+  if (cells === undefined) return undefined;
+  const { printChanged } = await import('../output/print-list.ts');
+  const changed = changedCells(shell, await askAnd(shell, cells, 'write', change));
+  printChanged(shell, json, columns, changed);
+  return changed;
+}
 
 export const command = defineGroup(
   'Adds, removes, imports and lists addresses that must not be sent to, per channel, for all or one SubAccount.',

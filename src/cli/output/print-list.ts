@@ -1,10 +1,12 @@
-import { type Columns, columnsFor, textColumn } from '../../report/column.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { type Column, type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { formatTable } from '../../report/table.ts';
-import type { Part } from '../cells.ts';
+import { type Away, askAnd, type Changed, cellsOf, noteAway, type Part, problemOf } from '../cells.ts';
+import { CellsAwayError } from '../failures.ts';
 import type { ListOutput } from '../options.ts';
-import type { Shell } from '../shell.ts';
+import { type Shell, withLedgerToRead } from '../shell.ts';
 
 /** Rows of a table without --limit. */
 const defaultLimit = 100;
@@ -38,6 +40,65 @@ export async function printList<Row>(
   }
 }
 
+/**
+ * Prints a list of the ledger, or of all cells, one after the other.
+ *
+ * @throws CellsAwayError when no cell answers
+ */
+export async function printLedgerList<Row extends object>(
+  shell: Shell,
+  output: ListOutput,
+  form: ListForm<Row>,
+  list: (
+    context: EngineContext,
+    limit: number | undefined,
+    onPage: (page: readonly Row[]) => void,
+  ) => Promise<number>,
+): Promise<void> {
+  const cells = await cellsOf(shell);
+  if (cells === undefined)
+    return withLedgerToRead(shell, (context) =>
+      printList(shell, output, form, (limit, onPage) => list(context, limit, onPage)),
+    );
+  const overCells = { ...form, columns: withCell(form.columns) };
+  await printList(shell, output, overCells, async (limit, onPage) => {
+    const away: Away[] = [];
+    let listed = 0;
+    for (const cell of cells) {
+      const rest = limit === undefined ? undefined : limit - listed;
+      if (rest === 0) break;
+      const onPageOfCell = (page: readonly Row[]): void => {
+        listed += page.length;
+        onPage(page.map((row) => ({ ...row, cell: cell.name })));
+      };
+      const answers = await askAnd(shell, [cell], 'read', (context) => list(context, rest, onPageOfCell));
+      away.push(...answers.filter((answer) => answer.kind === 'away'));
+    }
+    if (away.length === cells.length) throw new CellsAwayError(away.map(problemOf));
+    noteAway(shell, away);
+    return listed;
+  });
+}
+
+const failedColumn: Column<Changed<unknown>> = textColumn('failed', 'Failed', ({ failed }) => failed);
+
+/** Prints what came of a change in each cell. */
+export function printChanged<Value>(
+  shell: Shell,
+  json: true | undefined,
+  columns: Columns<Value>,
+  changed: readonly Changed<Value>[],
+): void {
+  const ofChanged = ({ value, ...column }: Column<Value>): Column<Changed<Value>> => ({
+    key: column.key,
+    title: column.title,
+    kind: column.kind,
+    value: (row) => (row.value === undefined ? null : value(row.value)),
+  });
+  const all = withCell([...columns.map(ofChanged), failedColumn]);
+  printRows(shell, json, { columns: all, none: '' }, changed);
+}
+
 /** Prints a list that is in memory. */
 export function printRows<Row>(
   shell: Shell,
@@ -61,7 +122,11 @@ export function columnsOver<Row>(
   parts: readonly Part<unknown>[],
   columns: Columns<Row>,
 ): Columns<Row & { readonly cell: string | null }> {
-  return parts.every(({ cell }) => cell === null) ? columns : [textColumn('cell', 'Cell'), ...columns];
+  return parts.every(({ cell }) => cell === null) ? columns : withCell(columns);
+}
+
+function withCell<Row>(columns: Columns<Row>): Columns<Row & { readonly cell: string | null }> {
+  return [textColumn('cell', 'Cell'), ...columns];
 }
 
 /** One text, because a write for each line would cost more than everything else. */

@@ -1,6 +1,12 @@
 import { InputError } from '../../domain/problems.ts';
 import { bookPending, bookPendingOf } from '../../ledger/billing/book.ts';
-import { type Closing, closePeriod, findClosingOf, listClosings } from '../../ledger/billing/close.ts';
+import {
+  type CloseResult,
+  type Closing,
+  closePeriod,
+  findClosingOf,
+  listClosings,
+} from '../../ledger/billing/close.ts';
 import { type BilledRequest, listBilledRequests, type Payer } from '../../ledger/billing/list-requests.ts';
 import {
   type BilledDay,
@@ -76,8 +82,11 @@ export async function reportBillingLines<Result>(
  * @throws InputError when no month is closed yet; a wrong guess could not be undone
  */
 export async function zoneOfNextClosing({ ledger }: EngineContext, month: string): Promise<string> {
-  const last = (await listClosings(ledger.pool)).at(-1);
-  if (last) return last.timeZone;
+  return (await listClosings(ledger.pool)).at(-1)?.timeZone ?? refuseWithoutZone(month);
+}
+
+/** @throws InputError always */
+export function refuseWithoutZone(month: string): never {
   const what =
     'No month is closed yet, so name the time zone in which your months start and end: --time-zone Pacific/Auckland, or --time-zone UTC. All later months are closed in it too, and a closed month cannot be opened again.';
   throw new InputError([{ where: `billing close ${month}`, what }]);
@@ -106,12 +115,15 @@ async function closeAudited(
   addAuditEntry: Alongside,
 ): Promise<Closing> {
   const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), addAuditEntry);
+  return end.kind === 'closed' ? end.closing : refuseClosing(month, end);
+}
+
+/** @throws InputError always: why a month cannot be closed */
+export function refuseClosing(month: string, end: Exclude<CloseResult, { kind: 'closed' }>): never {
   const refuse = (what: string, ...userNames: string[]): never => {
     throw new InputError([{ where: `billing close ${month}`, what, userNames }]);
   };
   switch (end.kind) {
-    case 'closed':
-      return end.closing;
     case 'already closed': {
       const { closedAt, closedBy: by, timeZone: zone } = end.closing;
       return refuse(

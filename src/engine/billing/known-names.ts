@@ -12,6 +12,13 @@ import type { EngineContext } from '../context.ts';
 /** Filters of a report; null selects lines without a name. */
 type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string | null)[]>>>;
 
+/** A name that the ledger does not have, and those of its dimension that it has. */
+export type UnknownName = {
+  readonly dimension: NamedDimension;
+  readonly name: string;
+  readonly known: readonly string[];
+};
+
 /**
  * An empty report of a misspelt name would read as "nothing to pay".
  *
@@ -19,21 +26,41 @@ type RequestedNames = Readonly<Partial<Record<NamedDimension, readonly (string |
  * @throws InputError for unknown names
  */
 export async function requireKnownNames(
-  { ledger }: EngineContext,
+  context: EngineContext,
   requested: RequestedNames,
   accounts: AccountScope = null,
 ): Promise<void> {
-  const problems: Problem[] = [];
+  refuseUnknown([await findUnknown(context, requested, accounts)]);
+}
+
+export async function findUnknown(
+  { ledger }: EngineContext,
+  requested: RequestedNames,
+  accounts: AccountScope = null,
+): Promise<readonly UnknownName[]> {
+  const unknown: UnknownName[] = [];
   for (const dimension of namedDimensions) {
     const names = (requested[dimension] ?? []).filter((name) => name !== null);
     const missing = await findUnknownNames(ledger.knex, dimension, names, accounts);
     if (missing.length === 0) continue;
     const known = await listKnownNames(ledger.knex, dimension, accounts);
-    for (const name of missing) {
-      const what = `There is no run of this ${dimension}.${didYouMean(name, known)} ${listed(dimension, known)}`;
-      problems.push({ where: `${dimension} ${name}`, what });
-    }
+    unknown.push(...missing.map((name) => ({ dimension, name, known })));
   }
+  return unknown;
+}
+
+/** @param ledgers what each does not have @throws InputError for names that none has */
+export function refuseUnknown(ledgers: readonly (readonly UnknownName[])[]): void {
+  const [first = [], ...others] = ledgers;
+  const problems = first.flatMap(({ dimension, name, known }): Problem[] => {
+    const elsewhere = others.map((names) =>
+      names.find((other) => other.dimension === dimension && other.name === name),
+    );
+    if (elsewhere.includes(undefined)) return [];
+    const all = [...new Set([...known, ...elsewhere.flatMap((other) => other?.known ?? [])])];
+    const what = `There is no run of this ${dimension}.${didYouMean(name, all)} ${listed(dimension, all)}`;
+    return [{ where: `${dimension} ${name}`, what }];
+  });
   if (problems.length > 0) throw new InputError(problems);
 }
 

@@ -39,21 +39,9 @@ export async function closePeriod(
   return inTransaction(pool, async (client) => {
     // From here on no other process books or closes.
     await bookEverything(client);
-    const closings = await listClosings(client);
-    const before = closings.find((closing) => closing.period === period);
-    if (before) return { kind: 'already closed', closing: before };
-    const { rows } = await client.query<{ beginsAt: Date; endsAt: Date }>(
-      `
-      SELECT begins AT TIME ZONE $2 AS "beginsAt", (begins + interval '1 month') AT TIME ZONE $2 AS "endsAt"
-      FROM (SELECT CAST($1 || '-01' AS timestamp) AS begins) month
-      `,
-      [period, timeZone],
-    );
-    const [bounds] = rows;
-    if (bounds === undefined) throw new Error('the query for the bounds of a month returned no row');
-    const last = closings.at(-1);
-    if (last && last.endsAt.getTime() !== bounds.beginsAt.getTime()) return { kind: 'not next', last };
-    if (bounds.endsAt > now) return { kind: 'not over', endsAt: bounds.endsAt };
+    const check = await checkPeriod(client, { period, timeZone }, now);
+    if (check.kind !== 'can be closed') return check;
+    const { bounds } = check;
     const closing = { period, timeZone, closedBy, ...bounds, closedAt: now };
     await client.query(
       `
@@ -65,6 +53,34 @@ export async function closePeriod(
     await alongside?.(client);
     return { kind: 'closed', closing };
   });
+}
+
+export type PeriodCheck =
+  | Exclude<CloseResult, { kind: 'closed' }>
+  | { readonly kind: 'can be closed'; readonly bounds: Pick<Closing, 'beginsAt' | 'endsAt'> };
+
+/** Whether a month can be closed now. */
+export async function checkPeriod(
+  client: Connection,
+  { period, timeZone }: Pick<PeriodToClose, 'period' | 'timeZone'>,
+  now: Date,
+): Promise<PeriodCheck> {
+  const closings = await listClosings(client);
+  const before = closings.find((closing) => closing.period === period);
+  if (before) return { kind: 'already closed', closing: before };
+  const { rows } = await client.query<{ beginsAt: Date; endsAt: Date }>(
+    `
+    SELECT begins AT TIME ZONE $2 AS "beginsAt", (begins + interval '1 month') AT TIME ZONE $2 AS "endsAt"
+    FROM (SELECT CAST($1 || '-01' AS timestamp) AS begins) month
+    `,
+    [period, timeZone],
+  );
+  const [bounds] = rows;
+  if (bounds === undefined) throw new Error('the query for the bounds of a month returned no row');
+  const last = closings.at(-1);
+  if (last && last.endsAt.getTime() !== bounds.beginsAt.getTime()) return { kind: 'not next', last };
+  if (bounds.endsAt > now) return { kind: 'not over', endsAt: bounds.endsAt };
+  return { kind: 'can be closed', bounds };
 }
 
 export async function listClosings(client: Connection): Promise<Closing[]> {

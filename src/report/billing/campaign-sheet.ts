@@ -5,7 +5,8 @@ import type { Chart } from '../html/chart.ts';
 import { createFunnelChart } from '../html/charts.ts';
 import { formatPeriod } from './billing-words.ts';
 
-type CampaignLine = RunFigures & { readonly of: CampaignRun | null };
+type RunOfCell = CampaignRun & { readonly cell?: string | null };
+type CampaignLine = RunFigures & { readonly of: RunOfCell | null };
 
 type Kind = Column<CampaignLine>['kind'];
 
@@ -48,6 +49,13 @@ const columns: Columns<CampaignLine> = [
   runColumn('requestsPerSecond', 'Requests/s', 'decimal', 9),
 ];
 
+const cellColumn: Column<CampaignLine> = {
+  key: 'cell',
+  title: 'Cell',
+  kind: 'text',
+  value: ({ of }) => of?.cell ?? null,
+};
+
 /** Hidden when all their values are zero. */
 const optionalColumns: readonly string[] = [
   'failed',
@@ -58,7 +66,9 @@ const optionalColumns: readonly string[] = [
 export function campaignSheet(
   query: CampaignQuery,
   report: {
-    readonly runs: AsyncIterable<readonly CampaignRun[]>;
+    readonly runs: AsyncIterable<readonly RunOfCell[]>;
+    /** With a column that names the cell of each run. */
+    readonly overCells?: boolean;
     readonly sums: readonly RunFigures[];
     readonly charts?: Sheet<CampaignLine>['charts'];
   },
@@ -72,7 +82,7 @@ export function campaignSheet(
     title: 'Runs of campaigns',
     subtitle: [query.campaigns.join(', ') || 'all campaigns', formatPeriod('planned', query)],
     asOf,
-    columns: columns.map((column) => ({
+    columns: (report.overCells ? [cellColumn, ...columns] : columns).map((column) => ({
       ...column,
       // Null and zero alike.
       blank: optionalColumns.includes(column.key) && sums.every((sum) => Number(column.value(sum)) === 0),

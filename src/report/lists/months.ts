@@ -13,6 +13,17 @@ export const monthColumns: Columns<Closing> = [
   textColumn('closedBy', 'By'),
 ];
 
+/** A month that was closed in a cell, by this call or an earlier one. */
+type ClosedMonth = { readonly closing: Closing; readonly before: boolean };
+
+export const closedMonthColumns: Columns<ClosedMonth> = [
+  textColumn('period', 'Month', ({ closing }) => closing.period),
+  textColumn('timeZone', 'Month of', ({ closing }) => closing.timeZone),
+  timeColumn('closedAt', 'Closed', ({ closing }) => closing.closedAt),
+  textColumn('closedBy', 'By', ({ closing }) => closing.closedBy),
+  textColumn('by', 'Closed by', ({ before }) => (before ? 'an earlier call' : 'this call')),
+];
+
 export const noMonths = 'No month is closed yet.';
 
 /** What closing a month has done. */
