@@ -42,8 +42,7 @@ export const portOption = (byDefault: number) =>
     default: byDefault,
   });
 
-export const jsonLinesFlag = flag('--json', 'print JSON, one object a line');
-export const jsonFlag = flag('--json', 'print JSON');
+export const jsonFlag = flag('--json', 'print JSON; of a list, one object a line');
 
 export const sinceOption = (summary: string) =>
   option('--since <time>', `${summary}, such as 15m, 2026-11-21 or 2026-11-21T08:00:00Z`, {
@@ -125,7 +124,7 @@ export const listOptions = [
   option('--limit <number>', 'maximum of lines (default: 100; all with --json or --csv)', {
     read: parseWholeNumber,
   }),
-  jsonLinesFlag,
+  jsonFlag,
   flag('--csv', 'print CSV, safe for spreadsheets', { conflicts: ['json'] }),
 ] as const;
 

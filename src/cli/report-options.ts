@@ -7,7 +7,7 @@ const formatSummary = (defaultFormat: ReportFormat): string =>
   `default: by the ending of --out, otherwise ${defaultFormat}`;
 
 const outputOptions = [
-  flag('--json', 'print JSON', { conflicts: ['format'] }),
+  flag('--json', 'as --format json', { conflicts: ['format'] }),
   option('--out <file>', 'write to this new file'),
 ] as const;
 

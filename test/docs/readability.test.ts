@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits, readabilityOf, readPaths, readText, sentencesOf } from './readability.ts';
+import { documentPaths } from '../support/documents.ts';
+import { countWords, limits, readabilityOf, readPaths, readText, sentencesOf } from './readability.ts';
 
 const texts = readPaths.map((path) => ({ path, text: readText(path) }));
 
@@ -22,4 +23,9 @@ test(`no document has a sentence of more than ${limits.longestSentence} words`, 
 test(`every document has a Flesch reading ease of at least ${limits.ease}`, () => {
   const found = texts.map(({ path, text }) => ({ path, ease: readabilityOf(text).ease }));
   expect(found.filter(({ ease }) => ease < limits.ease)).toEqual([]);
+});
+
+test(`all documents together have at most ${limits.allWords} words`, () => {
+  const counted = documentPaths.map((path) => countWords(readText(path)));
+  expect(counted.reduce((sum, words) => sum + words, 0)).toBeLessThanOrEqual(limits.allWords);
 });

@@ -36,8 +36,8 @@ export type Readability = {
 
 type Sentence = { readonly text: string; readonly length: number };
 
-/** What every document keeps to. */
-export const limits = { meanSentence: 17, longestSentence: 35, ease: 55 };
+/** What every document keeps to; `allWords`: all documents together. */
+export const limits = { meanSentence: 17, longestSentence: 35, ease: 55, allWords: 31_000 };
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
@@ -67,6 +67,30 @@ export function readabilityOf(markdown: string): Readability {
   };
 }
 
+/** How many words a reader meets, also in headings and tables. Only code blocks and the targets of links are left out. */
+export const countWords = (markdown: string): number => countIn(marked.lexer(markdown));
+
+function countIn(tokens: readonly Token[]): number {
+  return tokens.reduce((sum, token) => sum + countOf(token), 0);
+}
+
+function countOf(token: Token): number {
+  if (token.type === 'code' || token.type === 'html') return 0;
+  if (token.type === 'table') return countCells([token['header'], ...token['rows']].flat());
+  if (token.type === 'list') return countIn(token['items']);
+  if (
+    'tokens' in token &&
+    token.tokens !== undefined &&
+    token.type !== 'paragraph' &&
+    token.type !== 'heading'
+  )
+    return countIn(token.tokens);
+  return wordsOf(proseOf(token)).length;
+}
+
+const countCells = (cells: readonly { readonly tokens: readonly Token[] }[]): number =>
+  cells.reduce((sum, { tokens }) => sum + wordsOf(tokens.map(proseOf).join('')).length, 0);
+
 const wordsOf = (text: string): string[] => text.match(/\p{L}[\p{L}\p{M}'’-]*|\d[\d,.:]*/gu) ?? [];
 
 function collectParagraphs(tokens: readonly Token[], paragraphs: string[]): void {
@@ -85,17 +109,20 @@ function proseOf(token: Token): string {
   return 'text' in token ? String(token.text).replaceAll('\n', ' ') : '';
 }
 
-/** Prints a line for each document, and every sentence that is too long: `node test/docs/readability.ts [path…]`. */
+/** Prints a line for each document, every sentence that is too long, and the sum: `node test/docs/readability.ts [path…]`. */
 function printReadability(paths: readonly string[]): void {
   for (const path of paths) {
     const markdown = readText(path);
     const { words, meanSentence, ease } = readabilityOf(markdown);
-    const figures = `${String(words).padStart(6)} words, ${meanSentence.toFixed(1)} a sentence, ease ${ease.toFixed(0)}`;
+    const all = `${String(countWords(markdown)).padStart(6)} words`;
+    const figures = `${all}, in sentences ${words}, ${meanSentence.toFixed(1)} a sentence, ease ${ease.toFixed(0)}`;
     console.log(`${path.padEnd(48)} ${figures}`);
     for (const { text, length } of sentencesOf(markdown)) {
       if (length > limits.longestSentence) console.log(`    ${length} words: ${text}`);
     }
   }
+  const documents = paths.filter((path) => path.endsWith('.md')).map((path) => countWords(readText(path)));
+  console.log(`${documents.reduce((sum, words) => sum + words, 0)} words in all documents`);
 }
 
 if (import.meta.main) {

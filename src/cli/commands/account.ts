@@ -3,7 +3,7 @@ import type { RateLimits } from '../../domain/rates.ts';
 import type { AccountLimits } from '../../engine/dispatch/account-limits.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { loadRateLimitReader } from '../option-readers.ts';
-import { jsonLinesFlag } from '../options.ts';
+import { jsonFlag } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const limits = defineCommand({
@@ -13,7 +13,7 @@ const limits = defineCommand({
   options: [
     option('--requests-per-second <number>', 'such as 50, 0.5 or file', { loadReader: loadRateLimitReader }),
     option('--recipients-per-second <number>', 'such as 2000 or file', { loadReader: loadRateLimitReader }),
-    jsonLinesFlag,
+    jsonFlag,
   ],
   examples: [
     ['volley account limits', 'show the limits'],

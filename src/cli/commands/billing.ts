@@ -4,7 +4,7 @@ import { askAnd, awayExits, cellsOf, changedCells, changeExits, problemOf, readC
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { CellsAwayError } from '../failures.ts';
 import { parsePerson } from '../option-readers.ts';
-import { jsonFlag, jsonLinesFlag } from '../options.ts';
+import { jsonFlag } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
 const close = defineCommand({
@@ -59,7 +59,7 @@ async function closeInCells(
 
 const list = defineCommand({
   description: 'Lists the closed months, earliest first.',
-  options: [jsonLinesFlag],
+  options: [jsonFlag],
   exits: awayExits,
   examples: [['volley billing list', 'list the closed months']],
   run: async (shell, _, { json }) => {

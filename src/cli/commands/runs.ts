@@ -2,11 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import { hasEnded } from '../../domain/runs.ts';
 import { awayExits, readCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
-import { jsonLinesFlag } from '../options.ts';
+import { jsonFlag } from '../options.ts';
 
 export const command = defineCommand({
   description: 'Lists the runs, newest first.',
-  options: [option('--limit <number>', 'maximum of runs', { read: parseLimit, default: 20 }), jsonLinesFlag],
+  options: [option('--limit <number>', 'maximum of runs', { read: parseLimit, default: 20 }), jsonFlag],
   exits: awayExits,
   examples: [['volley runs --limit 5', 'list the five newest runs']],
   run: async (shell, _, { limit, json }) => {

@@ -3,7 +3,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { ScheduleFolder } from '../../engine/schedule/schedule-folder.ts';
 import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
 import { parseWholeNumber } from '../option-readers.ts';
-import { campaignsFolder, campaignsOption, jsonLinesFlag } from '../options.ts';
+import { campaignsFolder, campaignsOption, jsonFlag } from '../options.ts';
 import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const formerFolder = argument('[folder]', '', { retired: '`--campaigns <folder>`' });
@@ -62,7 +62,7 @@ const next = defineCommand({
   options: [
     campaignsOption,
     option('--limit <number>', 'maximum of ticks', { read: parseWholeNumber, default: 10 }),
-    jsonLinesFlag,
+    jsonFlag,
   ],
   examples: [['volley schedule next --limit 5', 'see the next five starts']],
   run: async (shell, [former = campaignsFolder(shell)], { campaigns: folder = former, limit, json }) => {

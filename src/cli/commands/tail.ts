@@ -1,6 +1,6 @@
 import { defineCommand, flag, option } from '../command.ts';
 import { parseWholeNumber } from '../option-readers.ts';
-import { anyRunArgument, jsonLinesFlag, sinceOption } from '../options.ts';
+import { anyRunArgument, jsonFlag, sinceOption } from '../options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({
@@ -16,7 +16,7 @@ export const command = defineCommand({
     flag('--addresses', 'with addresses of recipients'),
     flag('-f, --follow', 'also after the end of the run, until Ctrl-C'),
     flag('--no-follow', 'print the past and end'),
-    jsonLinesFlag,
+    jsonFlag,
   ],
   examples: [
     ['volley tail latest', 'follow the newest run until it is over'],

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { tokenNamePattern, tokenScopes } from '../../domain/access.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { loadExpiryReader, parsePerson } from '../option-readers.ts';
-import { jsonFlag, jsonLinesFlag } from '../options.ts';
+import { jsonFlag } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 
 const create = defineCommand({
@@ -44,7 +44,7 @@ const create = defineCommand({
 
 const list = defineCommand({
   description: 'Lists all tokens, also revoked ones.',
-  options: [jsonLinesFlag],
+  options: [jsonFlag],
   examples: [['volley token list', 'list the tokens']],
   run: async (shell, _, { json }) => {
     const { listTokens } = await import('../../ledger/tokens/tokens.ts');

@@ -15,7 +15,7 @@ export function commandsPage(root: CommandNode): string {
     '',
     '## Of several commands',
     '',
-    'A command names these after "Also". Every command can end with 0 (done), 1 (internal error) or 2 (bad input).',
+    'Commands have these in their first line only. Every command can end with 0 (done), 1 (internal error) or 2 (bad input).',
     '',
     ...tableOf([...shared].toSorted()),
     ...listed.flatMap((each) => section(each, shared)),
@@ -63,6 +63,10 @@ function section({ name, command }: Callable, shared: ReadonlyMap<string, string
   const rows = rowsOf(command);
   const isShared = ([each, text]: Row): boolean => shared.get(each) === text;
   const named = rows.filter(isShared).map(([each]) => each);
+  const synopsis = named
+    .filter((each) => each.startsWith('`-'))
+    .map((each) => `[${each.replaceAll('`', '')}]`);
+  const exits = named.filter((each) => each.startsWith('exit'));
   return [
     '',
     `## volley ${name}`,
@@ -70,11 +74,11 @@ function section({ name, command }: Callable, shared: ReadonlyMap<string, string
     command.description,
     '',
     '```',
-    ['volley', name, ...command.arguments.map(argumentText)].join(' '),
+    ['volley', name, ...command.arguments.map(argumentText), ...synopsis].join(' '),
     ...exampleLines(command),
     '```',
     ...listOf(tableOf(rows.filter((row) => !isShared(row)))),
-    ...listOf(named.length === 0 ? [] : [`Also ${named.join(', ')}.`]),
+    ...listOf(exits.length === 0 ? [] : [`Also ${exits.join(', ')}.`]),
   ];
 }
 
