@@ -45,7 +45,7 @@ const descriptions: Readonly<Record<string, string>> = {
   TemplateLocation: 'Email: the folder of a template at the service.',
   Template: 'Email: a template at the service, without another text.',
   Message: 'SMS: the text. Fax: a text if there are no files.',
-  FromNumber: 'SMS: the sender number.',
+  FromNumber: 'SMS: the sender number. In New Zealand, short codes override it.',
   SMSEmailReply: 'SMS: replies go to this e-mail address.',
   CharacterConversion: 'SMS: true turns characters outside GSM into similar ones.',
   Resolution: 'Fax: Low or High.',

@@ -29,7 +29,7 @@ const addressOptions = [
 const reasonOption = option('--reason <words>', 'the reason', { default: '', defaultText: 'none' });
 
 const add = defineCommand({
-  description: 'Suppresses addresses: no run sends to them.',
+  description: 'Suppresses addresses. One that is suppressed keeps its reason.',
   arguments: [addressesArgument],
   options: [...addressOptions, reasonOption],
   exits: changeExits,
