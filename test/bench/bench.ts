@@ -6,12 +6,14 @@ import { benchPostgres } from './postgres.ts';
 import { benchPreempt } from './preempt.ts';
 import { benchReport } from './report.ts';
 import { benchStart } from './start.ts';
+import { benchStorage } from './storage.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- wire` one. A figure is a ratio to a peer in the same run, as
- * the median of several rounds. Nothing here passes or fails.
+ * `npm run bench` runs the benchmarks that take minutes, `npm run bench -- wire` one, `npm run bench -- storage 100000`
+ * one with arguments. A figure is a ratio to a peer in the same run, as the median of several rounds, or an amount for
+ * each recipient. Nothing here passes or fails.
  */
 const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   start: benchStart,
@@ -26,12 +28,19 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   dashboard: benchDashboard,
 };
 
+/** They take hours, so they run only when they are named. */
+const longBenchmarks: Readonly<Record<string, (words: readonly string[]) => Promise<void>>> = {
+  storage: benchStorage,
+};
+
 const requested = process.argv.slice(2);
+const [first = '', ...words] = requested;
+const long = Object.hasOwn(longBenchmarks, first) ? longBenchmarks[first] : undefined;
 const unknown = requested.filter((name) => !Object.hasOwn(benchmarks, name));
-if (unknown.length > 0) {
-  console.error(
-    `Unknown benchmark: ${unknown.join(', ')}. The benchmarks: ${Object.keys(benchmarks).join(', ')}.`,
-  );
+if (long !== undefined) await long(words);
+else if (unknown.length > 0) {
+  const all = [...Object.keys(benchmarks), ...Object.keys(longBenchmarks)];
+  console.error(`Unknown benchmark: ${unknown.join(', ')}. The benchmarks: ${all.join(', ')}.`);
   process.exitCode = 2;
 } else {
   for (const [name, run] of Object.entries(benchmarks)) {

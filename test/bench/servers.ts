@@ -1,21 +1,33 @@
 import { embeddedServerStatus, leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { deleteHome, makeHome, throwAwayOptions } from '../support/embedded-home.ts';
-import { grantTestRights, urlOfServer } from '../support/server-rights.ts';
+import { grantTestRights, superuserUrl, urlOfServer } from '../support/server-rights.ts';
 import { runStatement } from '../support/statement.ts';
 
-/** `url`: without a database. `postmaster`: its process id. */
-export type BenchServer = { readonly url: string; readonly postmaster: number };
+export type BenchServer = {
+  /** Without a database. */
+  readonly url: string;
+  /** Process id. */
+  readonly postmaster: number;
+};
+
+type StartedServer = BenchServer & {
+  readonly superuserUrl: string;
+  /** Where its files are. */
+  readonly dataFolder: string;
+};
 
 /** A Postgres for one benchmark: with its default settings, or `disposable`, which flushes nothing to disk. */
 export async function startServer(
   settings: 'default' | 'disposable' = 'default',
-): Promise<BenchServer & AsyncDisposable> {
+): Promise<StartedServer & AsyncDisposable> {
   const home = makeHome('volley-bench-');
   const lease = await leaseEmbeddedServer(home, settings === 'disposable' ? throwAwayOptions : {});
   await grantTestRights(lease.address);
   const status = embeddedServerStatus(home);
   return {
     url: urlOfServer(lease.address),
+    superuserUrl: superuserUrl(lease.address),
+    dataFolder: status.dataFolder,
     postmaster: status.state === 'running' ? status.pid : Number.NaN,
     async [Symbol.asyncDispose]() {
       await lease.release();

@@ -130,7 +130,11 @@ async function printRounds(
   );
 }
 
-export async function send({ file }: WebhookBench, url: string, perSecond = 0): Promise<Figures> {
+export async function send(
+  { file }: Pick<WebhookBench, 'file'>,
+  url: string,
+  perSecond = 0,
+): Promise<Figures> {
   const script = fileURLToPath(new URL('./webhooks/sender.ts', import.meta.url));
   const words = [script, url, `/webhook/bench/${token}`, file, String(perSecond)];
   const { stdout } = await promisify(execFile)(process.execPath, words);
@@ -151,9 +155,10 @@ async function withBare<Result>(work: (url: string) => Promise<Result>): Promise
   }
 }
 
+/** @param work gets the address of `volley serve`, and its process id */
 export async function withServe<Result>(
-  { folder, databaseUrl }: WebhookBench,
-  work: (url: string) => Promise<Result>,
+  { folder, databaseUrl }: Pick<WebhookBench, 'folder' | 'databaseUrl'>,
+  work: (url: string, pid: number) => Promise<Result>,
 ): Promise<Result> {
   const accounts = `accounts:\n  bench:\n    interface: rest-2.02\n    baseUrl: http://127.0.0.1:9\n    authToken: \${BENCH_TOKEN}\n    webhookToken: \${BENCH_WEBHOOK}\n`;
   await writeFile(join(folder, 'serve.yaml'), accounts);
@@ -167,7 +172,7 @@ export async function withServe<Result>(
   await serve.waitForText('/webhook/bench/');
   const url = /(http:\/\/127\.0\.0\.1:\d+)\/webhook/.exec(serve.stderrSoFar())?.[1] ?? '';
   try {
-    return await work(url);
+    return await work(url, serve.process.pid ?? Number.NaN);
   } finally {
     serve.process.kill('SIGTERM');
     await serve.ended;

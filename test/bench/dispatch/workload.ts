@@ -1,5 +1,7 @@
+import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Destination } from '../../../src/domain/message.ts';
 import { wireInterface } from '../../../src/wire/interfaces.ts';
 import type { EncodedSendRequest } from '../../../src/wire/wire-interface.ts';
@@ -16,11 +18,7 @@ const text = 'Hi [[First Name]], power is off in your street tonight from 22:00 
 
 /** @returns the path of the campaign */
 export async function writeCampaign(folder: string, workload: Workload, baseUrl: string): Promise<string> {
-  const rows = ['mobile,first_name'];
-  for (let row = 0; row < workload.requests * workload.recipients; row++) {
-    rows.push(`${mobileOf(row)},${firstNameOf(row)}`);
-  }
-  await writeFile(join(folder, 'contacts.csv'), `${rows.join('\n')}\n`);
+  await pipeline(contactLines(workload), createWriteStream(join(folder, 'contacts.csv')));
   await writeFile(
     join(folder, 'accounts.yaml'),
     `accounts:
@@ -45,6 +43,18 @@ dispatch: { chunkSize: ${workload.recipients}, concurrency: ${concurrency} }
 `,
   );
   return campaign;
+}
+
+/** In pieces: ten million lines are more than a string can hold. */
+function* contactLines({ requests, recipients }: Workload): Generator<string> {
+  let piece = 'mobile,first_name\n';
+  for (let row = 0; row < requests * recipients; row++) {
+    piece += `${mobileOf(row)},${firstNameOf(row)}\n`;
+    if (piece.length < 65_536) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
 }
 
 /** A request before it is a body. */
