@@ -1,5 +1,6 @@
 import { benchDashboard } from './dashboard.ts';
 import { benchDispatch } from './dispatch.ts';
+import { benchGrowth } from './growth.ts';
 import { benchImport } from './import.ts';
 import { benchKills } from './kills.ts';
 import { benchPostgres } from './postgres.ts';
@@ -31,6 +32,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
 /** They take hours, so they run only when they are named. */
 const longBenchmarks: Readonly<Record<string, (words: readonly string[]) => Promise<void>>> = {
   storage: benchStorage,
+  growth: benchGrowth,
 };
 
 const requested = process.argv.slice(2);

@@ -16,7 +16,7 @@ export type Serve = {
 let tokens = 0;
 
 /** `volley serve`, without receiver and schedules. It sends planned runs at once. Beside it, a person who has signed in. */
-export async function startServe({ workspace }: Bench): Promise<Serve> {
+export async function startServe({ workspace }: Pick<Bench, 'workspace'>): Promise<Serve> {
   const words = [
     'serve',
     '--no-receiver',

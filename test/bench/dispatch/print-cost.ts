@@ -1,4 +1,5 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
+import { peakBytes } from './processor-time.ts';
 
 /**
  * Prints peak memory (bytes) and processor time (microseconds) of a command to standard error at its end.
@@ -6,11 +7,6 @@ import { readFileSync, writeSync } from 'node:fs';
  */
 process.on('exit', () => {
   const { user, system } = process.cpuUsage();
-  writeSync(2, `peak ${peakBytes()} cpu ${user + system}\n`);
+  const peak = process.platform === 'linux' ? peakBytes('self') : process.resourceUsage().maxRSS * 1024;
+  writeSync(2, `peak ${peak} cpu ${user + system}\n`);
 });
-
-function peakBytes(): number {
-  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
-  const kibibytes = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  return Number(kibibytes) * 1024;
-}

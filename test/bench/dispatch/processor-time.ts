@@ -34,6 +34,13 @@ export function processSeconds(pid: number): number {
   return usedBy(pid).own;
 }
 
+/** The most memory (bytes) that a process had until now; NaN where the system does not report it. */
+export function peakBytes(pid: number | 'self'): number {
+  if (process.platform !== 'linux') return Number.NaN;
+  const kibibytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kibibytes) * 1024;
+}
+
 /** The parent counts the time of an ended process. */
 function usedBy(pid: number): { readonly own: number; readonly ended: number } {
   try {

@@ -79,7 +79,15 @@ export async function runPeer(
   return { seconds, processor: { own, postgres: postgres ?? Number.NaN, service: cpuSeconds } };
 }
 
-const printCost = new URL('./print-cost.ts', import.meta.url).href;
+/** Flags of Node for a command whose cost `costIn` reads. */
+export const printCost = ['--import', new URL('./print-cost.ts', import.meta.url).href];
+
+/** @param stderr of a command that ended */
+export function costIn(stderr: string): { readonly peakBytes: number; readonly own: number } {
+  const [peakBytes = Number.NaN, cpu = Number.NaN] =
+    /^peak (\d+) cpu (\d+)$/m.exec(stderr)?.slice(1).map(Number) ?? [];
+  return { peakBytes, own: cpu / 1e6 };
+}
 
 /** Plans a run and sends it with `volley resume`. */
 export async function runVolley(bench: Bench): Promise<Round['volley']> {
@@ -87,17 +95,16 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   await preparePeer(bench);
   const postgresBefore = postgresSeconds(bench.postmaster);
   const begun = Date.now();
-  const { code, stderr } = await startResume(run, bench.workspace, ['--import', printCost]).ended;
+  const { code, stderr } = await startResume(run, bench.workspace, printCost).ended;
   const ended = Date.now();
   const postgres = postgresSeconds(bench.postmaster) - postgresBefore;
   if (code !== 0) throw new Error(`volley ended with ${code}: ${stderr}`);
   const { firstAt, cpuSeconds } = await requireAllReceived(bench, 'volley');
-  const [peakBytes = Number.NaN, cpu = Number.NaN] =
-    /^peak (\d+) cpu (\d+)$/m.exec(stderr)?.slice(1).map(Number) ?? [];
+  const { peakBytes, own } = costIn(stderr);
   return {
     seconds: ((await completedAt(run, bench.workspace)) - (firstAt ?? Number.NaN)) / 1000,
     wholeSeconds: (ended - begun) / 1000,
-    processor: { own: cpu / 1e6, postgres, service: cpuSeconds },
+    processor: { own, postgres, service: cpuSeconds },
     peakBytes,
   };
 }
