@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { diagnose as diagnoseInstallation } from '../../src/engine/doctor/diagnose.ts';
@@ -363,6 +364,28 @@ test('doctor finds an unfinished run without a worker, and a run that waits for 
     found: { runs: expect.stringMatching(/^warning: .+ waits for a person \(paused: an operator\)/) },
   });
   expect(strict).toMatchObject({ code: 3, stdout: expect.stringMatching(/^warning +runs: Run .+\n$/) });
+});
+
+test('doctor names the session that holds an old snapshot', async () => {
+  const forgotten = new Client({ connectionString: opened.url, application_name: 'nightly copy' });
+  await forgotten.connect();
+  await forgotten.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  const { rows } = await forgotten.query<{ pid: number }>(
+    'SELECT pg_backend_pid() AS pid, count(*) FROM runs',
+  );
+  const pid = rows[0]?.pid;
+  const inMinutes = (minutes: number) => () => new Date(Date.now() + minutes * 60_000);
+  const soon = await diagnose({}, inMinutes(1));
+  const later = await diagnose({}, inMinutes(45));
+  await forgotten.end();
+  const ended = await diagnose({}, inMinutes(45));
+  expect(soon.found).not.toHaveProperty('snapshots');
+  expect(later.found['snapshots']).toMatch(
+    new RegExp(
+      `^warning: Session ${pid} of Postgres \\(nightly copy, role volley, idle in transaction\\) has a transaction open since \\d{4}-\\S+Z, for 4[45] minutes\\..+ Next: .*SELECT pg_terminate_backend\\(${pid}\\)`,
+    ),
+  );
+  expect(ended.found).not.toHaveProperty('snapshots');
 });
 
 test('doctor finds a ledger that was restored from a backup', async () => {

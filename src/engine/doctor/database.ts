@@ -2,12 +2,19 @@ import type { Finding } from '../../domain/doctor.ts';
 import { InputError } from '../../domain/problems.ts';
 import { describeError } from '../../gateway/evidence.ts';
 import { readSchemaState, type SchemaState } from '../../ledger/fingerprint.ts';
-import { readArchiving, readServer, readServerTime } from '../../ledger/operations/server.ts';
+import {
+  listSnapshotHolders,
+  readArchiving,
+  readServer,
+  readServerTime,
+  type SnapshotHolder,
+} from '../../ledger/operations/server.ts';
 import { describeSchema } from '../../ledger/schema.ts';
 import type { DatabaseLease } from '../../platform/database.ts';
 import { connectionReason, isConnectionFailure, lacksPassword } from '../../platform/database-failures.ts';
 import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
 import { findHome, requireHome } from '../../platform/project.ts';
+import { count } from '../../platform/sentence.ts';
 import type { Settings } from '../settings.ts';
 import {
   explainInput,
@@ -29,6 +36,7 @@ export function databaseProbes(settings: Settings, now: () => Date): PoolProbe[]
     { name: 'migrations', ask: async (pool) => checkSchema(await readSchemaState(pool)) },
     { name: 'room', ask: (pool) => checkDatabaseRoom(pool, settings) },
     { name: 'connections', ask: async (pool) => checkConnections(await readServer(pool)) },
+    { name: 'snapshots', ask: async (pool) => checkSnapshots(await listSnapshotHolders(pool), now()) },
     { name: 'clock', ask: async (pool) => checkClock(await measureClock(pool, now)) },
     { name: 'backups', ask: (pool) => checkBackups(pool, settings, now) },
   ];
@@ -85,6 +93,33 @@ export function checkConnections({
   return warning(
     `${found} A Volley process opens up to ${connectionsOfProcess}.`,
     'Raise max_connections of Postgres, or stop clients that need none.',
+  );
+}
+
+/** Volley's own transactions take seconds. Of a session whose begin is hidden, only its transactions are known. */
+const oldSnapshot = { milliseconds: 600_000, transactions: 100_000 } as const;
+
+/** A dispatch changes some rows thousands of times; each version that stays is read again by every later change. */
+export function checkSnapshots(holders: readonly SnapshotHolder[], now: Date): Finding {
+  const [first, ...others] = holders.filter(({ since, transactions }) =>
+    since === null
+      ? transactions >= oldSnapshot.transactions
+      : now.getTime() - since.getTime() >= oldSnapshot.milliseconds,
+  );
+  if (first === undefined) return ok('No session holds an old snapshot.');
+  const { pid, application, role, activity, since } = first;
+  const what = [application || 'without a name', `role ${role}`, ...(activity === null ? [] : [activity])];
+  const begun =
+    since === null
+      ? `for ${first.transactions.toLocaleString('en')} transactions`
+      : `since ${since.toISOString()}, for ${formatAge(now.getTime() - since.getTime())}`;
+  const more =
+    others.length === 0
+      ? ''
+      : ` So ${others.length === 1 ? 'has' : 'have'} ${count(others.length, 'other session')}.`;
+  return warning(
+    `Session ${pid} of Postgres (${what.join(', ')}) has a transaction open ${begun}. Until it ends, Postgres keeps every row version since then, and tables grow.${more}`,
+    `Let a backup finish. Commit or close a forgotten session, or end it: \`SELECT pg_terminate_backend(${pid})\`; \`idle_in_transaction_session_timeout\` of its role ends the next one.`,
   );
 }
 

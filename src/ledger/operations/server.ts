@@ -44,6 +44,32 @@ export async function readArchiving(pool: pg.Pool): Promise<Archiving> {
   return rows[0] ?? { isOn: false, lastArchivedAt: null, lastFailedAt: null };
 }
 
+/** A session whose transaction keeps Postgres from removing old row versions of this database. */
+export type SnapshotHolder = {
+  readonly pid: number;
+  /** Its `application_name`; may be empty. */
+  readonly application: string;
+  readonly role: string;
+  /** Such as `idle in transaction`; null, as `since`: the role of this session may not see it. */
+  readonly activity: string | null;
+  readonly since: Date | null;
+  /** Transactions that began since. */
+  readonly transactions: number;
+};
+
+/** Lists the sessions with an open transaction, oldest first. A VACUUM keeps no row versions. */
+export async function listSnapshotHolders(pool: pg.Pool): Promise<SnapshotHolder[]> {
+  const { rows } = await pool.query<SnapshotHolder>(`
+    SELECT pid, coalesce(application_name, '') AS application, coalesce(usename::text, 'unknown') AS role, state AS activity,
+           xact_start AS since, age(coalesce(backend_xmin, backend_xid))::integer AS transactions
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND coalesce(backend_xmin, backend_xid) IS NOT NULL AND pid <> pg_backend_pid()
+      AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+    ORDER BY age(coalesce(backend_xmin, backend_xid)) DESC
+  `);
+  return rows;
+}
+
 export type Role = { readonly name: string; readonly isSuperuser: boolean };
 
 export async function readRole(pool: pg.Pool): Promise<Role> {

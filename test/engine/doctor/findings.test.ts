@@ -4,7 +4,12 @@ import { storedSchedule } from '../../../src/campaign/schedule.ts';
 import { InputError } from '../../../src/domain/problems.ts';
 import { checkReachability, checkService } from '../../../src/engine/doctor/accounts.ts';
 import { askAll, explainInput, formatAge, ok, startDeadline } from '../../../src/engine/doctor/check.ts';
-import { checkClock, checkConnections, checkVersion } from '../../../src/engine/doctor/database.ts';
+import {
+  checkClock,
+  checkConnections,
+  checkSnapshots,
+  checkVersion,
+} from '../../../src/engine/doctor/database.ts';
 import { describeMissing } from '../../../src/engine/doctor/delivery-reports.ts';
 import { checkNode, checkRoom, oldestNode } from '../../../src/engine/doctor/installation.ts';
 import { checkQueue } from '../../../src/engine/doctor/ledger.ts';
@@ -123,6 +128,26 @@ test.each([
 test('fewer free connections than a process opens are a warning', () => {
   expect(checkConnections({ connections: 80, maxConnections: 100 }).state).toBe('ok');
   expect(checkConnections({ connections: 81, maxConnections: 100 }).state).toBe('warning');
+});
+
+test('a transaction that is open for ten minutes is a warning, and one of a hidden age after 100,000 others', () => {
+  const backup = {
+    pid: 7,
+    application: 'pg_dump',
+    role: 'backup',
+    activity: 'active',
+    since: ago(3),
+    transactions: 9,
+  };
+  const hidden = { ...backup, pid: 8, application: '', activity: null, since: null };
+  const young = { ...backup, since: new Date(now.getTime() - 599_000) };
+  expect(checkSnapshots([young, hidden], now)).toEqual(ok('No session holds an old snapshot.'));
+  expect(checkSnapshots([backup, { ...backup, pid: 9 }, young], now).found).toMatch(
+    /^Session 7 of Postgres \(pg_dump, role backup, active\) has a transaction open since 2026-11-23T09:00:00\.000Z, for 3 hours\. .+ So has 1 other session\.$/,
+  );
+  expect(checkSnapshots([{ ...hidden, transactions: 100_000 }], now).found).toMatch(
+    /^Session 8 of Postgres \(without a name, role backup\) has a transaction open for 100,000 transactions\. /,
+  );
 });
 
 test.each([
