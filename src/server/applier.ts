@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
-import { applyInbox, deleteExpiredCalls, type InboxOptions } from '../engine/delivery-reports/apply-inbox.ts';
+import { applyInbox, type InboxOptions, tendInbox } from '../engine/delivery-reports/apply-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
@@ -60,7 +60,7 @@ export function startApplier(
   });
   const booking = createRepeatedTask(log, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
-    await deleteExpiredCalls(context);
+    await tendInbox(context);
   });
   const timer = setInterval(() => {
     applying.run();

@@ -182,7 +182,7 @@ export async function withServe<Result>(
 export async function emptyInbox({ databaseUrl }: WebhookBench): Promise<void> {
   await runStatement(
     databaseUrl,
-    'TRUNCATE inbox, inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes',
+    'TRUNCATE inbox_blocks, inbox_waiting, unusual_delivery_reports, recipient_outcomes, billing_outcomes',
   );
   await runStatement(databaseUrl, 'CHECKPOINT');
   await sleep(500);
@@ -199,11 +199,11 @@ const applierFigures = z.object({
 export async function applyAgain({ databaseUrl }: WebhookBench) {
   await runStatement(
     databaseUrl,
-    `TRUNCATE inbox_queue, unusual_delivery_reports, recipient_outcomes, billing_outcomes;
-     INSERT INTO inbox_queue (due_at, report_ids, bytes)
-     SELECT min(received_at), array_agg(report_id), sum(octet_length(body))
-     FROM inbox
-     GROUP BY report_id / 256;`,
+    `TRUNCATE inbox_waiting, unusual_delivery_reports, recipient_outcomes, billing_outcomes;
+     INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes)
+     SELECT first_received_at, first_report, first_report + calls - 1, calls, bytes
+     FROM inbox_blocks
+     ORDER BY first_report;`,
   );
   await runStatement(databaseUrl, 'VACUUM ANALYZE');
   await runStatement(databaseUrl, 'CHECKPOINT');

@@ -48,7 +48,7 @@ const withLookUp = accountsYaml.replace('timeouts:', 'statusLookUp: on\n    time
 const kept = (run: string) =>
   opened.ledger.pool
     .query(
-      'SELECT method, state, outcome, price FROM delivery_reports JOIN inbox USING (report_id) WHERE run_id = $1 ORDER BY position',
+      'SELECT method, state, outcome, price FROM delivery_reports JOIN inbox_calls USING (report_id) WHERE run_id = $1 ORDER BY position',
       [run],
     )
     .then(({ rows }) => rows);

@@ -75,7 +75,7 @@ test('a replay reads delivery reports by the names and words of their account', 
   const { lines } = await call('delivery-reports', 'list', '--json');
   expect(lines()).toMatchObject([{ state: 'unmatched', status: 'lost', outcome: 'undelivered' }]);
   await scene.opened.ledger.pool.query(
-    'DELETE FROM unusual_delivery_reports; DELETE FROM inbox_queue; DELETE FROM inbox',
+    'DELETE FROM unusual_delivery_reports; DELETE FROM inbox_waiting; DELETE FROM inbox_blocks',
   );
 });
 

@@ -43,7 +43,7 @@ async function report(
     const { status } = await fetch(`${receiver.url}/webhook/${account}/${token}`, { method: 'POST', body });
     expect(status).toBe(200);
   }
-  const waiting = () => query('SELECT FROM inbox_queue WHERE attempts = 0');
+  const waiting = () => query('SELECT FROM inbox_waiting WHERE attempts = 0');
   await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
   await receiver.close();
 }

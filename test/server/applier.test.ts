@@ -51,7 +51,7 @@ test('an applier that is stopped finishes its batches and leaves the rest in the
   await applier.stop();
   const done = await applied();
   expect(done).toBeLessThan(5_000);
-  const { rows } = await opened.ledger.pool.query('SELECT unnest(report_ids) FROM inbox_queue');
+  const { rows } = await opened.ledger.pool.query('SELECT FROM waiting_reports');
   expect(rows).toHaveLength(5_000 - done);
 });
 
@@ -72,7 +72,7 @@ test('delivery reports are counted and booked while more arrive than can be appl
     counted += reports;
   });
   const pile = async (): Promise<number> =>
-    (await pool.query('SELECT count(*)::integer AS entries FROM inbox_queue')).rows[0].entries;
+    (await pool.query('SELECT count(*)::integer AS entries FROM inbox_waiting')).rows[0].entries;
   // The inbox stays full in this time.
   for (let rounds = 0; rounds < 100 && (counted === 0 || (await booked()) === 0); rounds++) {
     while ((await pile()) < 12) await receive(1_000);

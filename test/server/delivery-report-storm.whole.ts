@@ -71,7 +71,7 @@ async function expectStormApplied(recipients: number): Promise<Readonly<Record<s
 
   const after = await openLedger({ connectionString: url }, 'own Postgres');
   const read = async (sql: string) => (await after.pool.query(sql)).rows;
-  while ((await read('SELECT FROM inbox_queue')).length > 0) await sleep(50);
+  while ((await read('SELECT FROM inbox_waiting')).length > 0) await sleep(50);
   serve.process.kill('SIGTERM');
   expect((await serve.ended).code).toBe(0);
   const outcomes = await read(
@@ -81,7 +81,7 @@ async function expectStormApplied(recipients: number): Promise<Readonly<Record<s
     one.address < other.address ? -1 : 1;
   expect(outcomes.toSorted(byAddress)).toEqual(expected.toSorted(byAddress));
   expect(await read(`SELECT DISTINCT state FROM request_states`)).toEqual([{ state: 'accepted' }]);
-  const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox');
+  const [{ inbox }] = await read('SELECT count(*)::integer AS inbox FROM inbox_calls');
   // Postgres can commit and be killed before it confirms, for longer than the receiver retries. Then stored calls
   // are answered 503, and the repetition stores them twice.
   expect(inbox).toBeGreaterThanOrEqual(sent.answered);

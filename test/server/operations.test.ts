@@ -133,8 +133,8 @@ test('the figures of the ledger equal its small tables', async () => {
     [run, 'waiting'],
   );
   await pool.query(`
-    INSERT INTO inbox_queue (due_at, report_ids, bytes)
-    VALUES (now() - interval '90 seconds', '{1,2,3}', 1), (now(), '{4}', 1), (now() + interval '1 hour', '{5,6}', 1)
+    INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes)
+    VALUES (now() - interval '90 seconds', 1, 3, 3, 1), (now(), 4, 4, 1, 1), (now() + interval '1 hour', 5, 6, 2, 1)
   `);
   await pool.query(`
     INSERT INTO unusual_delivery_reports (report_id, account, received_at, state)
@@ -196,7 +196,7 @@ test('the database is asked for its figures once in five seconds, for any number
   const due = async () => (await readMetrics(url)).get('volley_inbox_delivery_reports{state="due"}');
   expect(await due()).toBe(0);
   await opened.ledger.pool.query(
-    `INSERT INTO inbox_queue (due_at, report_ids, bytes) VALUES (now() - interval '1 hour', '{1}', 1)`,
+    `INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes) VALUES (now() - interval '1 hour', 1, 1, 1, 1)`,
   );
   time += 4_900;
   expect(await Promise.all([due(), due(), due()])).toEqual([0, 0, 0]);

@@ -187,7 +187,7 @@ describe('a delivery report that Postgres refuses', () => {
       Array(2).fill({ state: 'failed', detail: 'the ledger refuses it (22008)', address: null }),
     );
     expect(await query('SELECT FROM recipient_outcomes')).toHaveLength(148);
-    expect(await query('SELECT FROM inbox_queue')).toEqual([]);
+    expect(await query('SELECT FROM inbox_waiting')).toEqual([]);
   });
 
   test('the log, the metrics and /readyz show a refused delivery report until a replay applies it', async () => {

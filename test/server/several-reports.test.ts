@@ -22,7 +22,7 @@ async function receive(settings: string, body?: string): Promise<void> {
     const { status } = await fetch(`${receiver.url}/webhook/main/${token}`, { method: 'POST', body });
     expect(status).toBe(200);
   }
-  const waiting = () => query('SELECT FROM inbox_queue WHERE attempts = 0');
+  const waiting = () => query('SELECT FROM inbox_waiting WHERE attempts = 0');
   await expect.poll(waiting, { timeout: 20_000 }).toEqual([]);
   await receiver.close();
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   while (failures().length < 2) await sleep(20);
   await receiver.close();
   await opened.ledger.pool.query('ALTER TABLE replaced RENAME TO unusual_delivery_reports');
-  await opened.ledger.pool.query(`UPDATE inbox_queue SET due_at = '2026-11-27T01:00:00Z'`);
+  await opened.ledger.pool.query(`UPDATE inbox_waiting SET due_at = '2026-11-27T01:00:00Z'`);
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 

@@ -88,7 +88,7 @@ export async function receiveAll(
  */
 export async function expectFirstReportDecides({ pool }: Ledger): Promise<number> {
   const { rows: inbox } = await pool.query<{ report: string; body: Buffer }>(
-    'SELECT report_id::text AS report, body FROM inbox ORDER BY report_id',
+    'SELECT report_id::text AS report, body FROM inbox_calls ORDER BY report_id',
   );
   const received = inbox.map(({ report, body }) => ({
     report,

@@ -120,7 +120,9 @@ export async function recount(pool: pg.Pool, timeZone: string): Promise<Recipien
     JOIN runs USING (run_id)
     JOIN envelopes USING (run_id, envelope)
   `);
-  const { rows: calls } = await pool.query<{ body: Buffer }>('SELECT body FROM inbox ORDER BY report_id');
+  const { rows: calls } = await pool.query<{ body: Buffer }>(
+    'SELECT body FROM inbox_calls ORDER BY report_id',
+  );
   const reports = calls.map(({ body }): ReportedDelivery => JSON.parse(body.toString()));
   return requests.flatMap((request) => recipientsOf(request, reports, timeZone));
 }

@@ -12,6 +12,8 @@ const tables = [
     'unusual_delivery_reports',
     'inbox',
     'inbox_queue',
+    'inbox_blocks',
+    'inbox_waiting',
     'inbox_batches',
   ],
   'job_numbers',

@@ -144,7 +144,7 @@ export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<str
     { Type: 'Email', Destination: 'ann@private.example' },
   ]);
   // Unmatched delivery reports are not read again.
-  await pool.query('DELETE FROM inbox_queue');
+  await pool.query('DELETE FROM inbox_waiting');
   await inTransaction(pool, (client) => markPaused(client, run, 'Bad number of reason-of-a-person'));
   await completeRun(pool, run);
   return run;

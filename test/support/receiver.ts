@@ -47,14 +47,14 @@ export function receiverOptions(
 }
 
 export async function emptyInbox({ ledger }: TestLedger): Promise<void> {
-  const tables = ['inbox_queue', 'unusual_delivery_reports', 'inbox', 'signed_calls'];
+  const tables = ['inbox_waiting', 'unusual_delivery_reports', 'inbox_blocks', 'signed_calls'];
   await ledger.pool.query(tables.map((table) => `DELETE FROM ${table}`).join('; '));
 }
 
 /** In order of arrival. */
 export async function inboxOf({ ledger }: TestLedger): Promise<readonly InboxRow[]> {
   const { rows } = await ledger.pool.query<InboxRow>(
-    'SELECT account, content_type, headers, body FROM inbox ORDER BY report_id',
+    'SELECT account, content_type, headers, body FROM inbox_calls ORDER BY report_id',
   );
   return rows;
 }

@@ -33,7 +33,7 @@ test(`the first delivery report of each of ${recipients} recipients decides, whi
   const children = [await start(2), await start(1)];
   cleanUp.defer(() => children.forEach((child) => void child.kill('SIGKILL')));
   let kills = 0;
-  while ((await ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) {
+  while ((await ledger.pool.query('SELECT FROM inbox_waiting LIMIT 1')).rowCount !== 0) {
     await sleep(50 + 400 * seededRandom('kill', seed, kills));
     const victim = kills % 2;
     children[victim]?.kill('SIGKILL');

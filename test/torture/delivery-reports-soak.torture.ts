@@ -71,7 +71,7 @@ test(
       samples.push(await sample(ledger.pool, base, (Date.now() - begun) / 60_000));
       console.log(JSON.stringify(samples.at(-1)));
     }
-    while ((await ledger.pool.query('SELECT FROM inbox_queue')).rowCount !== 0) await sleep(100);
+    while ((await ledger.pool.query('SELECT FROM inbox_waiting')).rowCount !== 0) await sleep(100);
     serve.process.kill('SIGTERM');
     const { code, stderr } = await serve.ended;
     await caller.close();
@@ -215,7 +215,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
   };
   const passing = [
     'inbox',
-    'inbox_queue',
+    'inbox_waiting',
     'inbox_batches',
     'billing_changes',
     'billing_outcomes',

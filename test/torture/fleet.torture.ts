@@ -76,7 +76,7 @@ test(`a fleet of five processes that are killed at random for ${minutes} minutes
   const begun = performance.now();
   const runs = await sendUntilKillsEnd(scene, begun);
   while (sandbox.outstandingDeliveryReports() > 0) await sleep(200);
-  while ((await ledger.pool.query('SELECT FROM inbox_queue LIMIT 1')).rowCount !== 0) await sleep(200);
+  while ((await ledger.pool.query('SELECT FROM inbox_waiting LIMIT 1')).rowCount !== 0) await sleep(200);
 
   const { accepted, recipients } = await readService(scene);
   const { wrong, states, lost } = await compareContacts(scene, recipients, runs);

@@ -26,6 +26,11 @@ export const command = defineCommand({
     option('--audit-older-than <time>', 'also delete older audit entries, such as 3650d', {
       loadReader: loadDurationReader,
     }),
+    option(
+      '--delivery-reports-older-than <time>',
+      'also delete older raw delivery reports, of whole weeks and of kept runs too, such as 90d',
+      { loadReader: loadDurationReader },
+    ),
     flag('--also-in-doubt', 'also runs with requests in doubt, which can then not be sent again'),
     dryRunFlag,
     flag('--yes', 'ask nothing'),
@@ -35,12 +40,25 @@ export const command = defineCommand({
   run: async (
     shell,
     _,
-    { olderThan, recordsOlderThan, auditOlderThan, alsoInDoubt = false, dryRun, yes, json },
+    {
+      olderThan,
+      recordsOlderThan,
+      auditOlderThan,
+      deliveryReportsOlderThan,
+      alsoInDoubt = false,
+      dryRun,
+      yes,
+      json,
+    },
   ) => {
     const { previewPurge, purge } = await import('../../engine/billing/purge.ts');
     const { applyRetention, previewRetention } = await import('../../engine/billing/retention.ts');
     const { makeHashKey } = await import('../open-context.ts');
     requireAge('--older-than', olderThan, { least: day, expected: 'a day or more, such as 400d' });
+    requireAge('--delivery-reports-older-than', deliveryReportsOlderThan, {
+      least: day,
+      expected: 'a day or more, such as 90d',
+    });
     requireAge('--records-older-than', recordsOlderThan, aYear);
     requireAge('--audit-older-than', auditOlderThan, aYear);
     const { standardInput } = shell.settings;
@@ -49,6 +67,8 @@ export const command = defineCommand({
     const retention: Retention = {
       recordsBefore: recordsOlderThan === undefined ? undefined : ago(recordsOlderThan),
       auditBefore: auditOlderThan === undefined ? undefined : ago(auditOlderThan),
+      deliveryReportsBefore:
+        deliveryReportsOlderThan === undefined ? undefined : ago(deliveryReportsOlderThan),
     };
     const print = (result: Purge, deleted: DeletedRecords): void => {
       printHeld(shell, result, deleted);
@@ -102,7 +122,16 @@ function printHeld({ note }: Shell, { held }: Purge, deleted: DeletedRecords): v
     note(`The records of run ${each.run} are kept: ${formatRecordsHold(each)}.`);
   if (deleted.held.length > maxNamedRuns)
     note(`The records of ${deleted.held.length} runs are kept, the first ${maxNamedRuns} shown.`);
+  for (const each of deleted.heldReports)
+    note(
+      `${count(each.calls, 'raw delivery report')} of ${each.name} are kept: ${heldReportsWords[each.held ?? 'waiting']}.`,
+    );
 }
+
+const heldReportsWords = {
+  waiting: 'some of them wait to be applied or matched',
+  in_use: 'another session reads the inbox; the next purge deletes them',
+};
 
 function purgeText(
   { runs, recipients, unreported, reports, suppressions }: Purge,
@@ -114,10 +143,11 @@ function purgeText(
   return `${erased}: the contacts and messages of ${count(runs, 'run')} (${count(recipients, 'recipient')}), ${count(reports, 'raw delivery report')}; ${count(suppressions, 'suppression')} ${hashed}.${runs > 0 ? ` ${givenUp(unreported)}` : ''}${deletedText(deleted, dryRun)}`;
 }
 
-function deletedText({ runs, auditEntries }: DeletedRecords, dryRun?: true): string {
-  if (runs + auditEntries === 0) return '';
+function deletedText({ runs, auditEntries, reports }: DeletedRecords, dryRun?: true): string {
+  if (runs + auditEntries + reports === 0) return '';
   const what = dryRun ? 'To be deleted' : 'Deleted';
-  return ` ${what}: the records of ${count(runs, 'purged run')}; audit entries: ${auditEntries}.`;
+  const old = reports === 0 ? '' : `; ${count(reports, 'old raw delivery report')}`;
+  return ` ${what}: the records of ${count(runs, 'purged run')}; audit entries: ${auditEntries}${old}.`;
 }
 
 /** What nothing brings back, and what a late delivery report still does. */

@@ -1,5 +1,6 @@
 import { InputError } from '../../domain/problems.ts';
 import { addAuditEntry } from '../../ledger/audit/audit.ts';
+import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
 import {
   beginPurge,
   countPurgeable,
@@ -95,6 +96,8 @@ export async function purge(
       await lock?.release();
     }
   }
+  await takeFormerQueue(pool);
+  while (await moveFormerCalls(pool));
   reports += await eraseOldDeliveryReports(pool, limit.before);
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await deleteRemovedSuppressions(pool, limit.before);

@@ -3,6 +3,8 @@ import {
   applyDeliveryReports,
   type FailedDeliveryReport,
 } from '../../ledger/delivery-reports/apply-batch.ts';
+import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
+import { tendPartitions } from '../../ledger/delivery-reports/partitions.ts';
 import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/queue.ts';
 import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import type { RawReport, ReportContent } from '../../ledger/delivery-reports/report-content.ts';
@@ -44,6 +46,7 @@ export async function applyInbox(
     onFailed = () => undefined,
   }: Partial<InboxOptions> = {},
 ): Promise<number> {
+  await takeFormerQueue(ledger.pool);
   const read = (report: RawReport): ReportContent => readReport(report, findMapping(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
@@ -76,11 +79,16 @@ const batchRetention = 600_000;
 /** Longer than a signature is valid, which is ten minutes when the sender's clock is ahead (milliseconds). */
 const signedCallRetention = 1_200_000;
 
-/** Expired records that detect repeated calls. */
-export async function deleteExpiredCalls({ ledger, now }: EngineContext): Promise<void> {
+/**
+ * Deletes expired records that detect repeated calls, makes the next partition of the inbox, and moves some calls of Volley
+ * 0.3.0 into blocks.
+ */
+export async function tendInbox({ ledger, now }: EngineContext): Promise<void> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
   await deleteBatches(ledger.pool, ago(batchRetention));
   await deleteSignedCalls(ledger.pool, ago(signedCallRetention));
+  await tendPartitions(ledger.pool, now());
+  await moveFormerCalls(ledger.pool);
 }
 
 /** What another ledger may have sent becomes in doubt, and its runs pause. */

@@ -1,6 +1,7 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { findWrongCounts, listNewestRuns } from '../../ledger/counts/recount.ts';
+import { hasNextPartition } from '../../ledger/delivery-reports/partitions.ts';
 import { type LedgerFigures, maxInboxLag, readFigures } from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
 import { listUnfinishedRuns, type UnfinishedRun } from '../../ledger/runs/find.ts';
@@ -39,6 +40,7 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
     { name: 'unsent requests', ask: (pool) => checkUnsentReports(pool, now()) },
     { name: 'inbox', ask: async (pool) => checkInbox(await figuresOf(pool)) },
+    { name: 'partitions', ask: async (pool) => checkPartitions(await hasNextPartition(pool)) },
     { name: 'notifications', ask: async (pool) => checkNotifications(await figuresOf(pool)) },
   ];
 }
@@ -157,6 +159,16 @@ export function checkInbox({
       ? 'Every delivery report that arrived is applied.'
       : `Every delivery report that arrived is applied, except ${later.toLocaleString('en')} that match no request yet.`,
   );
+}
+
+/** Without one, calls go on in the partition of this week, and are deleted later than they could be. */
+export function checkPartitions(hasNext: boolean): Finding {
+  return hasNext
+    ? ok('The inbox has a partition for the delivery reports of next week.')
+    : warning(
+        'The inbox has no partition for the delivery reports of next week, so they go on in the present one.',
+        'Start `volley serve` and keep it running. If it runs, see its log.',
+      );
 }
 
 export function checkNotifications({ notifications }: Pick<LedgerFigures, 'notifications'>): Finding {

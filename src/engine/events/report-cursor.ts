@@ -1,6 +1,9 @@
 import type { ReceivedReport } from '../../ledger/events/event.ts';
 import {
-  findMissingReports,
+  blockSize,
+  findMissingBlocks,
+  findRecentReports,
+  firstOfBlock,
   type ReadReport,
   type ReportMarks,
   readReportMarks,
@@ -15,11 +18,11 @@ const maxReports = 10_000;
 /** Delivery reports of the ledger among which a follower looks for the last ones of its runs. */
 const firstLook = 5_000;
 
-/** Numbers that can be missing when a follower begins, because they are being committed. */
-const maxInFlight = 10_000;
+/** Blocks of reports that can be missing when a follower begins, because they are being committed. */
+const maxInFlight = 1_000;
 
-/** Missing numbers are looked for among so many; a follower that slept longer skips them. */
-const maxMissingRange = 100_000;
+/** Missing blocks are looked for among so many first and last ones; a follower that slept longer skips the others. */
+const maxMissingRange = 4_000;
 
 type Found = {
   readonly marks: ReportMarks;
@@ -40,7 +43,7 @@ export function createReportCursor() {
   let marks: ReportMarks | undefined;
   /** Every report before it is known, except missing ones, and those that are read again. */
   let from = 0;
-  /** Missing numbers, and the transaction before which all that can commit them had begun. */
+  /** First numbers of missing blocks, and the transaction before which all that can commit them had begun. */
   const missing = new Map<number, string>();
   const seen = new Map<number, string>();
   return {
@@ -48,20 +51,20 @@ export function createReportCursor() {
       const now = await readReportMarks(client, from, [...missing.keys()]);
       const before = marks;
       if (!before) {
-        const range = { from: now.last - firstLook, to: now.last, also: now.rereading, newestFirst: true };
+        const first = await findRecentReports(client, firstLook);
+        const range = { from: first, to: now.last, also: now.rereading, newestFirst: true };
         const reports = await readReports(client, { ...query, ...range, limit: maxReports });
-        const absent = await findMissingReports(client, Math.max(0, now.last - maxInFlight), now.last);
+        const start = Math.max(0, now.last - maxInFlight * blockSize);
+        const absent = await findMissingBlocks(client, start, now.last, maxInFlight);
         return { marks: now, missing: absent, reports, running };
       }
-      const range = {
-        from,
-        to: now.last,
-        also: [...missing.keys(), ...before.rereading],
-        newestFirst: false,
-      };
+      const numbers = [...missing.keys()].flatMap((block) =>
+        Array.from({ length: blockSize }, (_, index) => block + index),
+      );
+      const range = { from, to: now.last, also: [...numbers, ...before.rereading], newestFirst: false };
       const reports = await readReports(client, { ...query, ...range, limit: maxReports });
-      const hasRange = now.last > before.last && now.last - before.last <= maxMissingRange;
-      const found = hasRange ? await findMissingReports(client, before.last, now.last) : [];
+      const found =
+        now.last > before.last ? await findMissingBlocks(client, before.last, now.last, maxMissingRange) : [];
       return { marks: now, missing: found, reports, running };
     },
     /** Call it with what was read, once the transaction has ended. */
@@ -73,18 +76,19 @@ export function createReportCursor() {
         seen.set(report, content);
         return isNew;
       });
-      for (const { report } of found.reports) missing.delete(report);
+      for (const { report } of found.reports) missing.delete(firstOfBlock(report));
       // Once its transaction has ended, it was rolled back, or is the report of another run.
       const waiting = new Set(found.marks.waiting);
-      for (const [report, until] of missing)
-        if (BigInt(found.running.oldest) >= BigInt(until) && !waiting.has(report)) missing.delete(report);
-      for (const report of found.missing) missing.set(report, found.running.next);
+      for (const [block, until] of missing)
+        if (BigInt(found.running.oldest) >= BigInt(until) && !waiting.has(block)) missing.delete(block);
+      for (const block of found.missing) missing.set(block, found.running.next);
       const next = Math.min(found.marks.firstWaiting ?? Number.POSITIVE_INFINITY, found.marks.last + 1);
       const last = found.reports.at(-1)?.report;
       const isCut = !isFirst && found.reports.length === maxReports && last !== undefined;
       from = isCut ? Math.min(next, last) : next;
-      const again = new Set([...found.marks.rereading, ...missing.keys()]);
-      for (const report of seen.keys()) if (report < from && !again.has(report)) seen.delete(report);
+      const again = new Set(found.marks.rereading);
+      for (const report of seen.keys())
+        if (report < from && !again.has(report) && !missing.has(firstOfBlock(report))) seen.delete(report);
       marks = found.marks;
       return fresh.map((report) => ({ kind: 'report', ...report }));
     },

@@ -6,8 +6,9 @@ import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
 import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
+import { dequeueReports, type QueuedReport } from './dequeue.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
-import { type CallWithReports, dequeueReports, divideCalls, type QueuedReport } from './queue.ts';
+import { type CallWithReports, divideCalls } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
 import { replaceEarlierReport } from './store-content.ts';
 

@@ -1,79 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Connection, Transaction } from '../session.ts';
-import type { RawReport } from './report-content.ts';
-
-export type QueuedReport = RawReport & {
-  /** Readings that matched no request. */
-  readonly attempts: number;
-  /** Whether it may have been read before. */
-  readonly reread: boolean;
-};
-
-/** Bytes in a queue entry, without its last body. */
-const maxEntryBytes = 1024 * 1024;
-
-/** Reports in a queue entry. */
-const maxEntryReports = 256;
-
-/** SQL: groups rows of `report_id` and `bytes` into queue entries, in order of arrival. */
-export const inEntries = (reports: string): string => `
-    FROM (
-      SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS index
-      FROM ${reports}
-      WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
-    ) sized
-    GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(index, ${maxEntryReports})`;
-
-/** Entries that one call locks; a busy one has dozens of reports. */
-const maxEntries = 50;
-
-/** Bytes in memory, without the last entry. */
-const maxBytes = 16 * 1024 * 1024;
-
-/**
- * Dequeues the reports due longest, except entries locked by another applier.
- *
- * @param limit number of reports after which no more entries are dequeued
- */
-export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
-  const { rows } = await client.query<QueuedReport>({
-    name: 'dequeue-reports',
-    text: `
-    WITH dequeued AS (
-      DELETE FROM inbox_queue
-      WHERE entry = ANY (ARRAY(
-        SELECT entry
-        FROM (
-          SELECT entry,
-                 sum(bytes) OVER earlier AS bytes_before,
-                 sum(cardinality(report_ids)) OVER earlier AS reports_before
-          FROM (
-            SELECT entry, due_at, bytes, report_ids
-            FROM inbox_queue
-            WHERE due_at <= $2
-            ORDER BY due_at, entry
-            LIMIT least($1, ${maxEntries})
-            FOR UPDATE SKIP LOCKED
-          ) due
-          WINDOW earlier AS (ORDER BY due_at, entry ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-        ) counted
-        WHERE coalesce(bytes_before, 0) < $3 AND coalesce(reports_before, 0) < $1
-      ))
-      RETURNING report_ids, attempts, reread
-    )
-    SELECT report_id AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", body, attempts,
-           reread
-    FROM (
-      -- A report replayed while it waited is in two entries.
-      SELECT report_id, min(attempts) AS attempts, bool_or(reread) AS reread FROM dequeued, unnest(report_ids) report_id GROUP BY report_id
-    ) reports
-    JOIN inbox USING (report_id)
-    ORDER BY report_id
-    `,
-    values: [limit, now, maxBytes],
-  });
-  return rows;
-}
+import { storeAndQueue } from './blocks.ts';
+import type { QueuedReport } from './dequeue.ts';
 
 const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
   report_id: ['bigint', ({ report }) => report],
@@ -91,9 +19,9 @@ export async function requeueUnmatched(
   if (retried.length === 0) return;
   await client.query(
     `
-    INSERT INTO inbox_queue (due_at, report_ids, bytes, attempts, reread)
-    SELECT $1::timestamptz + interval '1 minute' * power(2, attempts), array_agg(report_id ORDER BY report_id),
-           sum(bytes), attempts + 1, true
+    INSERT INTO inbox_waiting (due_at, first_report, last_report, report_ids, calls, bytes, attempts, reread)
+    SELECT $1::timestamptz + interval '1 minute' * power(2, attempts), min(report_id), max(report_id),
+           array_agg(report_id ORDER BY report_id), count(*), sum(bytes), attempts + 1, true
     FROM (
       SELECT *, sum(bytes) OVER (PARTITION BY attempts ORDER BY report_id) AS bytes_so_far
       FROM ${waiting.table('unmatched', 2)}
@@ -105,6 +33,9 @@ export async function requeueUnmatched(
 }
 
 const maxAttempts = 12;
+
+/** Bytes of the bodies in a queue entry, without its last one. */
+const maxEntryBytes = 1024 * 1024;
 
 /** A call in the inbox that has several reports. */
 export type CallWithReports = {
@@ -132,30 +63,25 @@ export async function divideCalls(
   now: Date,
 ): Promise<void> {
   if (calls.length === 0) return;
+  const divided = calls.map(({ report }) => report);
   const all = calls.flatMap(({ report, bodies }) =>
     bodies.map((body, index): Part => ({ report, index, body })),
   );
   await client.query(
     `
-    WITH divided AS (
-      DELETE FROM inbox WHERE report_id = ANY ($2::bigint[]) RETURNING report_id, account, received_at, headers
-    ), forgotten AS (
+    WITH forgotten AS (
       -- It was read before the account said where its reports stand.
       DELETE FROM unusual_delivery_reports WHERE report_id = ANY ($2::bigint[])
-    ), added AS (
-      INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-      SELECT d.account, d.received_at, 'POST', 'application/json', d.headers, p.body
+    ), divided AS (
+      SELECT row_number() OVER (ORDER BY p.report_id, p.index) AS index, d.account, d.received_at, 'POST' AS method,
+             'application/json' AS content_type, d.headers, p.body
       FROM ${parts.table('p', 3)}
-      JOIN divided d USING (report_id)
-      ORDER BY p.report_id, p.index
-      RETURNING report_id, octet_length(body) AS bytes
-    )
-    INSERT INTO inbox_queue (due_at, report_ids, bytes)
-    SELECT $1, array_agg(report_id ORDER BY report_id), sum(bytes)
-    ${inEntries('added')}
+      JOIN calls_of($2::bigint[]) d USING (report_id)
+    )${storeAndQueue('divided', '$1::timestamptz')}
     `,
-    [now, calls.map(({ report }) => report), ...parts.values(all)],
+    [now, divided, ...parts.values(all)],
   );
+  await client.query('SELECT erase_calls($1::bigint[])', [divided]);
 }
 
 export type Replay = {
@@ -175,23 +101,49 @@ export async function requeueDeliveryReports(
 ): Promise<number> {
   const { rows } = await client.query<{ readonly reports: number }>(
     `
-    WITH replayed AS (
-      SELECT report_id, octet_length(body) AS bytes
-      FROM inbox i
-      WHERE ($1::text IS NULL OR i.account = $1) AND ($5::text[] IS NULL OR i.account = ANY ($5))
-        AND ($2::timestamptz IS NULL OR i.received_at >= $2)
-        AND ($4 OR EXISTS (
-          SELECT FROM unusual_delivery_reports k WHERE k.report_id = i.report_id AND k.state IN ('unreadable', 'unmatched', 'failed')
-        ))
+    WITH replayed AS MATERIALIZED (${all ? everyCall : unresolvedCalls}
     ), queued AS (
-      INSERT INTO inbox_queue (due_at, report_ids, bytes, reread)
-      SELECT $3, array_agg(report_id ORDER BY report_id), sum(bytes), true
-      ${inEntries('replayed')}
+      INSERT INTO inbox_waiting (due_at, first_report, last_report, report_ids, calls, bytes, reread)
+      SELECT $3, min(report_id), max(report_id), array_agg(report_id ORDER BY report_id), count(*), sum(bytes), true
+      FROM (
+        SELECT *, sum(bytes) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
+        FROM replayed
+        WINDOW in_order AS (ORDER BY report_id ROWS UNBOUNDED PRECEDING)
+      ) sized
+      GROUP BY div(bytes_so_far, ${maxEntryBytes}), div(place, ${maxReplayed})
       ORDER BY min(report_id)
     )
     SELECT count(*)::integer AS reports FROM replayed
     `,
-    [account ?? null, since ?? null, now, all, accounts],
+    [account ?? null, since ?? null, now, accounts],
   );
   return rows[0]?.reports ?? 0;
 }
+
+/** Reports of a replay in an entry. */
+const maxReplayed = 256;
+
+/** SQL: the calls of these accounts ($1: one, $4: a list) since a time ($2). An index finds the blocks. */
+const everyCall = `
+      SELECT c.report_id, octet_length(c.body) AS bytes
+      FROM (
+        SELECT c.*
+        FROM inbox_blocks b
+        CROSS JOIN LATERAL calls_in(b) c
+        WHERE $2::timestamptz IS NULL OR b.last_received_at >= $2
+        UNION ALL
+        SELECT report_id, account, received_at, method, content_type, headers, body FROM inbox
+      ) c
+      WHERE ($1::text IS NULL OR c.account = $1) AND ($4::text[] IS NULL OR c.account = ANY ($4))
+        AND ($2 IS NULL OR c.received_at >= $2)`;
+
+/** SQL: those of them that were read and decided nothing. Each can be in a block of many. */
+const unresolvedCalls = `
+      SELECT k.report_id,
+             -- A block is read once.
+             CASE WHEN row_number() OVER (PARTITION BY b.first_report ORDER BY k.report_id) = 1 THEN b.bytes ELSE 0 END AS bytes
+      FROM unusual_delivery_reports k
+      LEFT JOIN inbox_blocks b ON b.first_report = block_of(k.report_id)
+      WHERE k.state IN ('unreadable', 'unmatched', 'failed') AND has_call(k.report_id)
+        AND ($1::text IS NULL OR k.account = $1) AND ($4::text[] IS NULL OR k.account = ANY ($4))
+        AND ($2::timestamptz IS NULL OR k.received_at >= $2)`;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
-import { inEntries } from './queue.ts';
+import { storeAndQueue } from './blocks.ts';
 
 /** One call of the webhook. */
 export type ReceivedCall = {
@@ -19,8 +19,8 @@ export type ReceivedCall = {
 };
 
 /**
- * Commits raw delivery reports to the inbox in order, all or none, without signed duplicates. Only then may the
- * receiver answer 2xx (rule 5). A repeated call with the same batch changes nothing, so the caller can retry.
+ * Commits raw delivery reports to the inbox in order, all or none, without signed duplicates, as one block or few. Only then
+ * may the receiver answer 2xx (rule 5). A repeated call with the same batch changes nothing, so the caller can retry.
  *
  * @param batch a new UUID for these reports
  */
@@ -79,9 +79,8 @@ const receiveStatement = `
     ORDER BY account, signature
     ON CONFLICT DO NOTHING
     RETURNING account, digest
-  ), stored AS (
-    INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-    SELECT account, received_at, method, content_type, headers, substr($2::bytea, start, bytes)
+  ), accepted AS (
+    SELECT index, account, received_at, method, content_type, headers, substr($2::bytea, start, bytes) AS body
     FROM received
     WHERE signature IS NULL OR index IN (
       SELECT min(r.index)
@@ -89,12 +88,7 @@ const receiveStatement = `
       JOIN signed n ON n.account = r.account AND n.digest = r.signature
       GROUP BY r.account, r.signature
     )
-    ORDER BY index
-    RETURNING report_id, received_at, octet_length(body) AS bytes
-  )
-  INSERT INTO inbox_queue (due_at, report_ids, bytes)
-  SELECT min(received_at), array_agg(report_id ORDER BY report_id), sum(bytes)
-  ${inEntries('stored')}
+  )${storeAndQueue('accepted', 'first_received_at')}
 `;
 
 export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {

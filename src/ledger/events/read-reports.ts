@@ -7,7 +7,7 @@ export type ReportMarks = {
   readonly last: number;
   /** The first one, from a number on, that waits to be read for the first time; null: none does. */
   readonly firstWaiting: number | null;
-  /** Those of the missing ones that wait to be read. */
+  /** The missing blocks of which some wait to be read. */
   readonly waiting: readonly number[];
   /** Some of those that wait to be read again. */
   readonly rereading: readonly number[];
@@ -15,9 +15,12 @@ export type ReportMarks = {
 
 const maxRereading = 1_000;
 
+/** Calls that are committed together have numbers in turn, from a multiple of this. */
+export const blockSize = 256;
+
 /**
  * @param from of the first one that waits
- * @param missing numbers that were not visible before
+ * @param missing first numbers of blocks that were not visible before
  */
 export async function readReportMarks(
   client: Transaction,
@@ -26,24 +29,26 @@ export async function readReportMarks(
 ): Promise<ReportMarks> {
   const { rows } = await client.query<ReportMarks>(
     `
-    SELECT (SELECT CAST(coalesce(max(report_id), 0) AS float8) FROM inbox) AS last,
+    SELECT (
+             SELECT CAST(coalesce(max(first_report + coalesce(offsets[calls], calls - 1)), 0) AS float8)
+             FROM (SELECT * FROM inbox_blocks ORDER BY first_report DESC LIMIT 1) newest
+           ) AS last,
            (
              SELECT CAST(min(CASE
-                               WHEN report_ids[1] >= $1::bigint THEN report_ids[1]
+                               WHEN first_report >= $1::bigint THEN first_report
                                -- Calls that are committed at the same time have numbers in turn.
+                               WHEN report_ids IS NULL AND last_report >= $1 THEN $1
                                ELSE (SELECT min(report_id) FROM unnest(report_ids) AS report_id WHERE report_id >= $1)
                              END) AS float8)
-             FROM inbox_queue
+             FROM inbox_waiting
              WHERE NOT reread
            ) AS "firstWaiting",
            ARRAY(
-             SELECT CAST(report_id AS float8)
-             FROM inbox_queue, unnest(report_ids) AS report_id
-             WHERE cardinality($2::bigint[]) > 0 AND report_id = ANY ($2)
+             SELECT CAST(first_report AS float8) FROM inbox_waiting WHERE first_report = ANY ($2::bigint[])
            ) AS waiting,
            ARRAY(
              SELECT CAST(report_id AS float8)
-             FROM inbox_queue, unnest(report_ids) AS report_id
+             FROM inbox_waiting, unnest(report_ids) AS report_id
              WHERE reread
              LIMIT ${maxRereading}
            ) AS rereading
@@ -53,21 +58,52 @@ export async function readReportMarks(
   return rows[0] ?? { last: 0, firstWaiting: null, waiting: [], rereading: [] };
 }
 
-/** Finds numbers in this range without a visible report: they are being committed, or were rolled back. */
-export async function findMissingReports(
+/** Returns the first number of the last calls, so many or somewhat more. */
+export async function findRecentReports(client: Transaction, calls: number): Promise<number> {
+  const { rows } = await client.query<{ first: number }>(
+    `
+    SELECT CAST(coalesce(min(first_report), 0) AS float8) AS first
+    FROM (
+      SELECT first_report, sum(calls) OVER (ORDER BY first_report DESC) - calls AS later
+      FROM (SELECT first_report, calls FROM inbox_blocks ORDER BY first_report DESC LIMIT $1) newest
+    ) counted
+    WHERE later < $1
+    `,
+    [calls],
+  );
+  return rows[0]?.first ?? 0;
+}
+
+/**
+ * Finds first numbers of blocks after and up to these numbers without a visible block: they are being committed, or were
+ * rolled back.
+ *
+ * @param limit so many at the beginning of the range, and as many at its end: a partition may begin in between
+ */
+export async function findMissingBlocks(
   client: Transaction,
   after: number,
   last: number,
+  limit: number,
 ): Promise<readonly number[]> {
-  const { rows } = await client.query<{ report: number }>(
+  const { rows } = await client.query<{ block: number }>(
     `
-    SELECT CAST(number AS float8) AS report
-    FROM generate_series($1::bigint + 1, $2::bigint) AS number
-    WHERE NOT EXISTS (SELECT FROM inbox WHERE report_id = number)
+    SELECT CAST(number AS float8) AS block
+    FROM (
+      SELECT generate_series($1::bigint, least($2::bigint, $1 + $3 * ${blockSize}), ${blockSize})
+      UNION
+      SELECT generate_series(greatest($1, ($2 >> 36) << 36, $2 - $3 * ${blockSize}), $2, ${blockSize})
+    ) AS number (number)
+    WHERE NOT EXISTS (SELECT FROM inbox_blocks WHERE first_report = number)
     `,
-    [after, last],
+    [firstOfBlock(after) + blockSize, firstOfBlock(last), limit],
   );
-  return rows.map(({ report }) => report);
+  return rows.map(({ block }) => block);
+}
+
+/** The first number of the block in which a call was committed. */
+export function firstOfBlock(report: number): number {
+  return report - (report % blockSize);
 }
 
 export type ReadReport = Omit<ReceivedReport, 'kind'> & { readonly at: Date };

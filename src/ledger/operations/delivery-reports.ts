@@ -21,7 +21,10 @@ export async function readArrivals(
   const { rows } = await pool.query<Arrivals>(
     `
     WITH recent AS MATERIALIZED (
-      SELECT account, received_at FROM inbox ORDER BY report_id DESC LIMIT ${maxRecent}
+      SELECT c.account, c.received_at
+      FROM (SELECT accounts, received_at FROM inbox_blocks ORDER BY first_report DESC LIMIT ${maxRecent}) b
+      CROSS JOIN LATERAL unnest(b.accounts, b.received_at) AS c (account, received_at)
+      LIMIT ${maxRecent}
     ), span AS (
       SELECT greatest($1::timestamptz - interval '1 minute', min(received_at) FILTER (WHERE is_full)) AS since
       FROM recent, (SELECT count(*) = ${maxRecent} AS is_full FROM recent) counted
@@ -38,11 +41,14 @@ export async function readArrivals(
   return rows;
 }
 
+/** SQL: when the last call of any account arrived; null: none has. */
+const lastArrival = `
+  coalesce((SELECT last_received_at FROM inbox_blocks ORDER BY first_report DESC LIMIT 1),
+           (SELECT received_at FROM inbox ORDER BY report_id DESC LIMIT 1))`;
+
 /** @returns null if none has ever arrived */
 export async function readLastArrival(pool: pg.Pool): Promise<Date | null> {
-  const { rows } = await pool.query<{ at: Date }>(
-    'SELECT received_at AS at FROM inbox ORDER BY report_id DESC LIMIT 1',
-  );
+  const { rows } = await pool.query<{ at: Date | null }>(`SELECT ${lastArrival} AS at`);
   return rows[0]?.at ?? null;
 }
 
@@ -168,7 +174,7 @@ export async function countMissingReports(pool: pg.Pool, from: Date, until: Date
   const { rows } = await pool.query<MissingReports>(
     `
     SELECT account, sum(missing)::integer AS missing, min(sent) AS oldest,
-           (SELECT received_at FROM inbox ORDER BY report_id DESC LIMIT 1) AS "lastReport"
+           ${lastArrival} AS "lastReport"
     FROM ${unreported('all_entries')}
     WHERE sent < $3
     GROUP BY account

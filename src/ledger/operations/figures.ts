@@ -93,14 +93,14 @@ export const maxInboxLag = 60;
 
 /**
  * Counts delivery reports that are not applied in time, and those that failed: the dead letters. Ordinarily there are
- * none, which takes a look into each of two indexes (`inbox_queue_due`).
+ * none, which takes a look into each of two indexes (`inbox_waiting_due`).
  */
 export async function findUnappliedReports(client: Connection, now: Date): Promise<UnappliedReports> {
   const { rows } = await client.query<UnappliedReports>(
     `
-    SELECT coalesce(sum(cardinality(report_ids)), 0)::integer AS waiting, min(due_at) AS since,
+    SELECT coalesce(sum(calls), 0)::integer AS waiting, min(due_at) AS since,
            (${failedReports}) AS failed
-    FROM inbox_queue
+    FROM inbox_waiting
     WHERE due_at < $1
     `,
     [new Date(now.getTime() - maxInboxLag * 1_000)],
@@ -113,10 +113,10 @@ export async function readInboxFigures(pool: pg.Pool, now: Date): Promise<InboxF
   const { rows } = await pool.query<InboxFigures>(
     `
     SELECT coalesce(extract(epoch FROM $1 - min(due_at) FILTER (WHERE due_at <= $1)), 0)::double precision AS lag,
-           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at <= $1), 0)::integer AS due,
-           coalesce(sum(cardinality(report_ids)) FILTER (WHERE due_at > $1), 0)::integer AS later,
+           coalesce(sum(calls) FILTER (WHERE due_at <= $1), 0)::integer AS due,
+           coalesce(sum(calls) FILTER (WHERE due_at > $1), 0)::integer AS later,
            (${failedReports}) AS failed
-    FROM inbox_queue
+    FROM inbox_waiting
     `,
     [now],
   );

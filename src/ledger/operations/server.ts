@@ -101,7 +101,9 @@ export async function listMissingRights(pool: pg.Pool): Promise<MissingRight[]> 
       FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN ledger ON c.relowner = ledger.owner
-      WHERE (n.oid = ledger.schema OR n.nspname = 'volley_queue') AND has_schema_privilege(n.oid, 'USAGE')
+      WHERE (n.oid = ledger.schema OR n.nspname = 'volley_queue') 
+        -- Rows are written to the partitioned table only.
+        AND NOT (c.relispartition AND n.oid = ledger.schema) AND has_schema_privilege(n.oid, 'USAGE')
     ), needed AS (
       SELECT p.privilege, 'table' AS kind, name, has_table_privilege(oid, p.privilege) AS granted
       FROM relation

@@ -120,7 +120,7 @@ export async function countPurgeable(
   const { rows } = await pool.query<{ reports: number; suppressions: number }>(
     `
     SELECT (SELECT count(*)::float8
-            FROM inbox i
+            FROM inbox_calls i
             LEFT JOIN delivery_reports k USING (report_id)
             LEFT JOIN runs r ON r.run_id = k.run_id
             WHERE k.run_id = ANY ($1) OR (i.received_at < $2 AND (r.run_id IS NULL OR r.purged_at IS NOT NULL))

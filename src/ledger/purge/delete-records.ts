@@ -130,7 +130,7 @@ const oldRows = [
   `DELETE FROM job_numbers WHERE answered_at < $1 AND run_id IN (SELECT run_id FROM runs WHERE records_deleted_at IS NOT NULL)`,
   // A report with its raw bytes can still be read again.
   `DELETE FROM unusual_delivery_reports k
-   WHERE received_at < $1 AND ${ofDeletedOrNone} AND NOT EXISTS (SELECT FROM inbox i WHERE i.report_id = k.report_id)`,
+   WHERE received_at < $1 AND ${ofDeletedOrNone} AND NOT has_call(k.report_id)`,
   `DELETE FROM notifications WHERE created_at < $1 AND state <> 'due' AND ${ofDeletedOrNone}`,
   `DELETE FROM ticks WHERE due_at < $1 AND state <> 'due' AND ${ofDeletedOrNone}`,
 ];

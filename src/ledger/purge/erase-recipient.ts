@@ -26,7 +26,7 @@ export async function erasePersonFromRun(
   if (ended === 0) return undefined;
   await eraseRecipients(client, person);
   for (const statement of ofRecipients) await client.query(statement, [run, requests, positions]);
-  const { rowCount: reports } = await client.query(deleteReports, [run, requests, positions]);
+  const { rows } = await client.query<{ calls: number }>(eraseCalls, [run, requests, positions]);
   await client.query(eraseEnvelopes, [run, requests]);
   for (const statement of ofLines) await client.query(statement, [run, lines]);
   for (const statement of ofRun) await client.query(statement, [run, words]);
@@ -38,7 +38,7 @@ export async function erasePersonFromRun(
   );
   // The counts lose the words that the recipients lost.
   await foldWholeRun(client, run);
-  return reports ?? 0;
+  return rows[0]?.calls ?? 0;
 }
 
 const ofRecipients = [
@@ -57,9 +57,8 @@ const ofRecipients = [
 ];
 
 /** Looks up each recipient. The view of all reports would add the address to each report of the run first. */
-const deleteReports = `
-  DELETE FROM inbox
-  WHERE report_id IN (
+const eraseCalls = `
+  SELECT CAST(erase_calls(ARRAY(
     SELECT o.report_id
     FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
     JOIN recipient_outcomes o ON o.run_id = $1 AND o.request = e.request AND o.position = e.position
@@ -67,7 +66,7 @@ const deleteReports = `
     SELECT k.report_id
     FROM unnest($2::integer[], $3::integer[]) AS e (request, position)
     JOIN unusual_delivery_reports k ON k.run_id = $1 AND k.request = e.request AND k.position = e.position
-  )
+  )) AS float8) AS calls
 `;
 
 /** Envelopes that only erased recipients have: they may be written for one person. */
@@ -125,7 +124,7 @@ const ofRun = [
 const reportsWithAddress = `
   WITH found AS MATERIALIZED (
     SELECT i.report_id, k.run_id
-    FROM inbox i
+    FROM inbox_calls i
     LEFT JOIN unusual_delivery_reports k USING (report_id)
     WHERE concat_ws(' ', encode(i.body, 'escape'), i.headers, k.address, k.text, k.status, k.result, k.detail) ~* $1
   )
@@ -134,7 +133,7 @@ const reportsWithAddress = `
   LEFT JOIN recipient_outcomes o USING (report_id)
   LEFT JOIN runs r ON r.run_id = coalesce(f.run_id, o.run_id)
   WHERE (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
-    AND f.report_id NOT IN (SELECT unnest(report_ids) FROM inbox_queue)
+    AND f.report_id NOT IN (SELECT report_id FROM waiting_reports)
 `;
 
 /**
@@ -159,7 +158,7 @@ export async function eraseAddressElsewhere(
     `,
     [reports],
   );
-  await client.query('DELETE FROM inbox WHERE report_id = ANY ($1::bigint[])', [reports]);
+  await client.query('SELECT erase_calls($1::bigint[])', [reports]);
   await client.query(`UPDATE ticks SET reason = NULL WHERE state <> 'due' AND CAST(reason AS text) ~* $1`, [
     words,
   ]);

@@ -136,7 +136,7 @@ export async function deleteRemovedSuppressions(pool: pg.Pool, before: Date): Pr
   await pool.query(
     `
     DELETE FROM removed_suppressions
-    WHERE removed_at < least($1, (SELECT min(received_at) FROM inbox WHERE received_at < $1))
+    WHERE removed_at < least($1, (SELECT min(first_received_at) FROM inbox_blocks), (SELECT min(received_at) FROM inbox))
     `,
     [before],
   );

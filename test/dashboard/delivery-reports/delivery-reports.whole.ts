@@ -140,12 +140,12 @@ describe('acting', () => {
     const { pool } = scene.opened.ledger;
     // As if it had arrived before its request was known.
     await pool.query(
-      `UPDATE inbox SET body = convert_to(replace(convert_from(body, 'UTF8'), 'unknown-1', $1), 'UTF8')
-       WHERE convert_from(body, 'UTF8') LIKE '%unknown-1%'`,
+      `UPDATE inbox_blocks SET bodies = ARRAY(SELECT convert_to(replace(convert_from(body, 'UTF8'), 'unknown-1', $1), 'UTF8') FROM unnest(bodies) AS body)
+       WHERE convert_from(bodies[1], 'UTF8') LIKE '%unknown-1%'`,
       [messageIds[1]],
     );
     await pool.query(
-      `UPDATE inbox SET body = convert_to(replace(convert_from(body, 'UTF8'), '+61412999999', $1), 'UTF8')`,
+      `UPDATE inbox_blocks SET bodies = ARRAY(SELECT convert_to(replace(convert_from(body, 'UTF8'), '+61412999999', $1), 'UTF8') FROM unnest(bodies) AS body)`,
       [address(1)],
     );
     const runner = await scene.visitor('run', { accounts: ['sandbox'] });
@@ -178,9 +178,9 @@ describe('acting', () => {
     const page = await scene.browse('/delivery-reports', { scope: 'run' });
     await page.getByRole('heading', { name: 'Arriving' }).waitFor();
     const { pool } = scene.opened.ledger;
-    await pool.query('ALTER TABLE inbox RENAME TO hidden_inbox');
+    await pool.query('ALTER TABLE inbox_blocks RENAME TO hidden_blocks');
     await page.getByText('The database cannot be reached').waitFor();
-    await pool.query('ALTER TABLE hidden_inbox RENAME TO inbox');
+    await pool.query('ALTER TABLE hidden_blocks RENAME TO inbox_blocks');
     await expect.poll(() => page.getByText('The database cannot be reached').count()).toBe(0);
   });
 });

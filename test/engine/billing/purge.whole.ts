@@ -31,7 +31,7 @@ beforeEach(async () => {
   await opened.ledger.pool.query(`
     DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
-    DELETE FROM ticks; DELETE FROM inbox; DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports;
+    DELETE FROM ticks; DELETE FROM inbox_blocks; DELETE FROM inbox_waiting; DELETE FROM unusual_delivery_reports;
   `);
 });
 
@@ -61,7 +61,7 @@ test('after a purge no table contains contacts, messages, files or delivery repo
   expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual([]);
   expect(await query('SELECT FROM contact_file_pieces')).toEqual([]);
   expect(await query('SELECT FROM fingerprints')).toEqual([]);
-  expect(await query('SELECT FROM inbox')).toEqual([]);
+  expect(await query('SELECT FROM inbox_calls')).toEqual([]);
 });
 
 test('a purge keeps what was counted, sent, reported and charged', async () => {
@@ -165,7 +165,7 @@ describe('purge keeps a run', () => {
       account: anAccount({ rates: [] }),
     });
     expect(await held()).toEqual(['a later rerun depends on it']);
-    expect((await query('SELECT FROM inbox')).length).toBe(3);
+    expect((await query('SELECT FROM inbox_calls')).length).toBe(3);
     await createRequestRows(opened.ledger.pool, rerun);
     await completeRun(opened.ledger.pool, rerun);
     await change(`UPDATE requests SET state = 'cancelled' WHERE state = 'planned'`);

@@ -25,7 +25,7 @@ async function endAll(): Promise<void> {
   await opened.ledger.pool.query(`
     UPDATE requests SET state = 'in_doubt', owner = NULL WHERE state = 'sending';
     UPDATE requests SET state = 'cancelled' WHERE state = 'planned';
-    DELETE FROM inbox_queue;
+    DELETE FROM inbox_waiting;
     UPDATE slices SET state = 'done', job = NULL, worker = NULL, owner = NULL;
     UPDATE runs SET state = CASE state WHEN 'cancelled' THEN state ELSE 'completed' END, finished_at = '2030-01-01';
   `);

@@ -68,23 +68,26 @@ const reject = (client: Pick<pg.PoolClient, 'query'>, run: string, request: numb
 const receive = async (client: Pick<pg.PoolClient, 'query'>): Promise<string> => {
   const { rows } = await client.query<{ report_id: string }>(
     `
-    INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-    VALUES ('sandbox', now(), 'POST', 'application/json', '{}', '')
-    RETURNING report_id
+    INSERT INTO inbox_blocks (first_report, calls, bytes, first_received_at, last_received_at, accounts, received_at, methods,
+                              content_types, headers, bodies)
+    VALUES (nextval('report_ids'), 1, 0, now(), now(), '{sandbox}', ARRAY[now()], '{POST}', '{application/json}',
+            ARRAY[json '{}'], ARRAY[bytea ''])
+    RETURNING first_report AS report_id
     `,
   );
   return rows[0]?.report_id ?? '';
 };
 
 const enqueue = (client: Pick<pg.PoolClient, 'query'>, report: string) =>
-  client.query('INSERT INTO inbox_queue (due_at, report_ids, bytes) VALUES (now(), ARRAY[$1::bigint], 0)', [
-    report,
-  ]);
+  client.query(
+    'INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes) VALUES (now(), $1, $1, 1, 0)',
+    [report],
+  );
 
 const apply = (client: Pick<pg.PoolClient, 'query'>, run: string, request: number, report: string) =>
   client.query(
     `
-    WITH dequeued AS (DELETE FROM inbox_queue WHERE report_ids = ARRAY[$3::bigint])
+    WITH dequeued AS (DELETE FROM inbox_waiting WHERE first_report = $3)
     INSERT INTO recipient_outcomes (run_id, request, position, outcome, reported_at, report_id)
     VALUES ($1, $2, 1, 'delivered', now(), $3)
     `,

@@ -66,8 +66,9 @@ test('a workbook with the person is not kept any more, and the report of its con
 });
 
 test('an address that contains the erased one keeps its delivery report', async () => {
-  const reports = () => query(`SELECT convert_from(body, 'UTF8') AS body FROM inbox ORDER BY report_id`);
-  await query('DELETE FROM inbox; DELETE FROM inbox_queue');
+  const reports = () =>
+    query(`SELECT convert_from(body, 'UTF8') AS body FROM inbox_calls ORDER BY report_id`);
+  await query('DELETE FROM inbox_blocks; DELETE FROM inbox_waiting');
   const others = ['xann@private.example', 'ann@private.example.nz', 'x+ann@private.example', '+614123456790'];
   await receiveOldReports(
     opened,
@@ -77,7 +78,9 @@ test('an address that contains the erased one keeps its delivery report', async 
     })),
   );
   // Calls that no request matches wait to be read again.
-  await query(`DELETE FROM inbox_queue; UPDATE inbox SET headers = '{}'`);
+  await query(
+    `DELETE FROM inbox_waiting; UPDATE inbox_blocks SET headers = array_fill(json '{}', ARRAY[calls])`,
+  );
   await erasePerson(withKey(opened), 'ann@private.example', 'asked');
   await erasePerson(withKey(opened), '+61412345679', 'asked');
   expect((await reports()).map(({ body }) => JSON.parse(body).Destination)).toEqual(others);

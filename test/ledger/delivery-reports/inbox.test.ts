@@ -63,7 +63,7 @@ const outcomes = (run: string) =>
 test('calls of one batch are in the inbox in order, each due at once', async () => {
   await receive(delivery('a', 1), delivery('b', 2), delivery('c', 3));
   const rows = await query(
-    'SELECT body FROM inbox_queue, unnest(report_ids) report_id JOIN inbox USING (report_id) ORDER BY report_id',
+    'SELECT body FROM waiting_reports JOIN inbox_calls USING (report_id) ORDER BY report_id',
   );
   expect(rows.map(({ body }) => JSON.parse(body).messageId)).toEqual(['a', 'b', 'c']);
   expect(await apply()).toBe(3);
@@ -72,10 +72,10 @@ test('calls of one batch are in the inbox in order, each due at once', async () 
 test('an applied delivery report is not due again and stays in the inbox unchanged', async () => {
   const { messageId } = await acceptedRun([2]);
   await receive(delivery(messageId, 2));
-  const before = await query('SELECT * FROM inbox');
+  const before = await query('SELECT * FROM inbox_calls');
   await apply();
   expect(await apply()).toBe(0);
-  expect(await query('SELECT * FROM inbox')).toEqual(before);
+  expect(await query('SELECT * FROM inbox_calls')).toEqual(before);
 });
 
 test('an applier that fails leaves the whole queue to the next one', async () => {
@@ -107,7 +107,7 @@ describe('a delivery report with an unknown MessageID', () => {
     for (let minutes = 0; minutes < 10 * 24 * 60; minutes += 30)
       looks += await apply(readReading, minutesLater(minutes));
     expect(looks).toBe(13);
-    expect(await query('SELECT FROM inbox_queue')).toEqual([]);
+    expect(await query('SELECT FROM inbox_waiting')).toEqual([]);
     expect(await states()).toEqual(['unmatched']);
   });
 });
@@ -228,11 +228,11 @@ describe('a replay', () => {
     );
     await apply();
     expect(await states()).toEqual(['applied', 'conflicting']);
-    const [first] = await query('SELECT min(report_id)::text AS report FROM inbox');
-    await query('INSERT INTO inbox_queue (report_ids, due_at, bytes) VALUES (ARRAY[$1::bigint], $2, 1)', [
-      first.report,
-      noon,
-    ]);
+    const [first] = await query('SELECT min(report_id)::text AS report FROM inbox_calls');
+    await query(
+      'INSERT INTO inbox_waiting (first_report, last_report, due_at, calls, bytes, reread) VALUES ($1, $1, $2, 1, 1, true)',
+      [first.report, noon],
+    );
     const reading = (report: RawReport) =>
       report.report === first.report ? now(readReading(report)) : readReading(report);
     while ((await apply(reading)) > 0);
@@ -302,7 +302,9 @@ describe('opt-outs', () => {
     expect(await apply()).toBe(1);
     expect(await suppressions()).toEqual([]);
     await receive(reply(messageId, 2));
-    await query('UPDATE inbox SET received_at = $1', [minutesLater(2)]);
+    await query('UPDATE inbox_blocks SET received_at = array_fill($1::timestamptz, ARRAY[calls])', [
+      minutesLater(2),
+    ]);
     await apply();
     expect(await suppressions()).toMatchObject([{ address: addressOf(2), source: 'reply' }]);
   });
@@ -359,16 +361,21 @@ test('a reply to a request in doubt proves that the service accepted it', async 
 
 test('a replay of what arrived since a time does not read all older calls', async () => {
   await query(`
-    INSERT INTO inbox (account, received_at, method, content_type, headers, body)
-    SELECT 'sandbox', timestamptz '2026-01-01' + n * interval '1 minute', 'POST', 'application/json', '{}', repeat('x', 300)::bytea
+    INSERT INTO inbox_blocks (first_report, calls, bytes, first_received_at, last_received_at, accounts, received_at, methods,
+                              content_types, headers, bodies)
+    SELECT nextval('report_ids'), 1, 300, at, at, '{sandbox}', ARRAY[at], '{POST}', '{application/json}', ARRAY[json '{}'],
+           ARRAY[CAST(repeat('x', 300) AS bytea)]
     FROM generate_series(1, 20000) n
+    CROSS JOIN LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 minute' AS at) t
+    ORDER BY n
   `);
-  await query('VACUUM ANALYZE inbox');
+  await query('VACUUM ANALYZE inbox_blocks');
   const client = await opened.ledger.pool.connect();
   const readRows = async (): Promise<number> => {
     await client.query('SELECT pg_stat_force_next_flush()');
     const { rows } = await client.query<{ read: number }>(
-      `SELECT CAST(seq_tup_read + coalesce(idx_tup_fetch, 0) AS integer) AS read FROM pg_stat_user_tables WHERE relname = 'inbox'`,
+      `SELECT CAST(seq_tup_read + coalesce(idx_tup_fetch, 0) AS integer) AS read
+       FROM pg_stat_user_tables WHERE relname = 'inbox_blocks_1'`,
     );
     return rows[0]?.read ?? Number.NaN;
   };

@@ -97,7 +97,9 @@ export async function closeWorld({ pool, sessions, run, mutation }: World): Prom
   for (const session of sessions.values()) await session.close();
   await pool.query('DELETE FROM volley_queue.job');
   await pool.query('DELETE FROM suppressions');
-  await pool.query('DELETE FROM inbox_queue; DELETE FROM unusual_delivery_reports; DELETE FROM inbox');
+  await pool.query(
+    'DELETE FROM inbox_waiting; DELETE FROM unusual_delivery_reports; DELETE FROM inbox_blocks',
+  );
   await pool.query('DELETE FROM attempts WHERE run_id = $1', [run]);
   await deleteRuns(pool, `run_id = '${run}'`);
 }
