@@ -21,8 +21,9 @@ const firstLook = 5_000;
 /** Blocks of reports that can be missing when a follower begins, because they are being committed. */
 const maxInFlight = 1_000;
 
-/** Missing blocks are looked for among so many first and last ones; a follower that slept longer skips the others. */
+/** Missing blocks are looked for among so many; a follower that slept longer skips the others. */
 const maxMissingRange = 4_000;
+const maxMissingAtEnd = 50;
 
 type Found = {
   readonly marks: ReportMarks;
@@ -54,8 +55,7 @@ export function createReportCursor() {
         const first = await findRecentReports(client, firstLook);
         const range = { from: first, to: now.last, also: now.rereading, newestFirst: true };
         const reports = await readReports(client, { ...query, ...range, limit: maxReports });
-        const start = Math.max(0, now.last - maxInFlight * blockSize);
-        const absent = await findMissingBlocks(client, start, now.last, maxInFlight);
+        const absent = await findMissingBlocks(client, 0, now.last, maxInFlight);
         return { marks: now, missing: absent, reports, running };
       }
       const numbers = [...missing.keys()].flatMap((block) =>
@@ -63,8 +63,12 @@ export function createReportCursor() {
       );
       const range = { from, to: now.last, also: [...numbers, ...before.rereading], newestFirst: false };
       const reports = await readReports(client, { ...query, ...range, limit: maxReports });
-      const found =
-        now.last > before.last ? await findMissingBlocks(client, before.last, now.last, maxMissingRange) : [];
+      const found = await findMissingBlocks(client, before.last, now.last, maxMissingRange);
+      // At the end of a partition, some can be missing while the next one is begun.
+      if (before.last > 0 && now.last - before.last > maxMissingRange * blockSize) {
+        const end = before.last + maxMissingAtEnd * blockSize;
+        found.push(...(await findMissingBlocks(client, before.last, end, maxMissingAtEnd)));
+      }
       return { marks: now, missing: found, reports, running };
     },
     /** Call it with what was read, once the transaction has ended. */

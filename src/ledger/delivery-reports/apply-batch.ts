@@ -52,11 +52,12 @@ export async function applyDeliveryReports(
       reports.filter(({ reread }) => reread).map(({ report }) => report),
     );
     const { readings, unread, several } = await parseAll(reports, parse);
-    await divideCalls(client, several, now);
     const apply = (part: readonly ParsedQueuedReport[]): Promise<void> =>
       applyParsedReports(client, part, sharing, now);
     failed.push(...unread, ...(await applyOrBisect(client, readings, apply)));
     await storeFailed(client, failed);
+    // Last, because a purge too locks outcomes before the inbox.
+    await divideCalls(client, several, now);
     return reports.length;
   });
   for (const report of failed) onFailed(report);

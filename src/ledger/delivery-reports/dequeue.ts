@@ -1,7 +1,7 @@
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import type { Transaction } from '../session.ts';
 import { readFormerCalls } from './former-inbox.ts';
-import type { RawReport } from './report-content.ts';
+import type { RawCall, RawReport } from './report-content.ts';
 
 export type QueuedReport = RawReport & {
   /** Readings that matched no request. */
@@ -71,9 +71,6 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
   return readCalls(client, entries);
 }
 
-/** Without its id. */
-export type Call = Omit<RawReport, 'report'>;
-
 async function readCalls(client: Transaction, entries: readonly QueueEntry[]): Promise<QueuedReport[]> {
   const blocks = [...new Set(entries.flatMap((entry) => entry.blocks))];
   // Not prepared: with the ids, Postgres plans for their partitions only.
@@ -127,7 +124,7 @@ const readBlocks = `
   WHERE first_report = ANY ($1::bigint[])
 `;
 
-function callsOfBlock(block: DbBlock): [number, Call][] {
+function callsOfBlock(block: DbBlock): [number, RawCall][] {
   let end = 0;
   return block.lengths.map((length, index) => {
     const begin = end;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
-import type { Call } from './dequeue.ts';
+import type { RawCall } from './report-content.ts';
 
 /*
  * Volley 0.3.0 writes a row of `inbox` for each call, and goes on with that while processes are upgraded one by one. Its
@@ -38,8 +38,8 @@ const takeEntries = `
 export async function readFormerCalls(
   client: Transaction,
   ids: readonly number[],
-): Promise<[number, Call][]> {
-  const { rows } = await client.query<Call & { readonly id: number }>(
+): Promise<[number, RawCall][]> {
+  const { rows } = await client.query<RawCall & { readonly id: number }>(
     `
     SELECT CAST(report_id AS float8) AS id, account, received_at AS "receivedAt", method, content_type AS "contentType", body
     FROM inbox

@@ -48,15 +48,13 @@ export async function listOldPartitions(pool: pg.Pool, before: Date): Promise<Ol
  *
  * @returns those that it dropped, and those that stay (`held`)
  */
-export async function dropOldPartitions(pool: pg.Pool, before: Date): Promise<OldPartition[]> {
+export async function dropOldPartitions(pool: pg.Pool, before: Date, maxTries = 20): Promise<OldPartition[]> {
   const partitions: OldPartition[] = [];
   for (const partition of await listOldPartitions(pool, before)) {
-    partitions.push({ ...partition, ...(await dropPartition(pool, partition.name, before)) });
+    partitions.push({ ...partition, ...(await dropPartition(pool, partition.name, before, maxTries)) });
   }
   return partitions;
 }
-
-const maxTries = 20;
 
 /** Milliseconds. */
 const waitBetweenTries = 500;
@@ -68,6 +66,7 @@ async function dropPartition(
   pool: pg.Pool,
   name: string,
   before: Date,
+  maxTries: number,
 ): Promise<Pick<OldPartition, 'held'> & { readonly calls?: number }> {
   for (let tries = 1; ; tries++) {
     try {

@@ -15,6 +15,8 @@ export type RawReport = {
   readonly body: Buffer;
 };
 
+export type RawCall = Omit<RawReport, 'report'>;
+
 export type Delivery = {
   /** Null: the report only has a job number. */
   readonly messageId: string | null;

@@ -78,22 +78,18 @@ export async function findRecentReports(client: Transaction, calls: number): Pro
  * Finds first numbers of blocks after and up to these numbers without a visible block: they are being committed, or were
  * rolled back.
  *
- * @param limit so many at the beginning of the range, and as many at its end: a partition may begin in between
+ * @param limit looks for so many at most, of the partition of the last one
  */
 export async function findMissingBlocks(
   client: Transaction,
   after: number,
   last: number,
   limit: number,
-): Promise<readonly number[]> {
+): Promise<number[]> {
   const { rows } = await client.query<{ block: number }>(
     `
     SELECT CAST(number AS float8) AS block
-    FROM (
-      SELECT generate_series($1::bigint, least($2::bigint, $1 + $3 * ${blockSize}), ${blockSize})
-      UNION
-      SELECT generate_series(greatest($1, ($2 >> 36) << 36, $2 - $3 * ${blockSize}), $2, ${blockSize})
-    ) AS number (number)
+    FROM generate_series(greatest($1::bigint, ($2::bigint >> 36) << 36, $2 - $3 * ${blockSize}), $2, ${blockSize}) AS number
     WHERE NOT EXISTS (SELECT FROM inbox_blocks WHERE first_report = number)
     `,
     [firstOfBlock(after) + blockSize, firstOfBlock(last), limit],

@@ -52,15 +52,21 @@ test('the records of a purged run go, and its counts, requests, failures and boo
   ];
   const before = await kept();
   expect(Object.values(await rowsOf())).not.toContain(0);
-  expect(await previewRetention(opened.context, retention)).toEqual({ runs: 1, held: [], auditEntries: 0 });
-  expect(await deleteNow()).toEqual({ runs: 1, held: [], auditEntries: 0 });
+  expect(await previewRetention(opened.context, retention)).toEqual({
+    runs: 1,
+    held: [],
+    auditEntries: 0,
+    reports: 0,
+    heldReports: [],
+  });
+  expect(await deleteNow()).toEqual({ runs: 1, held: [], auditEntries: 0, reports: 0, heldReports: [] });
   expect(new Set(Object.values(await rowsOf()))).toEqual(new Set([0]));
   expect(await kept()).toEqual(before);
   expect(await checkCounts(opened.ledger.pool, () => new Date())).toMatchObject({ state: 'ok' });
   expect(await query(`SELECT details ->> 'runs' AS runs FROM audit WHERE subject = 'old records'`)).toEqual([
     { runs: '1' },
   ]);
-  expect(await deleteNow()).toEqual({ runs: 0, held: [], auditEntries: 0 });
+  expect(await deleteNow()).toEqual({ runs: 0, held: [], auditEntries: 0, reports: 0, heldReports: [] });
 });
 
 test('a delivery report that comes after that belongs to no request, and is kept and named', async () => {
@@ -167,5 +173,5 @@ test('a transaction that does not end keeps the records, and is named', async ()
     await writer.query('COMMIT');
     writer.release();
   }
-  expect(await deleteNow()).toEqual({ runs: 1, held: [], auditEntries: 0 });
+  expect(await deleteNow()).toEqual({ runs: 1, held: [], auditEntries: 0, reports: 0, heldReports: [] });
 });

@@ -76,7 +76,7 @@ test('appliers that read the same reports again with other outcomes never deadlo
       return aDelivery({ messageId: MessageID, address: Destination, outcome });
     };
     await query(
-      'INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes, reread) SELECT now(), report_id, report_id, 1, 1, true FROM inbox_calls ORDER BY random()',
+      'INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes) SELECT now(), report_id, report_id, 1, 1 FROM inbox_calls ORDER BY random()',
     );
     const applyAll = async (): Promise<void> => {
       while ((await applyReadings(pool, { limit: 20, parse: read })) > 0);

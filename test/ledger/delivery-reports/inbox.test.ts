@@ -230,7 +230,7 @@ describe('a replay', () => {
     expect(await states()).toEqual(['applied', 'conflicting']);
     const [first] = await query('SELECT min(report_id)::text AS report FROM inbox_calls');
     await query(
-      'INSERT INTO inbox_waiting (first_report, last_report, due_at, calls, bytes, reread) VALUES ($1, $1, $2, 1, 1, true)',
+      'INSERT INTO inbox_waiting (first_report, last_report, due_at, calls, bytes) VALUES ($1, $1, $2, 1, 1)',
       [first.report, noon],
     );
     const reading = (report: RawReport) =>
