@@ -139,10 +139,15 @@ async function age(pool: pg.Pool, run: string): Promise<void> {
   await pool.query(`UPDATE runs SET finished_at = now() - interval '400 days' WHERE run_id = $1`, [run]);
   await pool.query(
     `
-    UPDATE inbox i
-    SET received_at = now() - interval '400 days'
-    FROM delivery_reports k
-    WHERE k.report_id = i.report_id AND k.state = 'unreadable' AND i.received_at < now() - interval '3 minutes'
+    UPDATE inbox_blocks b
+    SET first_received_at = now() - interval '400 days',
+        received_at = ARRAY(
+          SELECT CASE WHEN k.state = 'unreadable' THEN now() - interval '400 days' ELSE c.received_at END
+          FROM calls_in(b) c
+          LEFT JOIN unusual_delivery_reports k USING (report_id)
+          ORDER BY c.report_id
+        )
+    WHERE last_received_at < now() - interval '3 minutes' AND first_received_at > now() - interval '1 day'
     `,
   );
 }
@@ -214,7 +219,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     return Object.fromEntries(rows.map(({ name, size }) => [name, size]));
   };
   const passing = [
-    'inbox',
+    'inbox_blocks_1',
     'inbox_waiting',
     'inbox_batches',
     'billing_changes',
