@@ -10,6 +10,7 @@ import {
 } from '../../ledger/purge/candidates.ts';
 import { eraseOldDeliveryReports, eraseOldTicks } from '../../ledger/purge/erase-old.ts';
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
+import { giveBackSpace } from '../../ledger/purge/give-back-space.ts';
 import { deleteRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
 import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
 import { inTransaction } from '../../ledger/session.ts';
@@ -43,8 +44,8 @@ export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit)
 }
 
 /**
- * Erases personal data of old runs and hashes old suppressions. Counts and billing stay. After an interruption, the
- * next call continues.
+ * Erases personal data of old runs, hashes old suppressions, and gives the space back to the disk. Counts and billing stay.
+ * After an interruption, the next call continues.
  *
  * @param onRun called before a run is erased
  * @throws InputError when the hash key is missing or has changed
@@ -102,6 +103,7 @@ export async function purge(
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
+  await giveBackSpace(pool);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A nightly purge is audited only when it erased something.
   if (purged.length + reports + suppressions > 0)

@@ -24,17 +24,22 @@ export async function bookPending(pool: pg.Pool): Promise<boolean> {
   });
 }
 
+/** Waits for other bookings; none begins before the transaction ends. */
+export async function lockBilling(client: Transaction): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
+}
+
 /** Like `bookPending`, with the unsettled requests of a run as they are now. Waits for other bookings. */
 export async function bookPendingOf(pool: pg.Pool, run: string): Promise<boolean> {
   return inTransaction(pool, async (client) => {
-    await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
+    await lockBilling(client);
     return book(client, limits, { kind: 'of run', run });
   });
 }
 
 /** Books everything, of unsettled requests too, except changes with an unknown send time. Waits for other bookings. */
 export async function bookEverything(client: Transaction): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(${billingLock})`);
+  await lockBilling(client);
   await book(client, { slices: null, changes: null, outcomes: null }, { kind: 'all' });
 }
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { InputError } from '../../domain/problems.ts';
 import { isInDoubt, isUnbooked } from './candidates.ts';
+import { type Writer, waitForEarlierWriters } from './earlier-writers.ts';
 import { deleteAll } from './erase-run.ts';
 
 /** Why the records of a purged run are kept. `open_month`: a month in which it is billed is not closed. */
@@ -51,38 +51,16 @@ export async function beginDeletingRecords(
   pool: pg.Pool,
   runs: readonly string[],
   now: Date,
-  longestWait = 60_000,
+  longestWait?: number,
 ): Promise<void> {
   if (runs.length === 0) return;
   await pool.query(
     'UPDATE runs SET records_deleted_at = coalesce(records_deleted_at, $2) WHERE run_id = ANY ($1)',
     [runs, now],
   );
-  const { rows } = await pool.query<{ last: string }>(
-    'SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS last',
-  );
-  const { last } = rows[0] ?? {};
-  for (let waited = 0; ; waited += waitForWriters) {
-    const { rows: writers } = await pool.query<Writer>(earlierWriters, [last]);
-    if (writers.length === 0) return;
-    if (waited >= longestWait) throw stillWriting(writers);
-    await sleep(waitForWriters);
-  }
+  const writers = await waitForEarlierWriters(pool, longestWait);
+  if (writers.length > 0) throw stillWriting(writers);
 }
-
-/** Milliseconds. */
-const waitForWriters = 100;
-
-/** A session of Postgres that writes; of one that Postgres does not show, only nulls. */
-type Writer = { readonly pid: number | null; readonly name: string | null; readonly since: Date | null };
-
-/** No row: all transactions before $1 have ended. */
-const earlierWriters = `
-  SELECT pid, application_name AS name, xact_start AS since
-  FROM (SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) < CAST($1 AS xid8)) AS unfinished
-  LEFT JOIN pg_stat_activity ON backend_xid IS NOT NULL AND pid <> pg_backend_pid()
-  ORDER BY xact_start
-`;
 
 function stillWriting(writers: readonly Writer[]): InputError {
   const shown = writers.flatMap(({ pid, name, since }) =>

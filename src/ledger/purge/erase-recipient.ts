@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
-import { type ErasedRecipients, eraseRecipients } from '../requests/erase.ts';
+import { type ErasedRecipients, eraseMessage, eraseRecipients } from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
-import { eraseMessage, eraseReportWords } from './erase-run.ts';
+import { eraseReportWords } from './erase-run.ts';
 
 /** A person's recipients in a run, and the lines of their contacts. */
 export type ErasedPerson = ErasedRecipients & { readonly lines: readonly number[] };

@@ -1,8 +1,16 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
-import { eraseJobNumbers, eraseRequests } from '../requests/erase.ts';
+import {
+  eraseJobNumbers,
+  eraseMessage,
+  eraseRequests,
+  type PayerEnvelopes,
+  readPayerEnvelopes,
+  renameUnbookedEnvelopes,
+} from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import { inTransaction, type Transaction } from '../session.ts';
+import { waitForEarlierWriters } from './earlier-writers.ts';
 
 /** About so many recipients, or rows of other tables, for each transaction. */
 const batch = 20_000;
@@ -12,9 +20,6 @@ const fileBatch = 200;
 
 /** SQL: what is erased of `unusual_delivery_reports`. */
 export const eraseReportWords = 'address = NULL, text = NULL, status = NULL, result = NULL, detail = NULL';
-
-/** SQL: what is erased of `envelopes`. */
-export const eraseMessage = "fields = '{}', keypads = '[]', files = '[]', audio = '{}'";
 
 /** SQL: the parts of a definition that contain no personal data. */
 const keptDefinition = `
@@ -30,22 +35,10 @@ const keptDefinition = `
  * @returns the number of deleted raw reports
  */
 export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
-  const reports = await eraseRecipients(pool, run);
-  await inBatches(pool, async (client, after) => {
-    const { rows } = await client.query<{ last: number | null }>(
-      `
-      WITH erased AS (
-        UPDATE envelopes
-        SET ${eraseMessage}
-        WHERE run_id = $1 AND envelope > $2 AND envelope <= $2 + $3
-      )
-      SELECT min(envelope) AS last FROM envelopes WHERE run_id = $1 AND envelope > $2 + $3
-      `,
-      [run, after, batch],
-    );
-    const next = rows[0]?.last ?? null;
-    return next === null ? null : next - 1;
-  });
+  const ofPayers = await readPayerEnvelopes(pool, run);
+  const reports = await eraseRecipients(pool, run, ofPayers);
+  await deleteOtherEnvelopes(pool, run, ofPayers);
+  await pool.query(`UPDATE envelopes SET ${eraseMessage} WHERE run_id = $1`, [run]);
   await inBatches(pool, async (client, after) => {
     const { rows } = await client.query<{ last: number | null }>(
       `
@@ -81,8 +74,19 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
   return reports;
 }
 
+/**
+ * Deletes envelopes that no request has any more. They stay where a transaction that may have read a request before does not
+ * end: it may apply a delivery report, and name the former envelope.
+ */
+async function deleteOtherEnvelopes(pool: pg.Pool, run: string, ofPayers: PayerEnvelopes): Promise<void> {
+  if ((await waitForEarlierWriters(pool)).length > 0) return;
+  await inTransaction(pool, (client) => renameUnbookedEnvelopes(client, run, ofPayers));
+  const which = 'envelope <> ALL ($3::integer[])';
+  await deleteAll(pool, run, 'envelopes', { limit: batch, which, values: [ofPayers.envelopes] });
+}
+
 /** Erases recipients in ranges of requests, which are sized by their recipients. */
-async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
+async function eraseRecipients(pool: pg.Pool, run: string, ofPayers: PayerEnvelopes): Promise<number> {
   const { rows } = await pool.query<{ last: number; each: number }>(
     `
     SELECT coalesce(max(request), 0) AS last, coalesce(sum(recipients)::float8 / nullif(count(*), 0), 1) AS each
@@ -96,7 +100,7 @@ async function eraseRecipients(pool: pg.Pool, run: string): Promise<number> {
   for (let first = 0; first <= last; first += size) {
     const range = [run, first, first + size - 1];
     reports += await inTransaction(pool, async (client) => {
-      await eraseRequests(client, { run, first, last: first + size - 1 });
+      await eraseRequests(client, { run, first, last: first + size - 1 }, ofPayers);
       for (const statement of recipientStatements) await client.query(statement, range);
       const { rows: erased } = await client.query<{ calls: number }>(eraseCalls, range);
       return erased[0]?.calls ?? 0;
@@ -138,18 +142,22 @@ async function inBatches(
   }
 }
 
-/** Deletes rows of a run in batches. @param which SQL: whether a row goes */
+/** Deletes rows of a run in batches. @param which SQL: whether a row goes; its `values` begin with $3 */
 export async function deleteAll(
   pool: pg.Pool,
   run: string,
   table: string,
-  { limit = fileBatch, which = 'true' } = {},
+  {
+    limit = fileBatch,
+    which = 'true',
+    values = [],
+  }: { readonly limit?: number; readonly which?: string; readonly values?: readonly unknown[] } = {},
 ): Promise<void> {
   const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 AND ${which} LIMIT $2`;
   for (;;) {
     const { rowCount } = await pool.query(
       `DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(${rows}))`,
-      [run, limit],
+      [run, limit, ...values],
     );
     if ((rowCount ?? 0) < limit) return;
   }

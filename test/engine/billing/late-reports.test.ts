@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { purge } from '../../../src/engine/billing/purge.ts';
 import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts';
+import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
+import { deleteRuns } from '../../support/empty-ledger.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import {
   completeRun,
@@ -22,20 +24,20 @@ const owner = '00000000-0000-4000-8000-000000000001';
 
 type Report = Readonly<Record<string, string | undefined>>;
 
-/** Two accepted requests with 50 recipients each, of two payers. */
-async function sentRun(): Promise<Report[]> {
+/** Accepted requests for 50 recipients of each of two payers, each with a message of its own where the chunk is 1. */
+async function sentRun(chunkSize = 50): Promise<Report[]> {
   const { ledger } = opened;
   const contacts = Array.from({ length: 100 }, (_, index) =>
     aContact(index + 2, {
       envelope: anEnvelope({
-        Message: 'Hello',
+        Message: chunkSize === 1 ? `Hello ${index}` : 'Hello',
         SubAccount: index < 50 ? 'North' : 'South',
         ChargeCode: 'C1',
       }),
     }),
   );
-  run = await planContacts(ledger, aRun({ chunkSize: 50 }), contacts);
-  const { claimed } = await claimRequests(ledger.pool, { run, owner, limit: 2, now: longAgo });
+  run = await planContacts(ledger, aRun({ chunkSize }), contacts);
+  const { claimed } = await claimRequests(ledger.pool, { run, owner, limit: 100, now: longAgo });
   const ended = { attempt: 1, finishedAt: longAgo, httpStatus: 200, detail: null };
   await settleRequests(
     ledger.pool,
@@ -66,6 +68,11 @@ const total = async (subAccount?: string) => {
   return lines.find(({ values }) => values[0] === subAccount);
 };
 
+beforeEach(async () => {
+  await deleteRuns(opened.ledger.pool);
+  await opened.ledger.pool.query('DELETE FROM hashed_suppressions; DELETE FROM hash_key');
+});
+
 test('delivery reports that come after their run was purged are billed to its payers once, without the recipients', async () => {
   const reports = await sentRun();
   await receiveOldReports(opened, reports.slice(0, 10));
@@ -89,4 +96,36 @@ test('delivery reports that come after their run was purged are billed to its pa
   expect(rows).toEqual([{ reports: 0 }]);
   await purge(withKey(opened), limit, () => undefined);
   expect(findTexts(await dumpOf(opened.ledger.pool), ['zebedee', '+614', '0400 00'])).toEqual([]);
+});
+
+test('the report of a person who was erased before the purge is still billed to the payer', async () => {
+  const [first, ...others] = await sentRun();
+  await erasePerson(withKey(opened), first?.['Destination'] ?? '', 'asked');
+  await purge(withKey(opened), limit, () => undefined);
+
+  await receiveOldReports(opened, first ? [first] : []);
+  expect(await total('North')).toMatchObject({ delivered: 1, price: '0.05' });
+  await receiveOldReports(opened, others);
+  expect(await total('North')).toMatchObject({ delivered: 50, price: '2.50' });
+});
+
+test('a purge keeps only one block for neighbouring requests, one envelope for each payer, and job numbers that a report may name', async () => {
+  const { pool } = opened.ledger;
+  const reports = await sentRun(1);
+  const read = async (sql: string) => (await pool.query(sql)).rows;
+  const payers = `SELECT request, sub_account FROM request_states JOIN envelopes USING (run_id, envelope) ORDER BY request`;
+  const before = await read(payers);
+  await receiveOldReports(opened, reports.slice(0, 99));
+  await purge(withKey(opened), limit, () => undefined);
+
+  expect(await read('SELECT count(*)::integer AS blocks FROM contents')).toEqual([{ blocks: 1 }]);
+  expect(await read(`SELECT sub_account FROM envelopes WHERE run_id = '${run}' ORDER BY envelope`)).toEqual([
+    { sub_account: 'North' },
+    { sub_account: 'South' },
+  ]);
+  expect(await read(payers)).toEqual(before);
+  expect(await read(`SELECT request FROM job_numbers WHERE run_id = '${run}'`)).toEqual([{ request: 100 }]);
+  await receiveOldReports(opened, reports.slice(99));
+  expect(await total('North')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
+  expect(await total('South')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
 });

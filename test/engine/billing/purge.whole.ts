@@ -72,7 +72,9 @@ test('a purge keeps what was counted, sent, reported and charged', async () => {
     await query(
       'SELECT request, position, outcome, units, price, reported_at FROM recipient_outcomes ORDER BY 1',
     ),
-    await query('SELECT sub_account, department, charge_code FROM envelopes ORDER BY envelope'),
+    await query(
+      'SELECT request, sub_account, department, charge_code FROM request_states JOIN envelopes USING (run_id, envelope) ORDER BY request',
+    ),
     await query('SELECT line, column_name, reason FROM rejected_contacts ORDER BY line'),
     (await listFailureGroups(opened.ledger.pool, run)).map(({ state, recipients }) => [state, recipients]),
   ];

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { giveBackSpace } from '../../../src/ledger/purge/give-back-space.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { testLedger } from '../../support/test-ledger.ts';
+
+const opened = testLedger();
+
+test('space before the rows of a younger run is given back to the disk, and its rows stay as they were', async () => {
+  const { pool } = opened.ledger;
+  const old = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  const young = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  for (const run of [old, young])
+    await pool.query(
+      `INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions,
+                             lines, addresses)
+       SELECT $1, n, n, 1, '{1}', '{1}', '{0}', '{1}', ARRAY[n], ARRAY[repeat('x', 900) || n]
+       FROM generate_series(1000, 21000) AS n`,
+      [run],
+    );
+  const readYoung = async () => {
+    const { rows } = await pool.query(
+      'SELECT md5(string_agg(c::text, $2 ORDER BY first_request)) FROM contents c WHERE run_id = $1',
+      [young, '\n'],
+    );
+    return rows;
+  };
+  const readSize = async () => {
+    const { rows } = await pool.query<{ size: number }>(
+      "SELECT pg_relation_size('contents')::integer AS size",
+    );
+    return rows[0]?.size ?? 0;
+  };
+  await pool.query('DELETE FROM contents WHERE run_id = $1', [old]);
+  const [rows, size] = [await readYoung(), await readSize()];
+
+  await giveBackSpace(pool);
+  expect(await readSize()).toBeLessThan(size * 0.7);
+  expect(await readYoung()).toEqual(rows);
+});
