@@ -21,7 +21,7 @@ export async function giveBackSpace(pool: pg.Pool): Promise<void> {
     WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'runs'::regclass) AND pg_has_role(relowner, 'USAGE')
   `);
   for (const { name } of rows) {
-    await pool.query(`VACUUM ${name}`);
+    await pool.query(`VACUUM (SKIP_LOCKED) ${name}`);
     if (movedTables.includes(name)) await moveRows(pool, name);
   }
 }
@@ -30,7 +30,7 @@ async function moveRows(pool: pg.Pool, table: string): Promise<void> {
   for (let space = await readSpace(pool, table); isWorthMoving(space); ) {
     const end = Math.floor(space.pages * (1 - step));
     await inTransaction(pool, (client) => emptyPages(client, table, end));
-    await pool.query(`VACUUM ${table}`);
+    await pool.query(`VACUUM (SKIP_LOCKED) ${table}`);
     const after = await readSpace(pool, table);
     // An open snapshot, or another session that uses the table, keeps the end. The next purge tries again.
     if (after.pages >= space.pages) return;
