@@ -49,7 +49,11 @@ test('the table of transitions names every file that changes the state of a requ
 
 test('the tables that a file writes are named in it, except by those that erase or move rows of many tables', () => {
   const writing = texts.filter(({ text }) => /\b(?:INSERT INTO|UPDATE|DELETE FROM) \$/.test(text));
-  expect(writing.map(({ file }) => file)).toEqual(['purge/erase-run.ts', 'purge/give-back-space.ts', 'requests/erase.ts']);
+  expect(writing.map(({ file }) => file)).toEqual([
+    'purge/erase-run.ts',
+    'purge/give-back-space.ts',
+    'requests/erase.ts',
+  ]);
 });
 
 test('every statement that changes or deletes rows of a run names the run', async () => {
