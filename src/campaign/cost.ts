@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import type { Channel } from '../domain/message.ts';
-import { type CostTotal, type RunRates, type Unit, unitOfChannel } from '../domain/rates.ts';
+import { type CostTotal, type RunRates, type Unit, unitOfChannel } from '../domain/rate-card.ts';
 import { compareAmounts, displayDecimals, toDisplayAmount } from '../platform/money.ts';
 import { count } from '../platform/sentence.ts';
 import { periodAt } from './tariffs.ts';

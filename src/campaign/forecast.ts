@@ -1,4 +1,4 @@
-import type { RateLimits } from '../domain/rates.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
 import { stateAt, type WindowRule } from './window.ts';
 
 /**

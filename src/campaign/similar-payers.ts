@@ -1,4 +1,4 @@
-import type { CostTotal } from '../domain/rates.ts';
+import type { CostTotal } from '../domain/rate-card.ts';
 import { count } from '../platform/sentence.ts';
 
 const maxGroups = 5;

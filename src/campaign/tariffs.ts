@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Channel } from '../domain/message.ts';
-import type { Rate, RatePeriod, RunRates, Tariff } from '../domain/rates.ts';
+import type { Rate, RatePeriod, RunRates, Tariff } from '../domain/rate-card.ts';
 import { callingCodeOf, createCountryReader, isPhoneCountry } from '../platform/phone-countries.ts';
 
 type RateCard = {

@@ -29,9 +29,9 @@ async function inspectLedger({ settings }: Shell): Promise<DatabaseStatus> {
   const { environment, workingFolder } = settings;
   const { connection, description, release } = await leaseDatabase(environment, workingFolder, false);
   try {
-    const { version, schema, held } = await inspectDatabase(connection, description);
+    const { version, schema, onHold } = await inspectDatabase(connection, description);
     const status = { version, ledger: schemaText(schema) };
-    return held === null ? status : { ...status, held: `${formatReason(held)} ${heldLedgerAdvice}` };
+    return onHold === null ? status : { ...status, held: `${formatReason(onHold)} ${heldLedgerAdvice}` };
   } finally {
     await release();
   }

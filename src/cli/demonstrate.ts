@@ -157,12 +157,12 @@ async function showDashboard(
   const folder = settings.workingFolder;
   const planner = openPlanner(context, settings, folder, logger);
   defer(planner.close);
-  const scheduleSource = { folder, settings, accountNamed: accountLoader({ ...shell, settings }) };
+  const campaignSource = { folder, settings, accountNamed: accountLoader({ ...shell, settings }) };
   const { startRun } = planner;
   const address = await showOwnDashboard(
     shell,
     context,
-    { port: 0, scheduleSource, startRun, logger },
+    { port: 0, campaignSource, startRun, logger },
     defer,
   );
   shell.note(`Watch it in a browser. ${signInText}\n${address}\n`);

@@ -1,5 +1,5 @@
 import type { HoldReason } from './hold-reasons.ts';
-import type { RateLimits } from './rates.ts';
+import type { RateLimits } from './rate-limits.ts';
 import type { RunReason } from './reasons.ts';
 
 /** What a run waits for. */

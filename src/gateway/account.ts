@@ -1,5 +1,5 @@
 import type { Format, InterfaceName } from '../domain/message.ts';
-import type { Rate } from '../domain/rates.ts';
+import type { Rate } from '../domain/rate-card.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
 import type { Credentials } from '../wire/credentials.ts';
 import type { TtsReturnForm } from '../wire/tts-return.ts';

@@ -1,6 +1,6 @@
 import type { AccountSharing } from '../domain/account-sharing.ts';
 import { InputError } from '../domain/problems.ts';
-import type { RateLimits } from '../domain/rates.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
 import type { Environment } from '../platform/secrets.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import { readYaml } from '../platform/yaml.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels } from '../domain/message.ts';
-import { type Rate, unitOfChannel } from '../domain/rates.ts';
+import { type Rate, unitOfChannel } from '../domain/rate-card.ts';
 import { isNumberPrefix, isPhoneCountry } from '../platform/phone-countries.ts';
 import { decimal, localDate, timeZone } from '../platform/scalars.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { InputError, type Problem } from '../domain/problems.ts';
-import type { RateLimits } from '../domain/rates.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { allowedValueError, extendableFields } from '../wire/allowed-values.ts';

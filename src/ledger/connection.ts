@@ -159,7 +159,7 @@ export type DatabaseStatus = {
   readonly version: string;
   readonly schema: SchemaState;
   /** Why nothing is sent from the ledger; null: it is not on hold. */
-  readonly held: HoldReason | null;
+  readonly onHold: HoldReason | null;
 };
 
 /** Reads a database, with or without a ledger. @throws InputError when it cannot be reached */
@@ -174,8 +174,8 @@ export async function inspectDatabase(
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
     const schema = await readSchemaState(pool);
     const known = schema.kind === 'fits' || schema.kind === 'newer';
-    const held = known ? (await readLocation(pool)).holdReason : null;
-    return { version: rows[0]?.server_version ?? 'unknown', schema, held };
+    const onHold = known ? (await readLocation(pool)).holdReason : null;
+    return { version: rows[0]?.server_version ?? 'unknown', schema, onHold };
   } catch (error) {
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   } finally {

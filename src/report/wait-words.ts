@@ -1,4 +1,4 @@
-import type { RateLimits } from '../domain/rates.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
 import { formatReason } from '../domain/reasons.ts';
 import type { RunWait } from '../domain/waits.ts';
 import { asSentence, count } from '../platform/sentence.ts';

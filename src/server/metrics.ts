@@ -121,7 +121,7 @@ function createDispatchMetrics(registry: Registry): ProcessMetrics['dispatch'] {
       };
     },
     settled: ({ account, state }) => settled.inc({ account, state }),
-    waitedForRate: (account, milliseconds) => rateWaits.inc({ account }, milliseconds / 1000),
+    waitedForPermit: (account, milliseconds) => rateWaits.inc({ account }, milliseconds / 1000),
   };
 }
 

@@ -5,7 +5,7 @@ import { readCampaign } from '../../src/campaign/campaign.ts';
 import { estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
 import { createTariffs } from '../../src/campaign/tariffs.ts';
 import type { Channel } from '../../src/domain/message.ts';
-import type { CostTotal, Rate } from '../../src/domain/rates.ts';
+import type { CostTotal, Rate } from '../../src/domain/rate-card.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 
 const rates: readonly Rate[] = [{ channel: 'email', unit: 'email', price: '0.10', currency: 'NZD' }];

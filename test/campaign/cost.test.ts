@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type CostEstimate, costliestLines, estimateCost, type KnownCost } from '../../src/campaign/cost.ts';
 import { createTariffs } from '../../src/campaign/tariffs.ts';
 import { type Channel, channels } from '../../src/domain/message.ts';
-import { type CostTotal, type Rate, type RunRates, unitOfChannel } from '../../src/domain/rates.ts';
+import { type CostTotal, type Rate, type RunRates, unitOfChannel } from '../../src/domain/rate-card.ts';
 
 function rate(channel: Channel, price: string): Rate {
   return { channel, unit: unitOfChannel[channel], price, currency: 'NZD' };

@@ -8,7 +8,7 @@ import {
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, test } from 'vitest';
 import { createTariffs, periodAt } from '../../src/campaign/tariffs.ts';
-import type { Rate } from '../../src/domain/rates.ts';
+import type { Rate } from '../../src/domain/rate-card.ts';
 
 const rate = (price: string, changes: Partial<Rate> = {}): Rate => ({
   channel: 'sms',

@@ -155,12 +155,12 @@ test('a tick whose run is refused is listed as failed, and notifies each target 
   const targets = ['refused, missed', 'missed', 'refused', 'paused'].map(webhookNotify).join('');
   const schedule = 'schedule: { timeZone: UTC, cron: "0 * * * *" }';
   await workspace.write('scheduled/nightly.yaml', `${smsCampaignYaml}${schedule}\nnotify:\n${targets}`);
-  const scheduleSource = { folder: 'scheduled', settings, accountNamed: tools.accountNamed };
+  const campaignSource = { folder: 'scheduled', settings, accountNamed: tools.accountNamed };
   const ends: TickResult[] = [];
   for (const time of ['2026-11-20T00:30:00Z', '2026-11-20T01:00:10Z']) {
     const context = { ...opened.context, now: () => new Date(time) };
     await recordSchedules(context, await readScheduleFolder(folder));
-    await startDueTicks(context, scheduleSource, (end) => ends.push(end));
+    await startDueTicks(context, campaignSource, (end) => ends.push(end));
   }
   expect(ends).toMatchObject([
     { kind: 'failed', reason: expect.stringContaining('the contact files have a header and no row') },

@@ -73,7 +73,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     await doBeforeAccountLookUp();
     return loadAccount(name, settings);
   };
-  const scheduleSource = { folder: 'campaigns', settings, accountNamed };
+  const campaignSource = { folder: 'campaigns', settings, accountNamed };
   const lines = new EventEmitter();
   let logged = '';
   lines.on('line', (line: string) => {
@@ -83,12 +83,12 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
   const answered: string[] = [];
   const observer = (operation: string, status: number) => void answered.push(`${operation} ${status}`);
   const api = {
-    scheduleSource,
+    campaignSource,
     logger,
     observer,
     ...(refusals !== undefined && { refusals }),
     startRun: (...[context, request]: Parameters<StartRun>) =>
-      startByKey(context, scheduleSource, request, () => undefined),
+      startByKey(context, campaignSource, request, () => undefined),
   };
   const { url, close } = await startApi(opened.context, { host: '127.0.0.1', port: 0, api });
   cleanUp.defer(() => close());

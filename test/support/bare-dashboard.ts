@@ -12,7 +12,7 @@ const settings = { environment: {}, workingFolder: '/' };
 
 /** What the API and the dashboard of a process without accounts share; no campaign starts. */
 export const bareTools = {
-  scheduleSource: {
+  campaignSource: {
     folder: 'campaigns',
     settings,
     accountNamed: (name: string) => loadAccount(name, settings),

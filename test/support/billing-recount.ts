@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type pg from 'pg';
 import type { Channel } from '../../src/domain/message.ts';
-import type { RunRates } from '../../src/domain/rates.ts';
+import type { RunRates } from '../../src/domain/rate-card.ts';
 import type { RequestState } from '../../src/domain/runs.ts';
 import type { BillingDimension } from '../../src/ledger/billing/report.ts';
 import type { ReportedDelivery } from './billing-reports.ts';

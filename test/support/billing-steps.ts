@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Channel } from '../../src/domain/message.ts';
-import type { RunRates } from '../../src/domain/rates.ts';
+import type { RunRates } from '../../src/domain/rate-card.ts';
 import type { Resolution } from '../../src/domain/runs.ts';
 import type { DrawnReport } from './billing-reports.ts';
 

@@ -18,9 +18,9 @@ const settings = { environment: process.env, workingFolder: process.cwd() };
 const accountNamed = (name: string) => loadAccount(name, settings);
 const never = new AbortController().signal;
 const outage = { onDown: () => undefined, onUp: () => undefined };
-const scheduleSource = { folder: 'campaigns', settings, accountNamed };
+const campaignSource = { folder: 'campaigns', settings, accountNamed };
 await Promise.all([
-  watchSchedules({ ...context, now: fast }, scheduleSource, {
+  watchSchedules({ ...context, now: fast }, campaignSource, {
     every: 50,
     logger: openLogger('error', 'warn'),
     stop: stop.signal,

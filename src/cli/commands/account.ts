@@ -1,5 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { AccountLimits } from '../../engine/dispatch/account-limits.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { loadRateLimitReader } from '../option-readers.ts';

@@ -26,9 +26,9 @@ audit trail. For other people and machines, run volley serve, which has the same
         shell.drainOnStop(() => openPagesText);
         const planner = openPlanner(context, shell.settings, folder, logger);
         defer(planner.close);
-        const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
+        const campaignSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
         const { startRun } = planner;
-        const tools = { port, scheduleSource, startRun, logger };
+        const tools = { port, campaignSource, startRun, logger };
         const address = await showOwnDashboard(shell, context, tools, defer);
         shell.note(`Dashboard: ${new URL('/', address)}`);
         shell.note(`${signInText} ${address}`);

@@ -114,8 +114,8 @@ async function sendMail(shell: Shell, context: EngineContext, run: string): Prom
       cutOff: deadlines.cutOff,
       outageRetry: createOutageRetry(silent, context.ledger, deadlines.giveUp),
       watchedRun: run,
-      onWatch: ({ state, held }) => {
-        if (state !== 'running' && held === 0) over.abort();
+      onWatch: ({ state, heldSlices }) => {
+        if (state !== 'running' && heldSlices === 0) over.abort();
       },
     });
   } finally {

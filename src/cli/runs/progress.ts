@@ -63,10 +63,10 @@ type StageState = {
 export function stageText(name: string, milliseconds: number, state: StageState, width?: number): string {
   const { part, whole, before = 0, done, count, more = '' } = state;
   const seconds = Math.max(milliseconds / 1000, 0.001);
-  const rate = count / seconds;
+  const perSecond = count / seconds;
   const isInProgress = whole !== undefined && part < whole && part > before;
   const left = isInProgress ? `, ${formatSeconds(((whole - part) / (part - before)) * seconds)} left` : '';
-  const text = `${done}, ${Math.round(rate)}/s${left}${more}`;
+  const text = `${done}, ${Math.round(perSecond)}/s${left}${more}`;
   const room = (width ?? Number.POSITIVE_INFINITY) - `  ${name.padEnd(8)}  `.length - text.length;
   const drawn = whole === undefined || room < minBarWidth ? '' : `${bar(part, whole, room)} `;
   return `  ${name.padEnd(8)} ${drawn}${text}`;

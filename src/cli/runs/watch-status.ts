@@ -96,10 +96,10 @@ function lineView(shell: Shell): View {
 
 /** Sending or waiting, and why the run is in its state. */
 function progressLines(progress: DispatchProgress, runText: ReturnType<typeof createRunText>): string[] {
-  const { stateReason, held, state } = progress;
+  const { stateReason, heldSlices, state } = progress;
   return [
     runText(progress),
-    ...(state === 'running' ? [`  workers  send ${count(held, 'slice')} of it now`] : []),
+    ...(state === 'running' ? [`  workers  send ${count(heldSlices, 'slice')} of it now`] : []),
     ...(stateReason === null ? [] : [`  because  ${printable(formatReason(stateReason))}`]),
   ];
 }
@@ -108,13 +108,24 @@ function jsonView(shell: Shell, { run, campaign, kind }: ListedRun): View {
   const print = (fields: object): void =>
     shell.print(JSON.stringify({ at: shell.now(), run, campaign, kind, ...fields }));
   return {
-    show: ({ state, stateReason, phase, total, settled, notAccepted, held, opensAt, preemptedBy, refusal }) =>
+    show: ({
+      state,
+      stateReason,
+      phase,
+      total,
+      settled,
+      notAccepted,
+      heldSlices,
+      opensAt,
+      preemptedBy,
+      refusal,
+    }) =>
       print({
         state,
         reason: formatReasonOrNull(stateReason),
         phase: state === 'running' ? phase : null,
         requests: { total, settled, not_accepted: notAccepted },
-        heldSlices: held,
+        heldSlices,
         opensAt,
         preempted: preemptedBy !== null,
         refusal,

@@ -37,8 +37,8 @@ export async function openApi(
 ): Promise<() => Promise<void>> {
   // Only a process with the API loads its schemas.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
-  const scheduleSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
-  const tools = { ...shared, scheduleSource };
+  const campaignSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
+  const tools = { ...shared, campaignSource };
   const pages = dashboard
     ? await openPages(shell, context, {
         host,
@@ -96,7 +96,7 @@ export async function openPages(
     host,
     name,
     ...tools
-  }: Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'> & {
+  }: Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'> & {
     readonly host: string;
     readonly name: string;
   },

@@ -18,8 +18,8 @@ const shownRuns = 20;
 const shownChanges = 20;
 
 /** How much of its rate each account uses, and what stops it. */
-export function addAccountsPages(server: FastifyInstance, { context, live, scheduleSource }: Tools): void {
-  const list = createLiveAccounts(context, scheduleSource.settings);
+export function addAccountsPages(server: FastifyInstance, { context, live, campaignSource }: Tools): void {
+  const list = createLiveAccounts(context, campaignSource.settings);
   const read = async (accounts: readonly string[] | null): Promise<LiveAccountList> => {
     const found = await list.read();
     return {

@@ -1,4 +1,4 @@
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import type { AccountWork } from '../../ledger/limits/account-work.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import {
   type AccountLimits,
@@ -18,7 +18,7 @@ import { accountPath } from '../paths.ts';
 import { limitText, noSuchAccount } from './accounts-part.ts';
 
 /** Sets limits of an account instead of those of its file. Workers follow within half a second. */
-export function addLimitsAction(server: FastifyInstance, { scheduleSource: { settings } }: Tools): void {
+export function addLimitsAction(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
   const find = async ({ context, session }: View, name: string | undefined): Promise<AccountLimits> => {
     const all = await listAccountLimits(context, settings);
     const found = all.find(({ account }) => account === name && isForAccount(session, account));

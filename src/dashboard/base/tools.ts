@@ -1,6 +1,6 @@
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
+import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
@@ -10,7 +10,7 @@ import type { OneTimeLink } from './one-time-link.ts';
 
 /** What the process gives the dashboard. */
 export type DashboardOptions = DashboardAddress & {
-  readonly scheduleSource: ScheduleSource;
+  readonly campaignSource: CampaignSource;
   readonly startRun: StartRun;
   readonly limits: CallLimits;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export type DashboardOptions = DashboardAddress & {
 };
 
 /** What pages use, besides the view of their person. */
-export type Tools = Pick<DashboardOptions, 'scheduleSource' | 'startRun' | 'limits' | 'logger'> & {
+export type Tools = Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'limits' | 'logger'> & {
   readonly context: EngineContext;
   readonly live: LiveParts;
 };

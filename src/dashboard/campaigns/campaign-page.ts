@@ -23,7 +23,7 @@ const shownRuns = 10;
 
 /** A campaign file: what it says, when it runs, and what came of it. */
 export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
-  const { scheduleSource, live, limits } = tools;
+  const { campaignSource, live, limits } = tools;
   live.addPage(server, {
     path: '/campaigns/:file',
     scope: 'read',
@@ -36,13 +36,13 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
     around: async ({ found }, view) => {
       const preview =
         found.problems.length === 0
-          ? await limits.plan(() => previewStart(view.context, scheduleSource, found.file))
+          ? await limits.plan(() => previewStart(view.context, campaignSource, found.file))
           : undefined;
       return {
         title: found.file,
         within: { href: '/campaigns', text: 'Campaigns' },
         body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
-        end: textPart(found, await readCampaignText(found.file, scheduleSource)),
+        end: textPart(found, await readCampaignText(found.file, campaignSource)),
       };
     },
   });
@@ -51,10 +51,10 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
 /** @throws ProblemError when there is none for the accounts of the person */
 export async function requireCampaign(
   { context, session }: View,
-  { scheduleSource }: Pick<Tools, 'scheduleSource'>,
+  { campaignSource }: Pick<Tools, 'campaignSource'>,
   file: string,
 ): Promise<DescribedCampaign> {
-  const found = await describeCampaign(context, scheduleSource, file, {
+  const found = await describeCampaign(context, campaignSource, file, {
     accounts: session.accounts,
     ...counts,
   });

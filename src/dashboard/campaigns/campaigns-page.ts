@@ -21,18 +21,18 @@ import { nextTime, notRecordedText, scheduleText, tickCell } from './campaign-wo
 const shownTicks = 10;
 
 /** The files of the folder of campaigns, with their schedules. */
-export function addCampaignsPage(server: FastifyInstance, { scheduleSource }: Tools): void {
+export function addCampaignsPage(server: FastifyInstance, { campaignSource }: Tools): void {
   addPage(server, { path: '/campaigns', scope: 'read' }, async (view) => {
     const { context, session } = view;
     const counts = { ticks: shownTicks, next: 1 };
     const [campaigns, gone] = await Promise.all([
-      describeCampaigns(context, scheduleSource, { accounts: session.accounts, ...counts }),
-      session.accounts === null ? listSchedulesWithoutFile(context, scheduleSource) : [],
+      describeCampaigns(context, campaignSource, { accounts: session.accounts, ...counts }),
+      session.accounts === null ? listSchedulesWithoutFile(context, campaignSource) : [],
     ]);
     const names = campaigns.flatMap(({ campaign }) => (campaign ? [campaign.campaign] : []));
     const found = await listLastRuns(context.ledger.pool, names, session.accounts);
     const lastRuns = new Map(found.map((run) => [run.campaign, run]));
-    const { folder } = scheduleSource;
+    const { folder } = campaignSource;
     return {
       title: 'Campaigns',
       body:

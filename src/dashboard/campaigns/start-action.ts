@@ -19,14 +19,14 @@ import { requireCampaign } from './campaign-page.ts';
 
 /** Starts one run of a campaign for each form, also when the form is sent twice. */
 export function addStartAction(server: FastifyInstance, tools: Tools): void {
-  const { scheduleSource, startRun, limits } = tools;
+  const { campaignSource, startRun, limits } = tools;
   addAction(server, {
     path: '/campaigns/:file/start',
     scope: 'run',
     needsReason: () => false,
     ask: async (view, { params }, { key }) => {
       const { file, campaign } = await requireCampaign(view, tools, params['file'] ?? '');
-      const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+      const preview = await limits.plan(() => previewStart(view.context, campaignSource, file));
       return {
         title: `Start ${file} now?`,
         body: html`${keyField(view, key)}
@@ -40,7 +40,7 @@ ${campaign?.approval !== undefined && html`<p>The campaign asks for <strong>appr
     act: async (view, { params }, { key = '', seen }) => {
       const { file } = await requireCampaign(view, tools, params['file'] ?? '');
       const { name: token, accounts } = view.session;
-      const preview = await limits.plan(() => previewStart(view.context, scheduleSource, file));
+      const preview = await limits.plan(() => previewStart(view.context, campaignSource, file));
       // What cannot start is refused below, in its own words.
       const canStart = preview.kind === 'counted' || preview.kind === 'large';
       const isSeen = seen === (await seenIn(preview, tools, file));
@@ -59,7 +59,7 @@ const changed =
   'The campaign, its contact files or its earlier runs have changed since this page was opened. It shows them as they are now: look again before you start it.';
 
 /** What the person decides about: the campaign as it is written, and the figures. */
-async function seenIn(preview: StartPreview, { scheduleSource }: Tools, file: string): Promise<string> {
+async function seenIn(preview: StartPreview, { campaignSource }: Tools, file: string): Promise<string> {
   const figures =
     preview.kind === 'counted'
       ? {
@@ -71,7 +71,7 @@ async function seenIn(preview: StartPreview, { scheduleSource }: Tools, file: st
           hadRun: preview.preview.repeats !== null,
         }
       : preview;
-  const text = await readCampaignText(file, scheduleSource);
+  const text = await readCampaignText(file, campaignSource);
   return digestOf(JSON.stringify([figures, text])).toString('hex');
 }
 

@@ -18,8 +18,8 @@ import { addMissingPages } from './missing-page.ts';
 
 /** What arrived of the service, what is missing, and what is to be looked at. */
 export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): void {
-  const { context, logger, scheduleSource, live } = tools;
-  const { settings } = scheduleSource;
+  const { context, logger, campaignSource, live } = tools;
+  const { settings } = campaignSource;
   const jobs = createPollJobs(settings);
   const applier = createBackgroundApplier(settings, logger);
   server.addHook('onClose', async () => {

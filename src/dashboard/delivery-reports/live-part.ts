@@ -41,11 +41,11 @@ const lateAfter = 15;
 
 function arrivalsPart({ arrivals, inbox, last }: LiveDeliveryReports, viewer: Viewer): Html {
   const { zone } = viewer;
-  const rate = arrivals.reduce((sum, { reports, seconds }) => sum + reports / seconds, 0);
+  const perSecond = arrivals.reduce((sum, { reports, seconds }) => sum + reports / seconds, 0);
   const body = html`${figures([
-    { name: 'Rate', value: `${formatRate(rate)} a second`, note: 'over the last minute' },
+    { name: 'Rate', value: `${formatSpeed(perSecond)} a second`, note: 'over the last minute' },
     { name: 'Waiting to be applied', value: groupThousands(inbox.due), note: 'of all accounts' },
-    { name: 'Lag', value: `${formatRate(inbox.lag)} s`, note: 'from the inbox to the recipient' },
+    { name: 'Lag', value: `${formatSpeed(inbox.lag)} s`, note: 'from the inbox to the recipient' },
     { name: 'To be matched again', value: groupThousands(inbox.later), note: 'for about three days' },
     { name: 'Last arrival', value: last === null ? 'none' : time(last, zone), note: last !== null && zone },
   ])}
@@ -57,12 +57,12 @@ ${
 
 const arrivalColumns: Columns<Arrivals> = [
   accountColumn,
-  integerColumn('rate', 'A second', ({ reports, seconds }) => formatRate(reports / seconds)),
+  integerColumn('rate', 'A second', ({ reports, seconds }) => formatSpeed(reports / seconds)),
   timeColumn('last', 'Last arrival'),
 ];
 
-function formatRate(rate: number): string {
-  return rate >= 100 ? groupThousands(Math.round(rate)) : rate.toFixed(1);
+function formatSpeed(perSecond: number): string {
+  return perSecond >= 100 ? groupThousands(Math.round(perSecond)) : perSecond.toFixed(1);
 }
 
 /** What an operator should know about each state. */

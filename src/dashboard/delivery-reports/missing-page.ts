@@ -25,7 +25,7 @@ const recipientsPerPage = 100;
 /** Runs with missing delivery reports, and the recipients of one. */
 export function addMissingPages(
   server: FastifyInstance,
-  { limits, scheduleSource }: Tools,
+  { limits, campaignSource }: Tools,
   jobs: PollJobs,
 ): void {
   addPage(server, { path: '/delivery-reports/missing', scope: 'read' }, async (view, { query }) => {
@@ -54,7 +54,7 @@ export function addMissingPages(
     const run = await requireVisibleRun(view, asked);
     const range = { after: parseCursor(textIn(asked.query, 'after')), limit: recipientsPerPage + 1 };
     const found = await limits.page(() => pageMissingOfRun(view.context.ledger.pool, run.run, range));
-    const noLookUp = problemText(await orInputError(requirePolling(scheduleSource.settings, run.account)));
+    const noLookUp = problemText(await orInputError(requirePolling(campaignSource.settings, run.account)));
     const poll = { job: jobs.of(run.run), noLookUp, isMissing: found.length > 0 };
     return {
       title: `Missing delivery reports of ${run.campaign}`,

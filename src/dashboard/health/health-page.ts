@@ -30,8 +30,8 @@ import { figures, section, withCode } from '../parts/parts.ts';
 const maxWorkers = 500;
 
 /** Which workers are alive, what each holds, and what `volley doctor` finds in the ledger. */
-export function addHealthPage(server: FastifyInstance, { context, live, scheduleSource }: Tools): void {
-  const { settings, folder } = scheduleSource;
+export function addHealthPage(server: FastifyInstance, { context, live, campaignSource }: Tools): void {
+  const { settings, folder } = campaignSource;
   const readChecks = createHealthChecks(context, settings, folder);
   const readFleet = async (): Promise<Checked> => ({
     ...(await readChecks()),

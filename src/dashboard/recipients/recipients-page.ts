@@ -18,14 +18,14 @@ import { historyPart } from './history-part.ts';
 const recipientsPerPage = 20;
 
 /** The search, and everything known of a recipient. The answer is not kept, and no log line has the address. */
-export function addRecipientsPage(server: FastifyInstance, { limits, scheduleSource }: Tools): void {
+export function addRecipientsPage(server: FastifyInstance, { limits, campaignSource }: Tools): void {
   addPage(server, { path: '/recipients', scope: 'read' }, async (view, { query }) => {
     const search = { text: textIn(query, 'q'), country: textIn(query, 'country').toUpperCase() || undefined };
     const page = Math.max(1, numberIn(query, 'page'));
     const title = 'Recipients';
     if (search.text === '') return { title, body: html`${searchForm(search)}${emptyPart}` };
     try {
-      const found = await limits.page(() => find(view, scheduleSource.settings, search, page));
+      const found = await limits.page(() => find(view, campaignSource.settings, search, page));
       return { title, body: foundPart(view, { search, page, ...found }) };
     } catch (error) {
       if (!(error instanceof InputError)) throw error;

@@ -24,7 +24,7 @@ const doubtsPerPage = 100;
 const maxGroups = 20;
 
 /** Requests in doubt of a run, and what an operator can decide about them. */
-export function addDoubtsPages(server: FastifyInstance, { live, scheduleSource: { settings } }: Tools): void {
+export function addDoubtsPages(server: FastifyInstance, { live, campaignSource: { settings } }: Tools): void {
   const jobs = createLookUpJobs(settings);
   server.addHook('onClose', () => jobs.close());
   live.addPage(server, {

@@ -121,9 +121,9 @@ function stagesOf(live: LiveRun): Stage[] {
   ];
 }
 
-function speed({ rate, secondsLeft }: LiveRun): Html | undefined {
-  if (!rate) return undefined;
-  return html`; ${groupThousands(Math.round(rate.requests))} requests a second now${secondsLeft !== null && html`, ${formatSeconds(secondsLeft)} left`}`;
+function speed({ perSecond, secondsLeft }: LiveRun): Html | undefined {
+  if (!perSecond) return undefined;
+  return html`; ${groupThousands(Math.round(perSecond.requests))} requests a second now${secondsLeft !== null && html`, ${formatSeconds(secondsLeft)} left`}`;
 }
 
 /** Requests and recipients by state. */

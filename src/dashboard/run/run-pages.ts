@@ -14,7 +14,7 @@ import { livePart } from './live-part.ts';
 
 /** The page of a run, and those below it. */
 export function addRunPages(server: FastifyInstance, tools: Tools): void {
-  const live = createLiveRuns(tools.context, tools.scheduleSource.settings);
+  const live = createLiveRuns(tools.context, tools.campaignSource.settings);
   const read = async (run: string): Promise<LiveRun> =>
     (await live.read(run)) ?? notFound(`${noSuchRun} any more.`);
   tools.live.addPage(server, {

@@ -18,14 +18,14 @@ import { keyField, openStarted, requireKey } from './new-run.ts';
 
 /** Sends the same messages again, to recipients in the states that the address names: once for each form. */
 export function addRerun(server: FastifyInstance, tools: Tools): void {
-  const { scheduleSource } = tools;
+  const { campaignSource } = tools;
   addAction(server, {
     path: '/runs/:run/rerun',
     scope: 'run',
     ask: (view, asked, { key }) => ask(tools, view, asked, key),
     act: async (view, asked, { key = '', reason = '' }) => {
       const { run, account: name } = await requireVisibleRun(view, asked);
-      const account = await scheduleSource.accountNamed(name);
+      const account = await campaignSource.accountNamed(name);
       await requireReachable(account);
       const request = {
         token: view.session.name,

@@ -18,7 +18,7 @@ import { addRerun } from './rerun-action.ts';
 
 /** Pause, resume, cancel, approve and send again. */
 export function addRunActions(server: FastifyInstance, tools: Tools): void {
-  const { accountNamed } = tools.scheduleSource;
+  const { accountNamed } = tools.campaignSource;
   add(server, {
     name: 'pause',
     check: ({ context }, run) => requirePossible(context, run, 'pause'),

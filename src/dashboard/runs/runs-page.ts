@@ -10,12 +10,12 @@ import { filterForm, readAsked } from '../parts/filter.ts';
 import { runFilter, runsPart } from './runs-part.ts';
 
 /** The start page: runs that wait for a person, then all, the newest first. */
-export function addRunsPage(server: FastifyInstance, { context, live, scheduleSource }: Tools): void {
+export function addRunsPage(server: FastifyInstance, { context, live, campaignSource }: Tools): void {
   const lists = createLiveRunLists(context);
   const accountNames = async ({ session: { accounts } }: View): Promise<readonly string[]> =>
     accounts ??
     // Without the accounts file, a person can still write a name.
-    (await listAccountLimits(context, scheduleSource.settings).catch(() => [])).map(({ account }) => account);
+    (await listAccountLimits(context, campaignSource.settings).catch(() => [])).map(({ account }) => account);
   server.get('/runs', async (_, reply) => reply.redirect('/'));
   live.addPage(server, {
     path: '/',

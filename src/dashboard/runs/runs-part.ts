@@ -29,10 +29,10 @@ export function runsPart(
   { asked, list }: { readonly asked: Asked; readonly list: LiveRunList },
   viewer: Viewer,
 ): Html {
-  const { runs, hasMore, held, unapplied } = list;
+  const { runs, hasMore, onHold, unapplied } = list;
   const last = runs.at(-1)?.head.run;
   const older = hasMore && last !== undefined && pathWith('/', { ...asked, before: last });
-  const hold = held && waitWords({ kind: 'ledger on hold', reason: held }, viewer.zone);
+  const hold = onHold && waitWords({ kind: 'ledger on hold', reason: onHold }, viewer.zone);
   return html`${hold && html`<p class="banner" role="alert">${withCode(`${hold.what} ${hold.next}`)}</p>`}
 ${unappliedBanner(unapplied, viewer)}
 ${waitingPart(list, viewer)}
@@ -86,11 +86,13 @@ function nameCell({ run, campaign, kind }: RunRow): Html {
   return html`<a href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> <small><bdi>${run}</bdi></small></a>${kind === 'test' && html` ${badge('test')}`}`;
 }
 
-function sentCell({ run, progress, rate, secondsLeft }: RunRow): Html {
+function sentCell({ run, progress, perSecond, secondsLeft }: RunRow): Html {
   const { settled, total } = progress;
   if (total === 0) return html`<small>no request</small>`;
   const speed =
-    rate && progress.state === 'running' ? `, ${groupThousands(Math.round(rate.requests))} a second` : '';
+    perSecond && progress.state === 'running'
+      ? `, ${groupThousands(Math.round(perSecond.requests))} a second`
+      : '';
   const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} left`;
   return html`${!hasEnded(progress.state) && progressBar(`Sent of run ${run}`, settled, total)}<small>${groupThousands(settled)} of ${count(total, 'request')}${speed}${left}</small>`;
 }

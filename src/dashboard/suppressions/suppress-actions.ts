@@ -36,7 +36,7 @@ import { mayRemove } from './suppressions-part.ts';
  * Suppressing needs the scope `run`: it only keeps people from being sent to. Ending that needs `admin`, because
  * the person may have asked for it.
  */
-export function addSuppressActions(server: FastifyInstance, { scheduleSource: { settings } }: Tools): void {
+export function addSuppressActions(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
   addSuppress(server, settings);
   addUnsuppress(server, settings);
 }

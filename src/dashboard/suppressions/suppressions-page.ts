@@ -28,10 +28,10 @@ const maxCounted = 10_000;
 const forAll = 'all accounts';
 
 /** The list of suppressed addresses. */
-export function addSuppressionsPage(server: FastifyInstance, { scheduleSource }: Tools): void {
+export function addSuppressionsPage(server: FastifyInstance, { campaignSource }: Tools): void {
   addPage(server, { path: '/suppressions', scope: 'read' }, async (view, { query }) => {
     const { pool } = view.context.ledger;
-    const own = await findOwnAccounts(scheduleSource.settings, view.session.accounts);
+    const own = await findOwnAccounts(campaignSource.settings, view.session.accounts);
     const filter = {
       ...suppressionQuestion([forAll, ...own.names]),
       path: '/suppressions',

@@ -6,7 +6,7 @@ import { type ContactFileSize, describeContactFiles } from '../plan/describe-con
 import { prepareCampaign } from '../plan/prepare-campaign.ts';
 import type { Preview } from '../plan/preview.ts';
 import { previewCampaign } from '../plan/preview-campaign.ts';
-import type { ScheduleSource } from '../schedule/start-ticks.ts';
+import type { CampaignSource } from '../schedule/start-ticks.ts';
 
 /** What a start of a campaign would do now. */
 export type StartPreview =
@@ -23,7 +23,7 @@ const maxBytes = 1024 * 1024;
 /** Reads the campaign with its account and contact files, as a start does. Sends and writes nothing. */
 export async function previewStart(
   context: EngineContext,
-  { folder, settings }: Pick<ScheduleSource, 'folder' | 'settings'>,
+  { folder, settings }: Pick<CampaignSource, 'folder' | 'settings'>,
   file: string,
 ): Promise<StartPreview> {
   const { environment, workingFolder, envFiles = [] } = settings;

@@ -18,7 +18,7 @@ import { planRerun, type Rerun } from '../plan/rerun.ts';
 import { startCampaign } from '../plan/start-campaign.ts';
 import { startUnlessWaiting } from '../runs/begin-run.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
-import type { ScheduleSource } from '../schedule/start-ticks.ts';
+import type { CampaignSource } from '../schedule/start-ticks.ts';
 import type { Settings } from '../settings.ts';
 
 export type StartResult =
@@ -28,7 +28,7 @@ export type StartResult =
   | { readonly kind: 'key of another'; readonly run: string };
 
 type Starter = {
-  readonly scheduleSource: Pick<ScheduleSource, 'accountNamed'>;
+  readonly campaignSource: Pick<CampaignSource, 'accountNamed'>;
   /** `plan` limits the plans that are made at once. */
   readonly limits: { readonly plan: <Result>(plan: () => Promise<Result>) => Promise<Result> };
 };
@@ -45,12 +45,12 @@ export type Start =
  */
 export async function startOnce(
   context: EngineContext,
-  { scheduleSource, limits }: Starter,
+  { campaignSource, limits }: Starter,
   plan: () => Promise<StartResult>,
 ): Promise<Start> {
   const end = await limits.plan(plan);
   if (end.kind !== 'planned' && end.kind !== 'repeated') return end;
-  const waitsForApproval = await startUnlessWaiting(context, end.run, scheduleSource.accountNamed);
+  const waitsForApproval = await startUnlessWaiting(context, end.run, campaignSource.accountNamed);
   return { ...end, waitsForApproval };
 }
 
@@ -115,7 +115,7 @@ export type StartRun = (context: EngineContext, request: StartRequest) => Promis
  */
 export async function startByKey(
   context: EngineContext,
-  source: ScheduleSource,
+  source: CampaignSource,
   { campaign, accounts, ...key }: StartRequest,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<StartResult> {
@@ -133,7 +133,7 @@ export async function startByKey(
 
 /** @returns the path of the file */
 async function requireCampaign(
-  { folder, settings }: ScheduleSource,
+  { folder, settings }: CampaignSource,
   { campaign, accounts }: CampaignChoice,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);

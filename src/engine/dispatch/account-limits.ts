@@ -1,6 +1,11 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RateLimits } from '../../domain/rates.ts';
-import { listRateLimits, lockRateLimits, readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
+import {
+  listRateLimits,
+  lockRateLimits,
+  readRateLimits,
+  setRateLimits,
+} from '../../ledger/limits/rate-limits.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
 import { audited } from '../audit.ts';

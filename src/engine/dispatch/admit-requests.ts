@@ -31,7 +31,7 @@ export async function admitRequests(
   const entry = await waitForBreaker(sender);
   if (!entry) return undefined;
   const { probe } = entry;
-  const admitted = await waitForRate(sender, probe === undefined ? reserved : 1, probe);
+  const admitted = await waitForPermit(sender, probe === undefined ? reserved : 1, probe);
   return admitted === 0 ? undefined : { reserved, admitted, probe };
 }
 
@@ -71,7 +71,7 @@ async function waitForBreaker({
 }
 
 /** @returns 0 if the slice stops or its window has closed */
-async function waitForRate(
+async function waitForPermit(
   { limiter, breaker, stop, outageRetry, isWindowOpen }: Sender,
   wanted: number,
   probe: string | undefined,

@@ -9,7 +9,7 @@ export type Observer = {
   readonly exchangeStarted: (account: string) => () => void;
   /** `planned`: not accepted, and returned. */
   readonly settled: (request: SettledRequest) => void;
-  readonly waitedForRate: (account: string, milliseconds: number) => void;
+  readonly waitedForPermit: (account: string, milliseconds: number) => void;
   /** The database's clock was set back. What the account owes by its rate is unchanged. */
   readonly clockSteppedBack: (account: string, milliseconds: number) => void;
   /** This process no longer sends the run. Called once for each slice. */
@@ -33,7 +33,7 @@ type EndedRun = {
 export const noObserver: Observer = {
   exchangeStarted: () => () => undefined,
   settled: () => undefined,
-  waitedForRate: () => undefined,
+  waitedForPermit: () => undefined,
   clockSteppedBack: () => undefined,
   runEnded: () => undefined,
 };
@@ -56,7 +56,7 @@ export function observeGateway(gateway: Gateway, account: string, { exchangeStar
 export function observeLimiter(
   limiter: RateLimiter,
   account: string,
-  { waitedForRate }: Observer,
+  { waitedForPermit }: Observer,
   monotonic: () => number,
 ): RateLimiter {
   return {
@@ -64,7 +64,7 @@ export function observeLimiter(
     async admit(wanted, stop) {
       const begun = monotonic();
       const admitted = await limiter.admit(wanted, stop);
-      waitedForRate(account, monotonic() - begun);
+      waitedForPermit(account, monotonic() - begun);
       return admitted;
     },
   };

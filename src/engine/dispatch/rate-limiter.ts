@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readRateLimits } from '../../ledger/limits/rates.ts';
+import { readRateLimits } from '../../ledger/limits/rate-limits.ts';
 import {
   type Reservation,
   reserveLookUp,

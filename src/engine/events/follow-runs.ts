@@ -76,7 +76,7 @@ export function createFollower(
     seen.forgetBefore(oldest);
     return {
       events: events.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
-      isOver: found.followed.every(({ state, held }) => hasEnded(state) && held === 0),
+      isOver: found.followed.every(({ state, heldSlices }) => hasEnded(state) && heldSlices === 0),
     };
   };
 }

@@ -22,7 +22,7 @@ export async function* watchRun(
     (await readDispatchProgress(ledger.monitoring, [run])).get(run) ?? noSuchRun(run);
   for await (const polled of pollLedger(ledger, interval, ask)) {
     yield polled;
-    if (polled.kind === 'answer' && hasEnded(polled.answer.state) && polled.answer.held === 0) return;
+    if (polled.kind === 'answer' && hasEnded(polled.answer.state) && polled.answer.heldSlices === 0) return;
   }
 }
 

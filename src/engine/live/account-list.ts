@@ -1,11 +1,11 @@
 import type { Problem } from '../../domain/problems.ts';
 import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
-import { listRateLimits } from '../../ledger/limits/rates.ts';
+import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import type { Settings } from '../settings.ts';
 import { type AccountFacts, createAccountsFileReader } from './accounts-file.ts';
-import { createRateMeter } from './rate-meter.ts';
+import { createSpeedMeter } from './speed.ts';
 
 /** An account as it is now. */
 export type LiveAccount = {
@@ -34,7 +34,7 @@ export function createLiveAccounts(
   settings: Settings,
 ): LiveAccounts {
   const readFile = createAccountsFileReader(settings);
-  const { measure } = createRateMeter(monotonic);
+  const { measure } = createSpeedMeter(monotonic);
   return {
     read: async () => {
       const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));

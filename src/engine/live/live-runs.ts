@@ -11,13 +11,13 @@ import {
   type RejectionGroup,
 } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { listRateLimits } from '../../ledger/limits/rates.ts';
+import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
-import { listStateChanges, type RunStateChange } from '../../ledger/runs/details.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
+import { listStateChanges, type RunStateChange } from '../../ledger/runs/history.ts';
 import { readTogether } from '../../ledger/session.ts';
 import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
 import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
@@ -26,7 +26,7 @@ import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
 import { waitsOf } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { createAccountsFileReader } from './accounts-file.ts';
-import { createSpeedReader, type Speed } from './rate-meter.ts';
+import { createSpeedReader, type Speed } from './speed.ts';
 
 /** A run as it is now: what the ledger says is of one moment, except the costs, which are booked beside it. */
 export type LiveRun = Speed & {
@@ -110,7 +110,7 @@ export function createLiveRuns(
           onHold: look.location.holdReason,
           workers: look.fleet.workers,
           now: at,
-          rate: speed.rate,
+          perSecond: speed.perSecond,
           limits: limits?.inForce,
         }),
         limits,

@@ -21,7 +21,7 @@ import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/sl
 import { bookBilling } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { waitsOf } from '../runs/waits.ts';
-import { createSpeedReader, type Speed } from './rate-meter.ts';
+import { createSpeedReader, type Speed } from './speed.ts';
 
 /** A run in a list. */
 export type RunLine = Speed & {
@@ -39,7 +39,8 @@ export type LiveRunList = {
   readonly runs: readonly RunLine[];
   /** There are older runs. */
   readonly hasMore: boolean;
-  readonly held: HoldReason | null;
+  /** Why the ledger is on hold. */
+  readonly onHold: HoldReason | null;
   readonly unapplied: UnappliedReports;
 };
 
@@ -85,7 +86,7 @@ export function createLiveRunLists(
         if (!progress || !figures) return [];
         const speed = speedOf(head.run, progress);
         const { workers } = look.fleet;
-        const waits = waitsOf({ progress, onHold, workers, now: context.now(), rate: speed.rate });
+        const waits = waitsOf({ progress, onHold, workers, now: context.now(), perSecond: speed.perSecond });
         return [{ head, progress, waits, ...speed, figures }];
       };
       return {
@@ -95,7 +96,7 @@ export function createLiveRunLists(
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
-        held: onHold,
+        onHold,
         unapplied: look.unapplied,
       };
     },

@@ -1,6 +1,6 @@
 import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import type { CostlyCharacters } from '../../domain/contact-notes.ts';
-import type { CostTotal, RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
 import type { PartCauses, PartCosts } from '../../domain/sms.ts';
 
 const maxShown = 20;

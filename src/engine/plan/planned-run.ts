@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type CostEstimate, estimateCost, sumParts } from '../../campaign/cost.ts';
-import type { CostTotal } from '../../domain/rates.ts';
+import type { CostTotal } from '../../domain/rate-card.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
 import {

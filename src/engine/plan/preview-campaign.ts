@@ -4,7 +4,7 @@ import { estimateCost, sumParts } from '../../campaign/cost.ts';
 import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
-import type { CostTotal } from '../../domain/rates.ts';
+import type { CostTotal } from '../../domain/rate-card.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';

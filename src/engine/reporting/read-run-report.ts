@@ -18,16 +18,15 @@ import {
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { type ConflictingDeliveryReport, listConflicting } from '../../ledger/delivery-reports/list.ts';
 import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
+import { findRunHead, type RunHead } from '../../ledger/runs/find.ts';
 import {
   type Conflicts,
   countConflicts,
-  findRunHead,
   listResolutions,
   listStateChanges,
   type ResolutionGroup,
-  type RunHead,
   type RunStateChange,
-} from '../../ledger/runs/details.ts';
+} from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/not-delivered.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import { inSnapshot } from '../../ledger/session.ts';

@@ -137,8 +137,8 @@ export async function executeRun(
 const recheckDelay = 250;
 
 /** Neither running nor in flight. */
-function isAtRest({ state, held }: DispatchProgress): boolean {
-  return state !== 'running' && held === 0;
+function isAtRest({ state, heldSlices }: DispatchProgress): boolean {
+  return state !== 'running' && heldSlices === 0;
 }
 
 async function workUntilAtRest(

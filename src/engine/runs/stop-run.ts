@@ -56,7 +56,7 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
     // No other process may be running that would reclaim them.
     await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
     const watch = (await readDispatchProgress(ledger.pool, [run])).get(run);
-    if (!watch || watch.held === 0) return;
+    if (!watch || watch.heldSlices === 0) return;
     await sleep(100);
   }
 }

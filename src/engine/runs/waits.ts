@@ -1,5 +1,5 @@
 import type { HoldReason } from '../../domain/hold-reasons.ts';
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
@@ -16,7 +16,7 @@ export type WaitFacts = {
   /** The limits of the account in force; undefined: not known here. */
   readonly limits?: RateLimits | undefined;
   /** Requests and recipients per second now; undefined: not measured. */
-  readonly rate?: { readonly requests: number; readonly recipients: number } | undefined;
+  readonly perSecond?: { readonly requests: number; readonly recipients: number } | undefined;
 };
 
 /** The most important first. */
@@ -39,12 +39,12 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
 }
 
 function runningWaits(facts: WaitFacts): RunWait[] {
-  const { progress, onHold, workers, limits, rate } = facts;
+  const { progress, onHold, workers, limits, perSecond } = facts;
   const cause = causeOf(progress);
   if (workers === 0 || (!onHold && !cause && isLeftIdle(facts))) return [{ kind: 'worker' }];
   if (onHold) return [];
   if (cause) return [cause];
-  return limits && rate && isAtLimit(limits, rate) ? [{ kind: 'rate', limits }] : [];
+  return limits && perSecond && isAtLimit(limits, perSecond) ? [{ kind: 'rate', limits }] : [];
 }
 
 /** What keeps workers that have the account from sending the run. */
@@ -62,16 +62,19 @@ const acquiresWithin = 10_000;
 function isLeftIdle({ progress, now }: WaitFacts): boolean {
   const { phase, idleSince } = progress;
   // The phase that settles doubts rests between its questions.
-  if (phase === 'settling doubts' || progress.held > 0) return false;
+  if (phase === 'settling doubts' || progress.heldSlices > 0) return false;
   return idleSince !== null && now.getTime() - idleSince.getTime() > acquiresWithin;
 }
 
 /** Dispatch uses nearly all permits of a limit. */
 const nearlyAll = 0.9;
 
-function isAtLimit(limits: RateLimits, rate: NonNullable<WaitFacts['rate']>): boolean {
+function isAtLimit(limits: RateLimits, perSecond: NonNullable<WaitFacts['perSecond']>): boolean {
   const uses = (limit: number | null, used: number): boolean => limit !== null && used >= limit * nearlyAll;
-  return uses(limits.requestsPerSecond, rate.requests) || uses(limits.recipientsPerSecond, rate.recipients);
+  return (
+    uses(limits.requestsPerSecond, perSecond.requests) ||
+    uses(limits.recipientsPerSecond, perSecond.recipients)
+  );
 }
 
 /** What each of the runs waits for. */

@@ -15,7 +15,7 @@ import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
 import { loadAccount, loadCampaign, sendingAccountOf } from '../load-definition.ts';
 import { listCampaigns } from './schedule-folder.ts';
-import type { ScheduleSource } from './start-ticks.ts';
+import type { CampaignSource } from './start-ticks.ts';
 
 /** A file of the folder of campaigns. */
 type CampaignFile = {
@@ -50,7 +50,7 @@ type ShownCampaigns = {
 
 export async function describeCampaigns(
   context: Pick<EngineContext, 'ledger' | 'now'>,
-  source: ScheduleSource,
+  source: CampaignSource,
   shown: ShownCampaigns,
 ): Promise<readonly DescribedCampaign[]> {
   const names = await listCampaigns(source.folder, source.settings);
@@ -64,7 +64,7 @@ export async function describeCampaigns(
 /** @returns undefined for a file that is not there, or of another account */
 export async function describeCampaign(
   context: Pick<EngineContext, 'ledger' | 'now'>,
-  source: ScheduleSource,
+  source: CampaignSource,
   file: string,
   shown: ShownCampaigns,
 ): Promise<DescribedCampaign | undefined> {
@@ -78,7 +78,7 @@ export async function describeCampaign(
 /** Schedules that a process still starts, though their file is not in this folder. */
 export async function listSchedulesWithoutFile(
   { ledger }: Pick<EngineContext, 'ledger'>,
-  { folder, settings }: ScheduleSource,
+  { folder, settings }: CampaignSource,
 ): Promise<readonly string[]> {
   const files = await listCampaigns(folder, settings);
   const active = (await listSchedules(ledger.pool)).filter((each) => each.active);
@@ -92,7 +92,7 @@ function isVisible({ campaign }: CampaignFile, accounts: readonly string[] | nul
 /** The text of a campaign file; undefined for another YAML file, which may hold secrets. */
 export async function readCampaignText(
   file: string,
-  { folder, settings }: ScheduleSource,
+  { folder, settings }: CampaignSource,
 ): Promise<string | undefined> {
   const text = await readText(join(folder, file), settings, 'campaign').catch((error: unknown) => {
     if (error instanceof InputError) return undefined;
@@ -108,7 +108,7 @@ export async function readCampaignText(
 /** @param known accounts that are read already */
 async function readCampaignFile(
   file: string,
-  { folder, settings }: ScheduleSource,
+  { folder, settings }: CampaignSource,
   known: Map<string, Account>,
 ): Promise<CampaignFile> {
   let campaign: Campaign | undefined;

@@ -25,7 +25,7 @@ export type TickResult = Pick<DueTick, 'schedule' | 'dueAt'> &
     | { readonly kind: 'skipped' | 'missed' | 'failed'; readonly reason: TickReason }
   );
 
-export type ScheduleSource = {
+export type CampaignSource = {
   /** Relative to the working folder. */
   readonly folder: string;
   readonly settings: Settings;
@@ -40,7 +40,7 @@ export type ScheduleSource = {
  */
 export async function startDueTicks(
   context: EngineContext,
-  source: ScheduleSource,
+  source: CampaignSource,
   onEnd: (end: TickResult) => void,
   onUnmoved: (file: UnmovedFile) => void = () => undefined,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function startDueTicks(
 
 async function startOrEndTick(
   context: EngineContext,
-  source: ScheduleSource,
+  source: CampaignSource,
   tick: DueTick,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<TickResult | undefined> {
@@ -95,7 +95,7 @@ async function startOrEndTick(
 /** @returns undefined when the tick already has a run */
 async function planTick(
   context: EngineContext,
-  { folder, settings }: ScheduleSource,
+  { folder, settings }: CampaignSource,
   tick: DueTick,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<string | undefined> {
@@ -125,7 +125,7 @@ async function planTick(
 /** Starts planned runs of schedules, of the API and the dashboard, also those whose process ended after planning. */
 export async function beginPlannedRuns(
   context: EngineContext,
-  { accountNamed }: ScheduleSource,
+  { accountNamed }: CampaignSource,
 ): Promise<string[]> {
   const begun: string[] = [];
   for (const { run, plannedBy } of await listUnstartedRuns(context.ledger.pool)) {

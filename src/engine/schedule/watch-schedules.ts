@@ -7,7 +7,7 @@ import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
 import { recordSchedules } from './record-schedules.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
-import { beginPlannedRuns, type ScheduleSource, startDueTicks, type TickResult } from './start-ticks.ts';
+import { beginPlannedRuns, type CampaignSource, startDueTicks, type TickResult } from './start-ticks.ts';
 
 /** The longest delay of a run (milliseconds). */
 export const defaultInterval = 5_000;
@@ -22,7 +22,7 @@ export type WatchOptions = {
 /** Logs failures and tries again. Any number of processes may run it. */
 export async function watchSchedules(
   context: EngineContext,
-  source: ScheduleSource,
+  source: CampaignSource,
   { every, logger, stop }: WatchOptions,
 ): Promise<void> {
   const folder = resolve(source.settings.workingFolder, source.folder);

@@ -4,7 +4,7 @@ import type { Transaction } from '../session.ts';
 import type { ResolvedRequests, StateChange } from './event.ts';
 import { isRecent, type ReadRow } from './recent.ts';
 
-export type FollowedRun = { readonly run: string; readonly state: RunState; readonly held: number };
+export type FollowedRun = { readonly run: string; readonly state: RunState; readonly heldSlices: number };
 
 /** Ended runs that are followed with those that are not over: their requests may be resolved. */
 const newestRuns = 20;
@@ -14,7 +14,7 @@ export async function listFollowedRuns(client: Transaction, run: string | undefi
   const { rows } = await client.query<FollowedRun>(
     `
     SELECT r.run_id AS run, r.state,
-           (SELECT count(*)::integer FROM slices s WHERE s.run_id = r.run_id AND s.state = 'held') AS held
+           (SELECT count(*)::integer FROM slices s WHERE s.run_id = r.run_id AND s.state = 'held') AS "heldSlices"
     FROM runs r
     WHERE CASE WHEN $1::text IS NULL
                THEN r.state IN ('planned', 'running', 'paused')

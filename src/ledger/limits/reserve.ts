@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import { clockStepBack, recordClock } from './clock.ts';
 
 /** How many requests can be claimed, and from when on. Times are milliseconds since 1970, by the clock of Postgres. */

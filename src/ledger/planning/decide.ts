@@ -1,4 +1,4 @@
-import type { CostTotal } from '../../domain/rates.ts';
+import type { CostTotal } from '../../domain/rate-card.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';

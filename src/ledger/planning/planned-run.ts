@@ -1,6 +1,6 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
-import type { CostTotal, RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
 import type { DuplicateContacts, ReachedContacts, SuppressedReason } from '../../domain/rejected-contacts.ts';
 import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';

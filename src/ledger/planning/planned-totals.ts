@@ -1,4 +1,4 @@
-import type { CostTotal, RunRates } from '../../domain/rates.ts';
+import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
 import type { Connection } from '../session.ts';
 
 /**

@@ -47,6 +47,24 @@ export async function findRun(knex: Knex, run: string): Promise<Run | undefined>
   return found && decoded(found);
 }
 
+export type RunHead = {
+  readonly account: string;
+  readonly channel: Channel;
+  readonly stateReason: RunReason | null;
+  /** Since when the records of its recipients are deleted. */
+  readonly recordsDeletedAt: Date | null;
+};
+
+export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
+  const { rows } = await client.query<Stored<RunHead, 'stateReason'>>(
+    `SELECT account, channel, state_reason AS "stateReason", records_deleted_at AS "recordsDeletedAt"
+     FROM runs WHERE run_id = $1`,
+    [run],
+  );
+  const [head] = rows;
+  return head && { ...head, stateReason: runReason(head.stateReason) };
+}
+
 export type RunFilter = {
   readonly campaign?: string | undefined;
   readonly account?: string | undefined;

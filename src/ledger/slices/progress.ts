@@ -20,7 +20,8 @@ export type DispatchProgress = {
   readonly settledSince: number;
   readonly rejectedSince: number;
   readonly phase: RunPhase;
-  readonly held: number;
+  /** Slices that workers hold. */
+  readonly heldSlices: number;
   /** When the first window opens, if all that is left waits for one. */
   readonly opensAt: Date | null;
   /** The more urgent run of its account that goes first. */
@@ -33,7 +34,7 @@ export type DispatchProgress = {
 type DbProgress = Stored<
   Pick<
     DispatchProgress,
-    'state' | 'stateReason' | 'phase' | 'held' | 'opensAt' | 'preemptedBy' | 'idleSince'
+    'state' | 'stateReason' | 'phase' | 'heldSlices' | 'opensAt' | 'preemptedBy' | 'idleSince'
   >,
   'stateReason'
 > & {
@@ -64,7 +65,7 @@ export async function readDispatch(
     text: `
       SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason",
              r.settled_before AS "settledBefore", r.rejected_before AS "rejectedBefore",
-             (count(*) FILTER (WHERE s.state = 'held'))::integer AS held,
+             (count(*) FILTER (WHERE s.state = 'held'))::integer AS "heldSlices",
              CASE WHEN bool_or(s.phase = 'settling doubts' AND s.state IN ('queued', 'held'))
                   THEN 'settling doubts' ELSE 'sending' END AS phase,
              CASE WHEN count(*) FILTER (WHERE s.state IN ('queued', 'held')) = 0

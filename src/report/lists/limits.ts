@@ -1,4 +1,4 @@
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import { type Columns, decimalColumn, textColumn } from '../column.ts';
 import { groupThousands } from '../html/figures.ts';
 import { accountColumn } from './usual.ts';

@@ -1,4 +1,4 @@
-import type { Unit } from '../../domain/rates.ts';
+import type { Unit } from '../../domain/rate-card.ts';
 import { type Columns, decimalColumn, integerColumn } from '../column.ts';
 import { namedPayerColumns } from './usual.ts';
 

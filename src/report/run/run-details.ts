@@ -12,7 +12,7 @@ import type {
 } from '../../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
 import type { Sending } from '../../ledger/runs/describe-sending.ts';
-import type { Conflicts, ResolutionGroup, RunStateChange } from '../../ledger/runs/details.ts';
+import type { Conflicts, ResolutionGroup, RunStateChange } from '../../ledger/runs/history.ts';
 import { formatReasonOf, type WithReasonText } from '../reason-text-of.ts';
 import { findLargest, type Largest } from './run-money.ts';
 import { formatCampaign } from './run-summary.ts';

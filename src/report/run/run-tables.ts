@@ -2,7 +2,7 @@ import { rejectionReasons } from '../../domain/contacts.ts';
 import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { SuppressedRecipients } from '../../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
-import type { ResolutionGroup } from '../../ledger/runs/details.ts';
+import type { ResolutionGroup } from '../../ledger/runs/history.ts';
 import { count } from '../../platform/sentence.ts';
 import { integerColumn, stateColumn, textColumn, wordsColumn } from '../column.ts';
 import { failureGroupColumns, notAcceptedTitle } from '../lists/failures.ts';

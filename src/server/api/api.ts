@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
+import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';
 import { type ListenAddress, listen } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { answerUnknownPaths, defaultLimits, openLimitedServer } from '../limited-server.ts';
@@ -33,7 +33,7 @@ export type ApiServer = {
 };
 
 export type ApiTools = {
-  readonly scheduleSource: ScheduleSource;
+  readonly campaignSource: CampaignSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
   readonly observer?: ApiObserver;
@@ -100,7 +100,7 @@ function readablePath(url: string): string {
 async function addApi(
   server: FastifyInstance,
   context: EngineContext,
-  { scheduleSource, startRun, logger, observer, refusals }: ApiTools,
+  { campaignSource, startRun, logger, observer, refusals }: ApiTools,
   limits: CallLimits,
 ): Promise<void> {
   server.addContentTypeParser(
@@ -109,7 +109,7 @@ async function addApi(
     server.getDefaultJsonParser('error', 'error'),
   );
   await server.register(accepts);
-  const tools = { context, scheduleSource, startRun, logger, limits };
+  const tools = { context, campaignSource, startRun, logger, limits };
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none';
     observer?.(operation, reply.statusCode);

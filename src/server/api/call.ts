@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { ScheduleSource } from '../../engine/schedule/start-ticks.ts';
+import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';
 import { findRun, type Run } from '../../ledger/runs/find.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -13,7 +13,7 @@ export type Call = {
   /** Its actor is the caller. */
   readonly context: EngineContext;
   readonly token: Token;
-  readonly scheduleSource: ScheduleSource;
+  readonly campaignSource: CampaignSource;
   readonly startRun: StartRun;
   readonly logger: Logger;
   readonly limits: CallLimits;

@@ -57,7 +57,7 @@ export function addRunControlRoutes(server: Routes): void {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
       await asConflict(
-        resumeByWorkers(call.context, run, call.scheduleSource.accountNamed, request.body.reason),
+        resumeByWorkers(call.context, run, call.campaignSource.accountNamed, request.body.reason),
       );
       return reply.code(202).send(await statusOf(call, run));
     },

@@ -21,7 +21,7 @@ export function addScheduleRoutes(server: Routes): void {
       response: { 200: answer('The files.', campaignList) },
     }),
     handler: async (request) => {
-      const { folder, settings } = callOf(request).scheduleSource;
+      const { folder, settings } = callOf(request).campaignSource;
       return { campaigns: await listCampaigns(folder, settings) };
     },
   });

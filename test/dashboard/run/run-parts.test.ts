@@ -50,7 +50,7 @@ test('hostile text in names, words and reasons is shown as text', () => {
 test('a rate is shown with the time left, and never as complete before the end', () => {
   const live = aLiveRun({ state: 'running', settled: 9_999, total: 10_000 });
   const page = livePart(
-    { ...live, rate: { requests: 480.4, recipients: 480.4 }, secondsLeft: 90 },
+    { ...live, perSecond: { requests: 480.4, recipients: 480.4 }, secondsLeft: 90 },
     viewer,
   ).text;
   expect(page).toContain('9,999 of 10,000 requests (99.9 %)');

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RateLimits } from '../../../src/domain/rates.ts';
+import type { RateLimits } from '../../../src/domain/rate-limits.ts';
 import {
   createRateLimiter,
   type RateLimiter,
   type Timer,
 } from '../../../src/engine/dispatch/rate-limiter.ts';
-import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
+import { setRateLimits } from '../../../src/ledger/limits/rate-limits.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();

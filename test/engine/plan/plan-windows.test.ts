@@ -8,7 +8,7 @@ import type { Preview } from '../../../src/engine/plan/preview.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { setRateLimits } from '../../../src/ledger/limits/rates.ts';
+import { setRateLimits } from '../../../src/ledger/limits/rate-limits.ts';
 import { plainScreen } from '../../../src/report/screen.ts';
 import { anAccount } from '../../support/account.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';

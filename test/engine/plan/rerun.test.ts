@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listDestinations } from '../../../src/domain/destinations.ts';
-import type { Rate } from '../../../src/domain/rates.ts';
+import type { Rate } from '../../../src/domain/rate-card.ts';
 import type { RequestState, RerunState } from '../../../src/domain/runs.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';

@@ -13,7 +13,7 @@ const progress: WaitFacts['progress'] = {
   settledSince: 10,
   rejectedSince: 0,
   phase: 'sending',
-  held: 1,
+  heldSlices: 1,
   opensAt: null,
   preemptedBy: null,
   idleSince: now,
@@ -24,7 +24,7 @@ const sending: WaitFacts = {
   onHold: null,
   workers: 1,
   now,
-  rate: { requests: 48, recipients: 96 },
+  perSecond: { requests: 48, recipients: 96 },
 };
 const kindsOf = (facts: Partial<WaitFacts>): string[] =>
   waitsOf({ ...sending, ...facts }).map(({ kind }) => kind);
@@ -41,13 +41,13 @@ test('a run waits for its rate if it uses nearly all permits of a limit', () => 
   const limits = { requestsPerSecond: 50, recipientsPerSecond: null };
   expect(kindsOf({ limits })).toEqual(['rate']);
   expect(kindsOf({ limits: { requestsPerSecond: null, recipientsPerSecond: 100 } })).toEqual(['rate']);
-  expect(kindsOf({ limits, rate: { requests: 20, recipients: 40 } })).toEqual([]);
+  expect(kindsOf({ limits, perSecond: { requests: 20, recipients: 40 } })).toEqual([]);
 });
 
 test('a running run waits for the service, for its window, or for a more urgent run', () => {
   const refusal = { since: new Date(0), retryAt: new Date(1), reason: 'HTTP 503' };
   expect(kindsOf(running({ refusal }))).toEqual(['service']);
-  expect(kindsOf(running({ opensAt: new Date(1), held: 0 }))).toEqual(['window']);
+  expect(kindsOf(running({ opensAt: new Date(1), heldSlices: 0 }))).toEqual(['window']);
   expect(waitsOf({ ...sending, ...running({ preemptedBy: 'urgent-1' }) })).toEqual([
     { kind: 'urgent run', run: 'urgent-1' },
   ]);
@@ -56,12 +56,12 @@ test('a running run waits for the service, for its window, or for a more urgent 
 test('a run waits for a worker if none runs, or if none takes it for ten seconds although nothing else keeps it', () => {
   const idleSince = new Date(now.getTime() - 11_000);
   expect(kindsOf({ workers: 0 })).toEqual(['worker']);
-  expect(kindsOf({ ...running({ opensAt: new Date(1), held: 0 }), workers: 0 })).toEqual(['worker']);
-  expect(kindsOf(running({ held: 0, idleSince }))).toEqual(['worker']);
-  expect(kindsOf(running({ held: 0 }))).toEqual([]);
-  expect(kindsOf(running({ held: 0, idleSince, opensAt: new Date(1) }))).toEqual(['window']);
-  expect(kindsOf(running({ held: 0, idleSince: null }))).toEqual([]);
-  expect(kindsOf(running({ held: 0, idleSince, phase: 'settling doubts' }))).toEqual([]);
+  expect(kindsOf({ ...running({ opensAt: new Date(1), heldSlices: 0 }), workers: 0 })).toEqual(['worker']);
+  expect(kindsOf(running({ heldSlices: 0, idleSince }))).toEqual(['worker']);
+  expect(kindsOf(running({ heldSlices: 0 }))).toEqual([]);
+  expect(kindsOf(running({ heldSlices: 0, idleSince, opensAt: new Date(1) }))).toEqual(['window']);
+  expect(kindsOf(running({ heldSlices: 0, idleSince: null }))).toEqual([]);
+  expect(kindsOf(running({ heldSlices: 0, idleSince, phase: 'settling doubts' }))).toEqual([]);
   const reason = { kind: 'lacks_attempt' } as const;
   expect(kindsOf({ onHold: reason, workers: 0 })).toEqual(['ledger on hold', 'worker']);
   expect(kindsOf({ onHold: reason })).toEqual(['ledger on hold']);

@@ -12,7 +12,7 @@ import { recordSchedules } from '../../../src/engine/schedule/record-schedules.t
 import { readScheduleFolder } from '../../../src/engine/schedule/schedule-folder.ts';
 import {
   beginPlannedRuns,
-  type ScheduleSource,
+  type CampaignSource,
   startDueTicks,
   type TickResult,
 } from '../../../src/engine/schedule/start-ticks.ts';
@@ -35,7 +35,7 @@ import {
 
 const opened = testLedger();
 let workspace: Workspace;
-let source: ScheduleSource;
+let source: CampaignSource;
 let now: Date;
 beforeEach(async () => {
   workspace = await makeWorkspace({

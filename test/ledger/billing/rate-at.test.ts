@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { expect, test } from 'vitest';
 import { periodAt } from '../../../src/campaign/tariffs.ts';
-import type { RatePeriod, RunRates, Tariff } from '../../../src/domain/rates.ts';
+import type { RatePeriod, RunRates, Tariff } from '../../../src/domain/rate-card.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RateLimits } from '../../../src/domain/rates.ts';
-import { listRateLimits, readRateLimits, setRateLimits } from '../../../src/ledger/limits/rates.ts';
+import type { RateLimits } from '../../../src/domain/rate-limits.ts';
+import { listRateLimits, readRateLimits, setRateLimits } from '../../../src/ledger/limits/rate-limits.ts';
 import {
   type Reservation,
   reserveLookUp,

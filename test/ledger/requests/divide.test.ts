@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MessageFields } from '../../../src/domain/message.ts';
-import type { RunRates } from '../../../src/domain/rates.ts';
+import type { RunRates } from '../../../src/domain/rate-card.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';

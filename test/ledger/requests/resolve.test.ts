@@ -4,7 +4,7 @@ import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { type Doubt, findRequests, listDoubts } from '../../../src/ledger/requests/list-failed.ts';
 import { acceptLookedUp, resolveRequests } from '../../../src/ledger/requests/resolve.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
-import { listResolutions } from '../../../src/ledger/runs/details.ts';
+import { listResolutions } from '../../../src/ledger/runs/history.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';

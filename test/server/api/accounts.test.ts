@@ -94,12 +94,12 @@ describe('a token for some accounts', () => {
       workingFolder: scene.workspace.folder,
     };
     const accountNamed = (name: string) => loadAccount(name, settings);
-    const scheduleSource = { folder: 'campaigns', settings, accountNamed };
+    const campaignSource = { folder: 'campaigns', settings, accountNamed };
     // The token allowed the account of the file at first.
     const asked = { campaign: 'payroll.yaml', accounts: ['sandbox'], token: 'north', key: 'four' };
     const runs = async () => (await get('/runs', scene.tokens.admin)).json?.['runs'];
     const before = await runs();
-    await expect(startByKey(scene.opened.context, scheduleSource, asked, () => undefined)).rejects.toThrow(
+    await expect(startByKey(scene.opened.context, campaignSource, asked, () => undefined)).rejects.toThrow(
       InputError,
     );
     expect(await runs()).toEqual(before);

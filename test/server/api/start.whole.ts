@@ -63,14 +63,14 @@ describe('POST /runs', () => {
 
   test('the audit trail has the start of a run with its plan, except for a run that needs approval', async () => {
     const settings = { environment, workingFolder: scene.workspace.folder };
-    const scheduleSource = {
+    const campaignSource = {
       folder: 'campaigns',
       settings,
       accountNamed: (name: string) => loadAccount(name, settings),
     };
     const planned = async (campaign: string): Promise<unknown[]> => {
       const asked = { campaign, accounts: null, token: 'runner', key: `planned-${campaign}` };
-      const end = await startByKey(scene.opened.context, scheduleSource, asked, () => undefined);
+      const end = await startByKey(scene.opened.context, campaignSource, asked, () => undefined);
       return 'run' in end ? await trailOf(end.run) : [];
     };
     const [plan, started] = ['run planned', 'run started'].map((act) => [act, 'tester', 'cli', null, 'done']);

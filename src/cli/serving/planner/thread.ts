@@ -21,7 +21,7 @@ if (!port) throw new Error('this module must run in a worker thread');
 
 const { environment, workingFolder, envFiles } = data;
 const settings = { environment, workingFolder, envFiles };
-const scheduleSource = {
+const campaignSource = {
   folder: data.campaigns,
   settings,
   accountNamed: (name: string) => loadAccount(name, settings),
@@ -41,7 +41,7 @@ async function answer(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'start run': {
       const { kind, request, actor } = question;
-      const end = await startByKey({ ...context, actor }, scheduleSource, request, (file) =>
+      const end = await startByKey({ ...context, actor }, campaignSource, request, (file) =>
         logger.warn(file, 'contact file not moved; it is not read again'),
       );
       return { kind, end };
@@ -51,7 +51,7 @@ async function answer(question: Question): Promise<Answer> {
       return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
     }
     case 'keep schedules':
-      await watchSchedules(context, scheduleSource, {
+      await watchSchedules(context, campaignSource, {
         every: defaultInterval,
         logger,
         stop: stopping.signal,

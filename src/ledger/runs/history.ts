@@ -1,4 +1,3 @@
-import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { Resolution, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
@@ -53,22 +52,4 @@ export async function listStateChanges(client: Connection, run: string): Promise
     [run],
   );
   return rows.map((row) => ({ ...row, reason: runReason(row.reason) }));
-}
-
-export type RunHead = {
-  readonly account: string;
-  readonly channel: Channel;
-  readonly stateReason: RunReason | null;
-  /** Since when the records of its recipients are deleted. */
-  readonly recordsDeletedAt: Date | null;
-};
-
-export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
-  const { rows } = await client.query<Stored<RunHead, 'stateReason'>>(
-    `SELECT account, channel, state_reason AS "stateReason", records_deleted_at AS "recordsDeletedAt"
-     FROM runs WHERE run_id = $1`,
-    [run],
-  );
-  const [head] = rows;
-  return head && { ...head, stateReason: runReason(head.stateReason) };
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 
-/** Milliseconds over which a rate is measured. */
+/** Milliseconds over which a speed is measured. */
 const span = { least: 900, most: 10_000 } as const;
 
 const maxMeasured = 5_000;
@@ -9,7 +9,7 @@ const maxMeasured = 5_000;
 type Sample = { readonly at: number; readonly total: number };
 
 /** Measures how fast numbers grow, from one look to the next. */
-export function createRateMeter(monotonic: () => number) {
+export function createSpeedMeter(monotonic: () => number) {
   const samples = new LRUCache<string, readonly Sample[]>({ max: maxMeasured });
   return {
     /** @returns how much a second; undefined until a second was measured */
@@ -30,7 +30,7 @@ export function createRateMeter(monotonic: () => number) {
 /** How fast a run is sent, and when it will be. */
 export type Speed = {
   /** Requests and recipients per second; undefined until a second was measured. */
-  readonly rate: { readonly requests: number; readonly recipients: number } | undefined;
+  readonly perSecond: { readonly requests: number; readonly recipients: number } | undefined;
   /** Null if the run waits, or is not running. */
   readonly secondsLeft: number | null;
 };
@@ -38,15 +38,15 @@ export type Speed = {
 export function createSpeedReader(
   monotonic: () => number,
 ): (run: string, progress: DispatchProgress) => Speed {
-  const { measure, forget } = createRateMeter(monotonic);
+  const { measure, forget } = createSpeedMeter(monotonic);
   return (run, { state, settled, total, counts }) => {
     if (state !== 'running') forget(run);
     const requests = state === 'running' ? measure(run, settled) : undefined;
-    if (requests === undefined) return { rate: undefined, secondsLeft: null };
+    if (requests === undefined) return { perSecond: undefined, secondsLeft: null };
     const recipients = (requests * counts.recipients.total) / Math.max(1, counts.requests.total);
     const isWaiting = requests === 0 || settled >= total;
     return {
-      rate: { requests, recipients },
+      perSecond: { requests, recipients },
       secondsLeft: isWaiting ? null : Math.ceil((total - settled) / requests),
     };
   };

@@ -1,4 +1,4 @@
-import type { RateLimits } from '../../domain/rates.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 const columns = 'requests_per_second AS "requestsPerSecond", recipients_per_second AS "recipientsPerSecond"';

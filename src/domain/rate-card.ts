@@ -53,9 +53,3 @@ export type CostTotal = {
   /** The alphabetically first address; null if the run has one tariff. */
   readonly example: string | null;
 };
-
-/** Limits of an account over all workers; null means none. */
-export type RateLimits = {
-  readonly requestsPerSecond: number | null;
-  readonly recipientsPerSecond: number | null;
-};
