@@ -22,9 +22,9 @@ export type Link =
   | { readonly kind: 'page'; readonly path: string };
 
 /** A column of a list: what every rendering of the list says of it. */
-export type Column<Row> = {
+export type Column<Row, Key extends string = string> = {
   /** Its name in JSON, and its only one in a list. */
-  readonly key: string;
+  readonly key: Key;
   /** The title of a time gets its zone. */
   readonly title: string;
   readonly kind: CellKind;
@@ -51,15 +51,20 @@ export type Column<Row> = {
   readonly minor?: number | undefined;
 };
 
-export type Columns<Row> = readonly Column<Row>[];
+export type Columns<Row, Key extends string = string> = readonly Column<Row, Key>[];
 
 type More<Row> = Omit<Column<Row>, 'key' | 'title' | 'kind' | 'value'>;
 type RowWith<Key extends string> = Readonly<Record<Key, CellValue>>;
 
 /** A column of what stands under its key in a row, or of another value. */
 type MakeColumn = {
-  <Key extends string>(key: Key, title: string, more?: More<RowWith<Key>>): Column<RowWith<Key>>;
-  <Row>(key: string, title: string, value: (row: Row) => CellValue, more?: More<Row>): Column<Row>;
+  <Key extends string>(key: Key, title: string, more?: More<RowWith<Key>>): Column<RowWith<Key>, Key>;
+  <Row, Key extends string = string>(
+    key: Key,
+    title: string,
+    value: (row: Row) => CellValue,
+    more?: More<Row>,
+  ): Column<Row, Key>;
 };
 
 function columnOf(kind: CellKind): MakeColumn {
@@ -86,21 +91,27 @@ export function cellColumn<Row>(title: string, cell: (row: Row) => Part): Column
   return { key: title, title, kind: 'text', value: () => null, cell, only: ['page'] };
 }
 
+/** The columns of a list, with their keys: `columnsOf<Row>()([…])`. TypeScript infers all type arguments of a call or none. */
+export function columnsOf<Row>() {
+  return <Key extends string>(columns: Columns<Row, Key>): Columns<Row, Key> => columns;
+}
+
 /** The columns that one kind of rendering has. */
 export function columnsFor<Row>(columns: Columns<Row>, medium: Medium): Columns<Row> {
   return columns.filter(({ only }) => only === undefined || only.includes(medium));
 }
 
 /** A column by its key, or with changes. */
-type Picked<Row> = string | (Pick<Column<Row>, 'key'> & Partial<Column<Row>>);
+type Picked<Row, Key extends string> = Key | (Partial<Column<Row>> & { readonly key: Key });
 
-/** These columns of a list, in this order. @throws Error for a key that the list does not have */
-export function pickColumns<Row>(columns: Columns<Row>, ...picked: readonly Picked<Row>[]): Columns<Row> {
-  return picked.map((each) => {
+/** These columns of a list, in this order. */
+export function pickColumns<Row, Key extends string, Own = Row>(
+  columns: Columns<Row, Key>,
+  ...picked: readonly Picked<Own, NoInfer<Key>>[]
+): Columns<Row & Own> {
+  return picked.flatMap((each) => {
     const changes = typeof each === 'string' ? { key: each } : each;
-    const found = columns.find(({ key }) => key === changes.key);
-    if (!found) throw new Error(`no column has the key ${changes.key}`);
-    return { ...found, ...changes };
+    return columns.filter(({ key }) => key === changes.key).map((column) => ({ ...column, ...changes }));
   });
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Columns } from '../../src/report/column.ts';
+import { type Columns, pickColumns } from '../../src/report/column.ts';
 import { auditColumns } from '../../src/report/lists/audit.ts';
 import { deliveryReportColumns, missingColumns } from '../../src/report/lists/delivery-reports.ts';
 import { doubtColumns } from '../../src/report/lists/doubts.ts';
@@ -106,4 +106,15 @@ test('a sentence of a page or of the API stands in one file, and commands import
     .map(([words, found]) => [words, found.map(({ file }) => file)] as const)
     .filter(([, found]) => found.length > 1 && found.some((file) => !file.startsWith('cli/')));
   expect(twice).toEqual([]);
+});
+
+test('a page chooses columns by their keys, and another key does not compile', () => {
+  expect(titlesOf(pickColumns(tickColumns, 'state', 'dueAt'))).toEqual([
+    { key: 'state', title: 'State' },
+    { key: 'dueAt', title: 'Due' },
+  ]);
+  // @ts-expect-error: the list has no such column
+  expect(pickColumns(tickColumns, 'sate')).toEqual([]);
+  // @ts-expect-error: the list has no such column
+  expect(pickColumns(tickColumns, { key: 'due', title: 'Due' })).toEqual([]);
 });

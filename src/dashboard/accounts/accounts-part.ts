@@ -173,7 +173,7 @@ function limitsPart(account: string, limits: NonNullable<LiveAccount['limits']>,
 /** The changes of its limits, the newest first. */
 export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Html | undefined {
   if (changes.length === 0) return undefined;
-  const columns = pickColumns<AuditEntry>(auditColumns, 'at', 'who', 'outcome', 'details');
+  const columns = pickColumns(auditColumns, 'at', 'who', 'outcome', 'details');
   const rowId = ({ entry }: AuditEntry): string => entry;
   const list = { caption: 'The newest first', columns, rows: changes, id: 'changes-table', rowId };
   return section('changes', 'Changes of its limits', listTable(list, viewer));

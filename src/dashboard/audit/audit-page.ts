@@ -63,7 +63,7 @@ async function entriesPart(view: View, query: Fields): Promise<Html> {
 ${downloadLinks((format) => pathWith('/audit/download', { ...asked, before: '', format }))}`;
 }
 
-const columns = pickColumns<AuditEntry>(
+const columns = pickColumns(
   auditColumns,
   'entry',
   'at',

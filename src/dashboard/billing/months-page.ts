@@ -35,7 +35,7 @@ ${nextToClose(view, closings.at(-1))}`,
 }
 
 function closingTable(closings: readonly Closing[], view: View): Html {
-  const columns = pickColumns<Closing>(
+  const columns = pickColumns(
     monthColumns,
     {
       key: 'period',

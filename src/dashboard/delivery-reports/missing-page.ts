@@ -89,7 +89,7 @@ function recipientsPart({ run }: Run, found: readonly MissingOfRun[], viewer: Vi
     return html`<p class="empty">No recipient of run <a href="${runPath(run)}">${run}</a> misses a final delivery report.</p>`;
   const list = {
     caption: missingTitle,
-    columns: pickColumns<MissingOfRun>(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
+    columns: pickColumns(missingColumns, 'address', 'acceptedAt', 'lastStatus', 'messageId'),
     found,
     perPage: recipientsPerPage,
     none: html``,

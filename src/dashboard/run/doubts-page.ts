@@ -89,7 +89,9 @@ function doubtsPart(
   viewer: Viewer,
 ): Html {
   if (doubts.length === 0) return html`<p>No request of run <code>${run}</code> is in doubt.</p>`;
-  const request = viewer.mayAdmin ? { key: 'request', title: 'Choose', cell: choiceCell } : 'request';
+  const request = viewer.mayAdmin
+    ? ({ key: 'request', title: 'Choose', cell: choiceCell } as const)
+    : 'request';
   return html`<p>Each of these requests was sent, but no answer proves whether the service has it. A delivery report still settles it.</p>
 <form method="get" action="${runPath(run, 'doubts/resolve')}">
 ${viewer.mayAdmin && decisionFields(total, noLookUp)}

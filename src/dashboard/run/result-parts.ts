@@ -1,7 +1,6 @@
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { LiveRun, RunEvents } from '../../engine/live/live-runs.ts';
 import type { PayerCost, RunCosts } from '../../ledger/billing/run-costs.ts';
-import type { DeliveryResult, FailureGroup } from '../../ledger/counts/groups.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import {
   type Columns,
@@ -40,14 +39,14 @@ export function failuresPart(
     (page: string) =>
     ({ group }: { readonly group: string }) =>
       ({ kind: 'page', path: runPath(head.run, page, { group }) }) as const;
-  const failedColumns = pickColumns<FailureGroup>(
+  const failedColumns = pickColumns(
     failureGroupColumns,
     { key: 'reason', target: groupPage('failures') },
     'state',
     'requests',
     'recipients',
   );
-  const undeliveredColumns = pickColumns<DeliveryResult>(
+  const undeliveredColumns = pickColumns(
     deliveryResultColumns,
     { key: 'result', target: groupPage('undelivered') },
     'recipients',

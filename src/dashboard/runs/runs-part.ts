@@ -4,7 +4,7 @@ import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
-import { pickColumns } from '../../report/column.ts';
+import { columnsOf, pickColumns } from '../../report/column.ts';
 import { badge, shortened } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -55,8 +55,8 @@ type RunRow = RunLine['head'] & Omit<RunLine, 'head'>;
 function runTable(asked: Asked, runs: readonly RunLine[], viewer: Viewer): Html {
   const rows = runs.map(({ head, ...line }): RunRow => ({ ...head, ...line }));
   const format = createAmountFormat(rows.flatMap((row) => costOf(row) ?? []));
-  const columns = pickColumns<RunRow>(
-    [...runColumns, ...runFigureColumns],
+  const columns = pickColumns(
+    columnsOf<RunRow>()([...runColumns, ...runFigureColumns]),
     { key: 'run', cell: nameCell },
     // Why a run is paused stands above the list.
     { key: 'state', note: ({ waits }) => shortWait(waits) },

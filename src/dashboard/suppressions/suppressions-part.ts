@@ -41,7 +41,7 @@ export function suppressionColumnsFor(
   suppressions: readonly PagedSuppression[],
   { view, own }: Owner,
 ): Columns<PagedSuppression> {
-  const columns = pickColumns<PagedSuppression>(
+  const columns = pickColumns(
     suppressionColumns,
     'address',
     'channel',

@@ -1,6 +1,6 @@
 import { type AuditInterface, auditActions, auditInterfaces, auditOutcomes } from '../../domain/access.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
-import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { columnsOf, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import { runColumn } from './usual.ts';
 
@@ -13,7 +13,7 @@ export const interfaceWords: Readonly<Record<AuditInterface, string>> = {
 };
 
 /** What users, programs and schedules did. */
-export const auditColumns: Columns<AuditEntry> = [
+export const auditColumns = columnsOf<AuditEntry>()([
   integerColumn('entry', 'Entry', { json: ({ entry }) => entry, minor: 5 }),
   timeColumn('at', 'Time'),
   textColumn('who', 'Actor'),
@@ -27,7 +27,7 @@ export const auditColumns: Columns<AuditEntry> = [
     json: ({ details }) => details,
     minor: 2,
   }),
-];
+]);
 
 /** @param subtitle what was asked */
 export function auditSheet(

@@ -1,7 +1,7 @@
 import type { ListedDeliveryReport } from '../../ledger/delivery-reports/list.ts';
 import type { MissingDeliveryReport } from '../../ledger/delivery-reports/missing.ts';
 import {
-  type Columns,
+  columnsOf,
   decimalColumn,
   integerColumn,
   stateColumn,
@@ -16,7 +16,7 @@ import { accountColumn, addressColumn, messageIdColumn, runColumn } from './usua
 const inFull = { only: ['file', 'json'] } as const;
 
 /** A file has the fields of a report; people read its words as one column. */
-export const deliveryReportColumns: Columns<ListedDeliveryReport> = [
+export const deliveryReportColumns = columnsOf<ListedDeliveryReport>()([
   integerColumn('report', 'Report', { ...inFull, json: ({ report }) => report }),
   timeColumn('receivedAt', 'Received'),
   accountColumn,
@@ -40,7 +40,7 @@ export const deliveryReportColumns: Columns<ListedDeliveryReport> = [
   decimalColumn('price', 'Price', inFull),
   wordsColumn('why', 'Why', inFull),
   wordsColumn('content', 'Content', contentOf, { only: ['screen', 'page'] }),
-];
+]);
 
 function contentOf({ why, text, status, result }: ListedDeliveryReport): string {
   return text ?? [status, result, why].filter(Boolean).join(', ');
@@ -49,7 +49,7 @@ function contentOf({ why, text, status, result }: ListedDeliveryReport): string 
 export const missingTitle = 'Accepted recipients without a final delivery report';
 
 /** Accepted recipients without a final delivery report. */
-export const missingColumns: Columns<MissingDeliveryReport> = [
+export const missingColumns = columnsOf<MissingDeliveryReport>()([
   timeColumn('acceptedAt', 'Accepted'),
   runColumn,
   messageIdColumn,
@@ -57,7 +57,7 @@ export const missingColumns: Columns<MissingDeliveryReport> = [
   textColumn('lastStatus', 'Last report', {
     shown: ({ lastStatus }) => lastStatus ?? 'none',
   }),
-];
+]);
 
 /** @param which runs, in words */
 export function missingSheet(

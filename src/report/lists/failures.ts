@@ -2,7 +2,7 @@ import type { RunKind } from '../../domain/runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
-import { type Columns, integerColumn, stateColumn, timeColumn } from '../column.ts';
+import { type Columns, columnsOf, integerColumn, stateColumn, timeColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import { formatCampaign } from '../run/run-summary.ts';
 import {
@@ -76,9 +76,9 @@ export function failureSheet(
 }
 
 /** Requests that were not accepted, by state and reason. */
-export const failureGroupColumns: Columns<Omit<FailureGroup, 'group'>> = [
+export const failureGroupColumns = columnsOf<Omit<FailureGroup, 'group'>>()([
   stateColumn('state', 'State'),
   { ...reasonColumn, shown: ({ reason }) => wordsOf(reason) },
   integerColumn('requests', 'Requests'),
   recipientsColumn,
-];
+]);

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../../domain/rate-limits.ts';
-import { type Columns, decimalColumn, textColumn } from '../column.ts';
+import { columnsOf, decimalColumn, textColumn } from '../column.ts';
 import { groupThousands } from '../html/figures.ts';
 import { accountColumn } from './usual.ts';
 
@@ -44,7 +44,7 @@ export function limitLines({ account, file, set, inForce }: AccountLimits): Limi
 }
 
 /** Limits of accounts, as they are in the file, set and in force. */
-export const limitColumns: Columns<LimitLine> = [
+export const limitColumns = columnsOf<LimitLine>()([
   accountColumn,
   textColumn('limit', 'Limit'),
   decimalColumn('file', 'File', { shown: ({ file }) => file ?? 'none' }),
@@ -52,4 +52,4 @@ export const limitColumns: Columns<LimitLine> = [
   decimalColumn('inForce', 'In force', {
     shown: ({ inForce }) => inForce ?? 'none',
   }),
-];
+]);

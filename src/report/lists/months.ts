@@ -1,17 +1,17 @@
 import type { Closing } from '../../ledger/billing/close.ts';
-import { type Columns, textColumn, timeColumn } from '../column.ts';
+import { columnsOf, textColumn, timeColumn } from '../column.ts';
 import type { Screen } from '../screen.ts';
 import { formatTime, screenZone } from '../time.ts';
 
 /** Closed months. */
-export const monthColumns: Columns<Closing> = [
+export const monthColumns = columnsOf<Closing>()([
   textColumn('period', 'Month'),
   textColumn('timeZone', 'Month of'),
   timeColumn('beginsAt', 'From'),
   timeColumn('endsAt', 'Until before'),
   timeColumn('closedAt', 'Closed'),
   textColumn('closedBy', 'By'),
-];
+]);
 
 /** A month that was closed in a cell, by this call or an earlier one. */
 type ClosedMonth = { readonly closing: Closing; readonly before: boolean };

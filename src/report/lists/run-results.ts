@@ -5,6 +5,7 @@ import { formatPayer } from '../billing/billing-words.ts';
 import {
   type Column,
   type Columns,
+  columnsOf,
   decimalColumn,
   integerColumn,
   stateColumn,
@@ -24,13 +25,13 @@ export const attemptEndColumns: Columns<AttemptGroup> = [
 ];
 
 /** What delivery reports say of the recipients of a run. */
-export const deliveryResultColumns: Columns<Omit<DeliveryResult, 'group'>> = [
+export const deliveryResultColumns = columnsOf<Omit<DeliveryResult, 'group'>>()([
   stateColumn('outcome', 'Outcome'),
   wordsColumn('result', 'Result', ({ result }) => formatReasonOrNull(result), {
     shown: ({ result }) => wordsOf(result),
   }),
   recipientsColumn,
-];
+]);
 
 export const priceColumn = decimalColumn('price', 'Price');
 export const estimatedColumn = decimalColumn('estimated', 'Estimated');

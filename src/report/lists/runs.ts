@@ -4,7 +4,7 @@ import { runKinds, runStates } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
 import type { ListedRun, ListFigures } from '../../ledger/runs/find.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
-import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { columnsOf, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { formatCampaign } from '../run/run-summary.ts';
 import { shortWait } from '../wait-words.ts';
 import { accountColumn, campaignColumn, runColumn } from './usual.ts';
@@ -21,7 +21,7 @@ export const runAbout = {
 const reasonOf = ({ stateReason }: ListedRun): string | null => formatReasonOrNull(stateReason);
 
 /** `volley runs`, `listRuns` of the API, and the pages that list runs of an account or a campaign. */
-export const runColumns: Columns<RunOfList> = [
+export const runColumns = columnsOf<RunOfList>()([
   runColumn,
   { ...campaignColumn, shown: formatCampaign },
   textColumn('kind', 'Kind', {
@@ -45,7 +45,7 @@ export const runColumns: Columns<RunOfList> = [
     only: ['page', 'json'],
     nullable: true,
   }),
-];
+]);
 
 /** A run as it is now, as far as the list shows it. */
 type RunFigures = {
@@ -54,7 +54,7 @@ type RunFigures = {
 };
 
 /** What the page of all runs shows besides. It follows the runs while they are sent. */
-export const runFigureColumns: Columns<RunFigures> = [
+export const runFigureColumns = columnsOf<RunFigures>()([
   textColumn('sent', 'Sent', ({ progress: { settled, total } }) => `${settled} of ${total}`),
   integerColumn(
     'notAccepted',
@@ -63,7 +63,7 @@ export const runFigureColumns: Columns<RunFigures> = [
   ),
   integerColumn('inDoubt', 'In doubt', ({ progress }) => progress.counts.requests.in_doubt),
   integerColumn('cost', 'Cost so far', costOf),
-];
+]);
 
 /** What delivery reports say, or the estimate until they come; null without rates, or before anything is booked. */
 export function costOf({ figures: { cost, currency } }: Pick<RunFigures, 'figures'>): string | null {

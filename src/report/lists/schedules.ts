@@ -1,6 +1,6 @@
 import type { Reason } from '../../domain/reasons.ts';
 import { type TickState, tickStates } from '../../domain/runs.ts';
-import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
+import { type Columns, columnsOf, stateColumn, textColumn, timeColumn } from '../column.ts';
 import { campaignColumn, reasonColumn, runColumn } from './usual.ts';
 
 type ScheduleTimes = {
@@ -46,13 +46,13 @@ type TickLine = {
 };
 
 /** What came of the times at which schedules were due. */
-export const tickColumns: Columns<TickLine> = [
+export const tickColumns = columnsOf<TickLine>()([
   scheduleColumn,
   timeColumn('dueAt', 'Due'),
   stateColumn('state', 'State', { values: tickStates }),
   { ...runColumn, nullable: true },
   { ...reasonColumn, nullable: true },
-];
+]);
 
 type UpcomingTick = {
   readonly schedule: string;

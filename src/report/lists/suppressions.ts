@@ -1,6 +1,6 @@
 import { formatSuppressionReason } from '../../domain/rejected-contacts.ts';
 import { type Suppression, type SuppressionSource, suppressionSources } from '../../domain/suppressions.ts';
-import { type Columns, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import { columnsOf, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { addressColumn } from './usual.ts';
 
 const sourceWords: Readonly<Record<SuppressionSource, string>> = {
@@ -11,7 +11,7 @@ const sourceWords: Readonly<Record<SuppressionSource, string>> = {
 };
 
 /** Suppressions. With `--csv` it is the list that `volley suppress import` reads, known by `suppressionListColumns`: empty means all. */
-export const suppressionColumns: Columns<Suppression> = [
+export const suppressionColumns = columnsOf<Suppression>()([
   textColumn('channel', 'Channel'),
   {
     ...addressColumn,
@@ -36,4 +36,4 @@ export const suppressionColumns: Columns<Suppression> = [
     { target: ({ run }) => (run ? { kind: 'run', run } : null) },
   ),
   textColumn('by', 'By', ({ by = null }) => by, { only: ['screen', 'page', 'json'], minor: 1 }),
-];
+]);

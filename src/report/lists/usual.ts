@@ -4,27 +4,35 @@ import { formatPayer } from '../billing/billing-words.ts';
 import { type Column, integerColumn, textColumn, wordsColumn } from '../column.ts';
 
 /** Columns of many lists. Each is about what it names: the run, the account, the recipient. */
-export const runColumn: Column<{ readonly run: string | null }> = textColumn('run', 'Run', ({ run }) => run, {
-  target: ({ run }) => (run === null ? null : { kind: 'run', run }),
-});
+export const runColumn: Column<{ readonly run: string | null }, 'run'> = textColumn(
+  'run',
+  'Run',
+  ({ run }) => run,
+  {
+    target: ({ run }) => (run === null ? null : { kind: 'run', run }),
+  },
+);
 
-export const campaignColumn: Column<{ readonly campaign: string }> = textColumn('campaign', 'Campaign');
+export const campaignColumn: Column<{ readonly campaign: string }, 'campaign'> = textColumn(
+  'campaign',
+  'Campaign',
+);
 
-export const accountColumn: Column<{ readonly account: string }> = textColumn(
+export const accountColumn: Column<{ readonly account: string }, 'account'> = textColumn(
   'account',
   'Account',
   ({ account }) => account,
   { target: ({ account }) => ({ kind: 'account', account }) },
 );
 
-export const messageIdColumn: Column<{ readonly messageId: string | null }> = textColumn(
+export const messageIdColumn: Column<{ readonly messageId: string | null }, 'messageId'> = textColumn(
   'messageId',
   'MessageID',
   ({ messageId }) => messageId,
   { target: ({ messageId }) => (messageId === null ? null : { kind: 'recipient', recipient: messageId }) },
 );
 
-export const addressColumn: Column<{ readonly address: string | null }> = textColumn(
+export const addressColumn: Column<{ readonly address: string | null }, 'address'> = textColumn(
   'address',
   'Address',
   ({ address }) => address,
@@ -34,7 +42,7 @@ export const addressColumn: Column<{ readonly address: string | null }> = textCo
 export const recipientsColumn = integerColumn('recipients', 'Recipients');
 
 /** Why something is in its state, in words. */
-export const reasonColumn: Column<{ readonly reason: Reason | null }> = wordsColumn(
+export const reasonColumn: Column<{ readonly reason: Reason | null }, 'reason'> = wordsColumn(
   'reason',
   'Reason',
   ({ reason }) => formatReasonOrNull(reason),
@@ -51,9 +59,18 @@ type Payer = {
   readonly chargeCode: string | null;
 };
 
-export const subAccountColumn: Column<Pick<Payer, 'subAccount'>> = textColumn('subAccount', 'SubAccount');
-export const departmentColumn: Column<Pick<Payer, 'department'>> = textColumn('department', 'Department');
-export const chargeCodeColumn: Column<Pick<Payer, 'chargeCode'>> = textColumn('chargeCode', 'ChargeCode');
+export const subAccountColumn: Column<Pick<Payer, 'subAccount'>, 'subAccount'> = textColumn(
+  'subAccount',
+  'SubAccount',
+);
+export const departmentColumn: Column<Pick<Payer, 'department'>, 'department'> = textColumn(
+  'department',
+  'Department',
+);
+export const chargeCodeColumn: Column<Pick<Payer, 'chargeCode'>, 'chargeCode'> = textColumn(
+  'chargeCode',
+  'ChargeCode',
+);
 
 type NamedColumn<Key extends keyof Payer> = Column<Pick<Payer, Key>>;
 
