@@ -1,6 +1,7 @@
 import type { HoldReason } from './hold-reasons.ts';
 import type { RateLimits } from './rate-limits.ts';
-import type { RunReason } from './reasons.ts';
+import { isInterruption, type RunReason } from './reasons.ts';
+import type { RunState } from './runs.ts';
 
 /** What a run waits for. */
 export type RunWait =
@@ -16,7 +17,7 @@ export type RunWait =
   | { readonly kind: 'doubts'; readonly requests: number };
 
 type WaitKind = {
-  /** Whether a person must act, not Volley. */
+  /** Whether a person must act, not Volley (`needsPerson`). */
   readonly needsPerson: boolean;
   /** Whether a worker that could send the run waits with it. */
   readonly stopsWorker: boolean;
@@ -34,3 +35,25 @@ export const waitKinds = {
   rate: { needsPerson: false, stopsWorker: false },
   doubts: { needsPerson: true, stopsWorker: false },
 } as const satisfies Readonly<Record<RunWait['kind'], WaitKind>>;
+
+/** Whether a person must act. Volley does the rest: `volley resume --all` continues an interrupted run. */
+export function needsPerson(wait: RunWait): boolean {
+  if (wait.kind === 'resume' && isInterruption(wait.reason)) return false;
+  return waitKinds[wait.kind].needsPerson;
+}
+
+/** What the state of a run says, whatever workers do; undefined for one that is running or has ended. */
+export function waitOfState(state: RunState, reason: RunReason | null): RunWait | undefined {
+  if (state === 'paused') return { kind: 'resume', reason };
+  if (state !== 'planned') return undefined;
+  const needsApproval = typeof reason === 'object' && reason?.kind === 'waits_for_approval';
+  return needsApproval ? { kind: 'approval', reason } : { kind: 'start' };
+}
+
+type StateOfRun = { readonly state: RunState; readonly stateReason: RunReason | null };
+
+/** Whether a run that can still send waits for a person. Other such runs need a worker only. */
+export function isLeftToPerson({ state, stateReason }: StateOfRun): boolean {
+  const wait = waitOfState(state, stateReason);
+  return wait !== undefined && needsPerson(wait);
+}

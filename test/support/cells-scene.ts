@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, inject } from 'vitest';
 import type { Contact } from '../../src/domain/contacts.ts';
-import type { RunRates } from '../../src/domain/rates.ts';
+import type { RunRates } from '../../src/domain/rate-card.ts';
 import type { PlannedRun } from '../../src/ledger/planning/planned-run.ts';
 import { performStep, type World } from './billing-world.ts';
 import { aContact, anEnvelope, aRun, openTestLedger, planContacts, type TestLedger } from './ledger.ts';

@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import { isLeftToPerson } from '../../domain/waits.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { loadAccount } from '../../engine/load-definition.ts';
 import { nothingLeftText } from '../../engine/runs/begin-run.ts';
@@ -58,7 +59,7 @@ const bestFirst: readonly ExitCode[] = [0, 3, 4, 2, 1, 130];
 /** Resumes every interrupted run. An error of one run does not stop the others. */
 export async function resumeAll(shell: Shell, context: EngineContext, how: How): Promise<void> {
   const unfinished = await listUnfinishedRuns(context.ledger.pool);
-  const runs = unfinished.filter(({ waitsForPerson }) => !waitsForPerson);
+  const runs = unfinished.filter((run) => !isLeftToPerson(run));
   if (runs.length === 0) shell.note('There is no interrupted run.');
   let worst: ExitCode = 0;
   for (const run of runs) {

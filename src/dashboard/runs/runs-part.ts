@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { hasEnded } from '../../domain/runs.ts';
-import { type RunWait, waitKinds } from '../../domain/waits.ts';
+import { needsPerson, type RunWait } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
@@ -119,7 +119,7 @@ function waitingText(runs: number): string {
 function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
   const { run, campaign, state } = head;
   // The page says above that the ledger is on hold.
-  const needs = waits.filter((wait) => waitKinds[wait.kind].needsPerson && wait.kind !== 'ledger on hold');
+  const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
   const words = needs.map((wait) => {
     const { what, next } = waitWords(wait, viewer.zone);
     return html`<p><strong dir="auto">${withCode(shortened(what))}</strong> ${withCode(next)}</p>`;

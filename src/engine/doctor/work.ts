@@ -1,5 +1,6 @@
 import type { Finding } from '../../domain/doctor.ts';
 import { formatReason } from '../../domain/reasons.ts';
+import { isLeftToPerson } from '../../domain/waits.ts';
 import { findWrongCounts, listNewestRuns } from '../../ledger/counts/recount.ts';
 import { hasNextPartition } from '../../ledger/delivery-reports/partitions.ts';
 import { type LedgerFigures, maxInboxLag, readFigures } from '../../ledger/operations/figures.ts';
@@ -48,10 +49,7 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
 /** Runs that only need a worker, and those that wait for a person. */
 async function unfinishedRuns(pool: Pool): Promise<Record<'ready' | 'waiting', readonly UnfinishedRun[]>> {
   const runs = await listUnfinishedRuns(pool);
-  return {
-    ready: runs.filter(({ waitsForPerson }) => !waitsForPerson),
-    waiting: runs.filter(({ waitsForPerson }) => waitsForPerson),
-  };
+  return { ready: runs.filter((run) => !isLeftToPerson(run)), waiting: runs.filter(isLeftToPerson) };
 }
 
 const startWorker =

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import { type RunWait, waitKinds } from '../../domain/waits.ts';
+import { isLeftToPerson, needsPerson, type RunWait } from '../../domain/waits.ts';
 import { listRunsInDoubt, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
@@ -90,9 +90,7 @@ export function createLiveRunLists(
         return [{ head, progress, waits, ...speed, figures }];
       };
       return {
-        waiting: waiting
-          .flatMap(lineOf)
-          .filter(({ waits }) => waits.some(({ kind }) => waitKinds[kind].needsPerson)),
+        waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
         moreWaiting: allWaiting.length - waiting.length,
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
@@ -111,7 +109,7 @@ async function listWaiting(
     unfinished: listUnfinishedRuns(client),
     inDoubt: listRunsInDoubt(client, maxCounted),
   }));
-  const waiting = unfinished.filter(({ waitsForPerson }) => waitsForPerson).map(({ run }) => run);
+  const waiting = unfinished.filter(isLeftToPerson).map(({ run }) => run);
   const runs = [...new Set([...waiting, ...inDoubt])];
   if (runs.length === 0) return [];
   const listed = await listRuns(ledger.knex, maxCounted, { accounts, runs });

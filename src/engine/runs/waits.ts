@@ -1,6 +1,6 @@
 import type { HoldReason } from '../../domain/hold-reasons.ts';
 import type { RateLimits } from '../../domain/rate-limits.ts';
-import type { RunWait } from '../../domain/waits.ts';
+import { type RunWait, waitOfState } from '../../domain/waits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
 import type { Connection } from '../../ledger/session.ts';
@@ -27,12 +27,8 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
   const waits: RunWait[] = [];
   if (onHold && (state === 'planned' || state === 'running'))
     waits.push({ kind: 'ledger on hold', reason: onHold });
-  if (state === 'planned') {
-    const needsApproval =
-      stateReason !== null && typeof stateReason === 'object' && stateReason.kind === 'waits_for_approval';
-    waits.push(needsApproval ? { kind: 'approval', reason: stateReason } : { kind: 'start' });
-  }
-  if (state === 'paused') waits.push({ kind: 'resume', reason: stateReason });
+  const ofState = waitOfState(state, stateReason);
+  if (ofState) waits.push(ofState);
   if (state === 'running') waits.push(...runningWaits(facts));
   if (inDoubt > 0) waits.push({ kind: 'doubts', requests: inDoubt });
   return waits;

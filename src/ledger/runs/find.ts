@@ -209,10 +209,7 @@ export async function countPurgedRuns(
 }
 
 /** A run that can still send. */
-export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'stateReason' | 'createdAt'> & {
-  /** It was paused by an operator or a refusal, or is not approved yet. The others need a worker only. */
-  readonly waitsForPerson: boolean;
-};
+export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'stateReason' | 'createdAt'>;
 
 /**
  * Lists the oldest first.
@@ -222,13 +219,8 @@ export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'state
 export async function listUnfinishedRuns(client: Connection, campaign?: string): Promise<UnfinishedRun[]> {
   const { rows } = await client.query<Stored<UnfinishedRun, 'stateReason'>>(
     `
-    SELECT run_id AS run, account, state, state_reason AS "stateReason", created_at AS "createdAt",
-           CASE state
-             WHEN 'running' THEN false
-             WHEN 'paused' THEN coalesce(state_reason ->> 'kind', '') <> 'interrupted'
-             ELSE EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL)
-           END AS "waitsForPerson"
-    FROM runs r
+    SELECT run_id AS run, account, state, state_reason AS "stateReason", created_at AS "createdAt"
+    FROM runs
     WHERE state IN ('planned', 'running', 'paused') AND ($1::text IS NULL OR (campaign = $1 AND kind <> 'test'))
     ORDER BY created_at, run_id
     `,

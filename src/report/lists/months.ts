@@ -1,5 +1,5 @@
 import type { Closing } from '../../ledger/billing/close.ts';
-import { columnsOf, textColumn, timeColumn } from '../column.ts';
+import { type Columns, columnsOf, textColumn, timeColumn } from '../column.ts';
 import type { Screen } from '../screen.ts';
 import { formatTime, screenZone } from '../time.ts';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isLeftToPerson } from '../../../src/domain/waits.ts';
 import { type WaitFacts, waitsOf } from '../../../src/engine/runs/waits.ts';
 import { noCounts } from '../../support/run-counts.ts';
 
@@ -74,6 +75,19 @@ test('a run that is not running waits for approval, a start or a resumption, and
   expect(kindsOf(running({ state: 'planned' }))).toEqual(['start']);
   expect(kindsOf(running({ state: 'paused', stateReason: 'asked' }))).toEqual(['resume']);
   expect(kindsOf(running({ state: 'completed', settled: 100 }))).toEqual([]);
+});
+
+test('a run is left to a person until it is approved, or resumed after a pause, but not after an interruption', () => {
+  const why = { kind: 'every_run' } as const;
+  const runs = [
+    { state: 'planned', stateReason: { kind: 'waits_for_approval', why } },
+    { state: 'paused', stateReason: 'asked' },
+    { state: 'paused', stateReason: null },
+    { state: 'planned', stateReason: { kind: 'approved', by: 'Ana' } },
+    { state: 'paused', stateReason: { kind: 'interrupted' } },
+    { state: 'running', stateReason: null },
+  ] as const;
+  expect(runs.map(isLeftToPerson)).toEqual([true, true, true, false, false, false]);
 });
 
 test('requests in doubt wait for a decision, whatever the run does', () => {
