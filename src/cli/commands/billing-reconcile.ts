@@ -26,7 +26,7 @@ export const command = defineCommand({
     countryOption,
     option('--skip-lines <number>', 'lines before the header', { read: parseWholeNumber, default: 0 }),
     flag('--skip-unreadable', 'skip lines that cannot be read'),
-    ...periodOptions('of requests sent'),
+    ...periodOptions('requests sent'),
     option('--account <name...>', 'only of these accounts'),
     option('--sub-account <name...>', `only of these SubAccounts, or ${noName}`),
     option('--channel <channel...>', 'only of these channels', { choices: channels }),

@@ -26,6 +26,7 @@ export type OptionNode = {
   readonly summary: string;
   /** The default, in words. */
   readonly default?: string;
+  readonly required?: true;
   /** Missing for an option without a value. */
   readonly value?: Omit<ValueSlot, 'summary'>;
 };
@@ -89,6 +90,7 @@ function describeOption({ flags, summary, reading }: OptionSpec): OptionNode {
     flags: names,
     summary,
     ...(defaultText === undefined ? {} : { default: String(defaultText) }),
+    ...(reading.required && { required: true }),
     ...(value === undefined
       ? {}
       : { value: slotOf(value.name, kindName(names, value.name), { choices, ...value }) }),

@@ -15,7 +15,7 @@ export function commandsPage(root: CommandNode): string {
     '',
     '## Of several commands',
     '',
-    'Commands have these in their first line only. Every command can end with 0 (done), 1 (internal error) or 2 (bad input).',
+    'The first line of a command names those that it has. Every command can end with 0 (done), 1 (internal error) or 2 (bad input).',
     '',
     ...tableOf([...shared].toSorted()),
     ...listed.flatMap((each) => section(each, shared)),
@@ -62,11 +62,8 @@ function sharedRows(commands: readonly (readonly Row[])[]): ReadonlyMap<string, 
 function section({ name, command }: Callable, shared: ReadonlyMap<string, string>): string[] {
   const rows = rowsOf(command);
   const isShared = ([each, text]: Row): boolean => shared.get(each) === text;
-  const named = rows.filter(isShared).map(([each]) => each);
-  const synopsis = named
-    .filter((each) => each.startsWith('`-'))
-    .map((each) => `[${each.replaceAll('`', '')}]`);
-  const exits = named.filter((each) => each.startsWith('exit'));
+  const named = new Set(rows.filter(isShared).map(([each]) => each));
+  const exits = [...named].filter((each) => each.startsWith('exit'));
   return [
     '',
     `## volley ${name}`,
@@ -74,12 +71,19 @@ function section({ name, command }: Callable, shared: ReadonlyMap<string, string
     command.description,
     '',
     '```',
-    ['volley', name, ...command.arguments.map(argumentText), ...synopsis].join(' '),
+    ['volley', name, ...command.arguments.map(argumentText), ...synopsis(command, named)].join(' '),
     ...exampleLines(command),
     '```',
     ...listOf(tableOf(rows.filter((row) => !isShared(row)))),
     ...listOf(exits.length === 0 ? [] : [`Also ${exits.join(', ')}.`]),
   ];
+}
+
+/** The options that must be given, and the shared ones. */
+function synopsis({ options }: CommandNode, shared: ReadonlySet<string>): string[] {
+  const required = options.filter((option) => option.required).map(optionText);
+  const optional = options.filter((option) => !option.required && shared.has(`\`${optionText(option)}\``));
+  return [...required, ...optional.map((option) => `[${optionText(option)}]`)];
 }
 
 const listOf = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
