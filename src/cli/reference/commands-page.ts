@@ -45,7 +45,7 @@ function rowsOf({ arguments: slots, options, exits }: CommandNode): Row[] {
 }
 
 /** From so many commands on, a row is described once. */
-const severalCommands = 3;
+const severalCommands = 2;
 
 /** Of each name, the text that most commands have, if several have it. */
 function sharedRows(commands: readonly (readonly Row[])[]): ReadonlyMap<string, string> {
