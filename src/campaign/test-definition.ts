@@ -1,3 +1,4 @@
+import type { LeftOutGroup } from '../domain/rejected-contacts.ts';
 import type { Definition } from './definition.ts';
 import { fieldNameOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
@@ -20,6 +21,29 @@ const copyFields: readonly string[] = ['CCEmail'];
 
 /** A test is sent at once. */
 export const timeFields: readonly string[] = ['SendTime', 'TimeZone'];
+
+type Contacts = Definition['contacts'];
+type CauseInTrials = {
+  /** What a test sets, so that the cause leaves out no row that was chosen; empty: the cause applies to tests too. */
+  readonly inTest: Partial<Contacts>;
+  /** The key with which a run in the sandbox would leave recipients out of a real one. */
+  readonly countsSandbox?: 'notWithin';
+};
+
+/** What trials do about each cause of leaving out a valid contact. A new cause does not compile without its line. */
+export const causesInTrials: Readonly<Record<LeftOutGroup, CauseInTrials>> = {
+  suppressed: { inTest: {} },
+  listed: { inTest: {} },
+  'sent recently': { inTest: { notWithin: undefined }, countsSandbox: 'notWithin' },
+  // Only contacts that are fixed, or sent again, are compared with earlier runs.
+  reached: { inTest: {} },
+  repeated: { inTest: { key: [], duplicates: 'allow' } },
+};
+
+const withoutCauses: Partial<Contacts> = Object.assign(
+  {},
+  ...Object.values(causesInTrials).map(({ inTest }) => inTest),
+);
 
 type TestDefinition = {
   readonly definition: Definition;
@@ -48,9 +72,7 @@ export function toTestDefinition(definition: Definition, routeNumber: string): T
       ...definition,
       contacts: {
         ...contacts,
-        key: [],
-        duplicates: 'allow',
-        notWithin: undefined,
+        ...withoutCauses,
         maxInvalid: { share: 1 },
         minRecipients: 0,
       },

@@ -1,3 +1,4 @@
+import { codeOf } from '../../platform/file-error.ts';
 import { printable } from '../../report/printable.ts';
 
 /** A result could not be written to its file or standard output. */
@@ -22,7 +23,7 @@ const meanings: Readonly<Record<string, string>> = {
 
 function whyUnwritable(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   const meaning = meanings[code];
   return meaning === undefined ? error.message : `${meaning} (${code})`;
 }

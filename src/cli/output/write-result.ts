@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../domain/problems.ts';
-import { unreadableReason } from '../../platform/file-error.ts';
+import { hasCode, unreadableReason } from '../../platform/file-error.ts';
 import { runAtExit } from '../../platform/run-at-exit.ts';
 import type { Shell } from '../shell.ts';
 import { OutputError, standardOutput } from './output-error.ts';
@@ -74,7 +74,7 @@ async function writePieces(
 
 async function refuseExisting(out: string): Promise<void> {
   const found = await lstat(out).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw unwritable(out, error);
   });
   if (found) throw unwritable(out, Object.assign(new Error('exists'), { code: 'EEXIST' }));
@@ -107,13 +107,11 @@ function create(path: string, out: string): Promise<FileHandle> {
 }
 
 function unwritable(out: string, error: unknown): InputError {
-  const whyUnwritable =
-    codeOf(error) === 'EACCES' ? 'this user cannot write there' : unreadableReason(error, out);
-  const why =
-    codeOf(error) === 'EEXIST' ? 'it exists already; remove it or choose another name' : whyUnwritable;
+  const whyUnwritable = hasCode(error, 'EACCES')
+    ? 'this user cannot write there'
+    : unreadableReason(error, out);
+  const why = hasCode(error, 'EEXIST')
+    ? 'it exists already; remove it or choose another name'
+    : whyUnwritable;
   return new InputError([{ where: out, what: `The file cannot be written (${why}).` }], { cause: error });
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

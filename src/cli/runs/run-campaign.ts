@@ -1,3 +1,4 @@
+import { causesInTrials } from '../../campaign/test-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
@@ -128,11 +129,12 @@ function requireHarmlessTrial({ campaign, matched, test }: PreparedCampaign): vo
       'file',
       '"contacts.file" is a pattern. A run in the sandbox would use its files up, and a real run would skip them. Name a file with --contacts, or send a test with --test-to.',
     );
-  if (campaign.value.contacts.notWithin !== undefined)
-    refuse(
-      'notWithin',
-      '"contacts.notWithin" would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.',
-    );
+  for (const { countsSandbox: key } of Object.values(causesInTrials))
+    if (key !== undefined && campaign.value.contacts[key] !== undefined)
+      refuse(
+        key,
+        `"contacts.${key}" would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.`,
+      );
 }
 
 function requireNoPlan(opened: OpenedPlan | undefined): void {

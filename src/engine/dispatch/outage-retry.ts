@@ -1,6 +1,7 @@
 import pRetry from 'p-retry';
 import type { Ledger } from '../../ledger/connection.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
+import { codeOf } from '../../platform/file-error.ts';
 
 export type OutageRetry = {
   /**
@@ -106,7 +107,7 @@ function rejectOnAbort<Result>(work: Promise<Result>, signal: AbortSignal): Prom
 
 /** Whether the error is an outage, or Postgres rolled the transaction back because of another one. */
 function isTransient(error: unknown): error is Error {
-  return isOutage(error) || /^(40P01|40001)$/.test(codeOf(error));
+  return isOutage(error) || /^(40P01|40001)$/.test(codeOf(error) ?? '');
 }
 
 /**
@@ -114,11 +115,7 @@ function isTransient(error: unknown): error is Error {
  * read-only standby. 25P03: a session was idle in a transaction for too long.
  */
 function isOutage(error: unknown): error is Error {
-  return isConnectionFailure(error) || /^(53...|25006|25P03)$/.test(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return isConnectionFailure(error) || /^(53...|25006|25P03)$/.test(codeOf(error) ?? '');
 }
 
 export type OutageEvents = {

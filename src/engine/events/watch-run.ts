@@ -3,6 +3,7 @@ import { hasEnded } from '../../domain/runs.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
+import { hasCode } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 
@@ -67,6 +68,5 @@ async function askOnce<Answer>(ask: () => Promise<Answer>): Promise<Polled<Answe
 function isUnanswered(error: unknown): error is Error {
   if (isConnectionFailure(error)) return true;
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? error.code : undefined;
-  return code === '57014' || /time-?out/i.test(error.message);
+  return hasCode(error, '57014') || /time-?out/i.test(error.message);
 }

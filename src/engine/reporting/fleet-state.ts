@@ -2,6 +2,7 @@ import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { findUnappliedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { describeSchema } from '../../ledger/schema.ts';
+import { codeOf } from '../../platform/file-error.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -43,12 +44,7 @@ export async function checkDatabase({ ledger, now }: EngineContext): Promise<Dat
       ],
     };
   } catch (error) {
-    return broken(`unusable: ${codeOf(error)}`);
+    // The message may contain the user or the host.
+    return broken(`unusable: ${codeOf(error) ?? 'no answer'}`);
   }
-}
-
-/** The message may contain the user or the host. */
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : 'no answer';
 }

@@ -1,5 +1,6 @@
 import type { ClaimMark } from '../../domain/claim-marks.ts';
 import type { HoldReason } from '../../domain/hold-reasons.ts';
+import { codeOf } from '../../platform/file-error.ts';
 import { batchOf } from '../batch.ts';
 import { holdReason, reasonValue, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
@@ -48,7 +49,7 @@ export async function readServerLocation(client: Connection): Promise<string | n
     const { rows } = await client.query<{ location: string }>(locationStatement);
     return rows[0]?.location ?? null;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error) ?? '';
     if (locationUnavailable.test(code)) return null;
     // A server in recovery gets its timeline when promoted; until then it counts as unavailable.
     if (code === '55000')
