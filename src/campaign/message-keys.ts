@@ -12,9 +12,11 @@ export function keysOf(interfaceName: InterfaceName, { name, wireName }: FieldDe
 }
 
 const fieldNameOfKey = new Map<string, string>(messageFieldNames.map((name) => [name, name]));
+const definitionsOf = new Map<string, FieldDefinition[]>(messageFieldNames.map((name) => [name, []]));
 for (const interfaceName of interfaceNames) {
   for (const definition of channels.flatMap((channel) => messageFields(interfaceName, channel))) {
     for (const key of keysOf(interfaceName, definition)) fieldNameOfKey.set(key, definition.name);
+    definitionsOf.get(definition.name)?.push(definition);
   }
 }
 
@@ -24,17 +26,17 @@ export function fieldNameOf(key: string): string | undefined {
   return fieldNameOfKey.get(key);
 }
 
-/** One line on each message field, for editors (interface.md, 2.1, 2.4–2.8 and 2.10). */
+/** One line on each message field, for editors (interface.md, 2.1, 2.4–2.8 and 2.10), without its length. */
 const descriptions: Readonly<Record<string, string>> = {
-  Reference: 'Free text, repeated in delivery reports. At most 80 characters.',
+  Reference: 'Free text, repeated in delivery reports.',
   WebhookCallbackURL: 'Where delivery reports go: https://…',
   WebhookCallbackFormat: 'Format of delivery reports: JSON or XML.',
   SendTime: "When the service sends, such as 2026-11-21T18:30, in TimeZone or else the sender's zone.",
   TimeZone: 'The zone of SendTime, as a region name.',
-  SubAccount: 'The payer in reports and bills. Observed limit: 40 characters.',
-  Department: 'Like SubAccount. Observed limit: 40 characters.',
+  SubAccount: 'The payer in reports and bills.',
+  Department: 'Like SubAccount.',
   ChargeCode: 'What the invoice is charged to.',
-  EmailSubject: 'Email: the subject. Observed limit: 1024 characters.',
+  EmailSubject: 'Email: the subject.',
   SMTPFrom: 'Email: the address for bounces.',
   From: "Email: the sender's name.",
   FromEmail: "Email: the sender's address; by default the account's.",
@@ -49,7 +51,7 @@ const descriptions: Readonly<Record<string, string>> = {
   SMSEmailReply: 'SMS: replies go to this e-mail address.',
   CharacterConversion: 'SMS: true turns characters outside GSM into similar ones.',
   Resolution: 'Fax: Low or High.',
-  CSID: 'Fax: the identifier of the sender. Observed limit: 30 characters.',
+  CSID: 'Fax: the identifier of the sender.',
   RetryAttempts: 'How often the service tries again (fax: 0 to 5).',
   RetryPeriod: 'Minutes between two tries (fax: 0 to 60).',
   SendMode: "Test for a simulated send. In rest-2.02 only if the account's `allow` has it.",
@@ -72,5 +74,14 @@ const descriptions: Readonly<Record<string, string>> = {
 export function describeMessageKey(key: string): string {
   const description = descriptions[key];
   if (description === undefined) throw new Error(`The message field ${key} has no description.`);
-  return description;
+  return `${description}${lengthText(key)}`;
+}
+
+/** Nothing where the limit depends on the channel. */
+function lengthText(key: string): string {
+  const definitions = definitionsOf.get(fieldNameOf(key) ?? key) ?? [];
+  const [first] = definitions;
+  if (first?.limit === undefined || definitions.some(({ limit }) => limit !== first.limit)) return '';
+  const limit = `${first.limit} characters.`;
+  return first.source === 'observed' ? ` Observed limit: ${limit}` : ` At most ${limit}`;
 }
