@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+// For the processes of tests, what they start, and threads: starting Volley compiled takes half the time.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/tests', import.meta.url));
 
 export default defineConfig({
   test: {

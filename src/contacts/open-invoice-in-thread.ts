@@ -1,8 +1,7 @@
 import { on } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import { InputError } from '../domain/problems.ts';
 import { hasCode } from '../platform/file-error.ts';
-import { moduleExtension } from '../platform/package-folder.ts';
+import { startThread } from '../platform/start-thread.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import type { FromInvoiceThread, InvoiceThreadData } from './invoice-thread.ts';
 import type { InvoiceReading, OpenedInvoice } from './open-invoice.ts';
@@ -24,7 +23,7 @@ export async function openInvoiceInThread(
 ): Promise<OpenedInvoice> {
   stop.throwIfAborted();
   const data: InvoiceThreadData = { path, reading: { ...reading, maxUnpacked } };
-  const thread = new Worker(new URL(`./invoice-thread${moduleExtension}`, import.meta.url), {
+  const thread = startThread(new URL('./invoice-thread', import.meta.url), {
     workerData: data,
     name: 'invoice',
     resourceLimits,

@@ -11,7 +11,7 @@ function atPoints(...points: readonly string[]): readonly Kill[] {
 }
 
 test('when either of two engines on a run is killed, nothing is lost and nothing is sent twice', async () => {
-  await using scene = await openDispatchScene({ requests: 1200, concurrency, peer });
+  await using scene = await openDispatchScene({ requests: 400, concurrency, peer });
   const killed = await killDispatches(
     scene,
     atPoints('claimed', 'recording'),

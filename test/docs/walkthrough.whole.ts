@@ -165,14 +165,14 @@ function writeEnvFile(folder: string, settings: Readonly<Record<string, string>>
 
 /**
  * Programs of the reader: this checkout's `volley`, whose services listen on ports of this page's own. Its services are
- * processes, and so are all commands of a page on which the reader makes the project.
+ * processes, and so are all commands of a page whose reader works in a clone.
  */
 async function makePrograms(place: string, start: Setting['start']): Promise<Map<string, string>> {
   const names = ['8025', '8026', '8027', '9026'];
   const ports = new Map<string, string>();
   for (const name of names) ports.set(name, String(await freePort()));
   const real = `'${process.execPath}' '${join(projectFolder, 'src/cli/volley.js')}'`;
-  const command = start === 'clone' || start === 'nothing' ? real : programOf(typed);
+  const command = start === 'clone' ? real : programOf(typed);
   const volley = `#!/bin/sh
 case " $* " in
   *" --port "*) ;;

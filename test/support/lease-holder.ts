@@ -35,16 +35,12 @@ export type HolderOptions = {
 
 const holderProgram = fileURLToPath(new URL('./hold-lease.ts', import.meta.url));
 
-/** A compile cache, as for the command line, halves the start time. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/holders', import.meta.url));
-
 /** Does not wait for the lease. */
 export function spawnHolder(home: string, options: HolderOptions = {}): ChildProcess {
   const { systemFolder, user, program = holderProgram, node = process.execPath, under = [] } = options;
   const holderArgs = [program, home, ...(systemFolder === undefined ? [] : [systemFolder])];
   const [first = node, ...args] = [...under, node, ...holderArgs];
-  const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
-  return spawn(first, args, { ...user, env, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawn(first, args, { ...user, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Starts a process that uses the server of a home, and waits for its lease. */

@@ -140,7 +140,7 @@ test('an invoice that is read ends with its browser', async () => {
 });
 
 /** A page takes 32 MB. */
-const megabytes = scaled(6, 30);
+const megabytes = scaled(3, 30);
 
 test(`an invoice of ${megabytes} MB holds up no other call, and its memory is limited`, async () => {
   const page = await upload('large.csv', lines(megabytes * 1e6));

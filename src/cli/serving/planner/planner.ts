@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { EndedError } from '../../../domain/problems.ts';
 import type { StartRun } from '../../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../../engine/context.ts';
@@ -9,7 +9,7 @@ import { defaultInterval } from '../../../engine/schedule/watch-schedules.ts';
 import type { Settings } from '../../../engine/settings.ts';
 import { loggableReason } from '../../../platform/database-failures.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import { moduleExtension } from '../../../platform/package-folder.ts';
+import { startThread } from '../../../platform/start-thread.ts';
 import {
   type Answer,
   type FromPlanner,
@@ -83,10 +83,7 @@ function createThread(data: PlannerData): Thread {
   let lastId = 0;
 
   function start(): Worker {
-    const started = new Worker(new URL(`./thread${moduleExtension}`, import.meta.url), {
-      workerData: data,
-      name: 'planner',
-    });
+    const started = startThread(new URL('./thread', import.meta.url), { workerData: data, name: 'planner' });
     started.on('message', (message: FromPlanner) => {
       const promise = pending.get(message.id);
       pending.delete(message.id);
