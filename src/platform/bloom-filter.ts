@@ -2,18 +2,25 @@ import { TextHash } from './text-hash.ts';
 
 /** In bits. After ten million texts, one new text in five is reported as seen. */
 const bits = 2 ** 25;
+/** Pages of 4 KiB. */
+const pageBits = 2 ** 15;
+/** Distance of a page's number within a bit's. */
+const pageShift = Math.log2(pageBits);
 
 /**
- * A Bloom filter of 4 MiB. The returned function adds a text and says whether it may have been added before.
- * The caller must check such texts.
+ * A Bloom filter of 4 MiB, of which a short list takes a few pages. The returned function adds a text and says whether
+ * it may have been added before. The caller must check such texts.
  */
 export function createBloomFilter(): (text: string) => boolean {
-  const words = new Uint32Array(bits / 32);
+  const pages = Array.from<Uint32Array | undefined>({ length: bits / pageBits });
   const hash = new TextHash();
   const setBit = (bit: number): boolean => {
-    const word = words[bit >>> 5] ?? 0;
+    let page = pages[bit >>> pageShift];
+    if (page === undefined) page = pages[bit >>> pageShift] = new Uint32Array(pageBits / 32);
+    const place = (bit & (pageBits - 1)) >>> 5;
+    const word = page[place] ?? 0;
     const mask = 1 << (bit & 31);
-    words[bit >>> 5] = word | mask;
+    page[place] = word | mask;
     return (word & mask) !== 0;
   };
   return (text) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 import { runStatement } from '../support/statement.ts';
-import { volley } from '../support/volley.ts';
+import { volley, volleyInProcess } from '../support/volley.ts';
 import { accountsYaml, makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let postgres: OwnPostgres;
@@ -27,8 +27,11 @@ afterAll(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
+/** A process, which an open connection would keep. */
 const call = (words: readonly string[], address: string) =>
   volley(words, { cwd: workspace.folder, env: { DATABASE_URL: address } });
+const callHere = (words: readonly string[], address: string) =>
+  volleyInProcess(words, { cwd: workspace.folder, env: { DATABASE_URL: address } });
 
 test.each(['runs', 'db status'])(
   'volley %s ends at once if the database asks for a password and DATABASE_URL has none',
@@ -62,10 +65,10 @@ test.each(['sslrootcert', 'sslcert', 'sslkey'])(
   async (name) => {
     const address = `postgres://volley:hush@127.0.0.1:1/volley?${name}=/no/such/file.pem`;
     const what = `DATABASE_URL: The file of "${name}" cannot be read (it does not exist).`;
-    const { code, stderr } = await call(['runs'], address);
+    const { code, stderr } = await callHere(['runs'], address);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
     expect(stderr).not.toMatch(/\n\s+at |hush/);
-    const diagnosis = await call(['doctor'], address);
+    const diagnosis = await callHere(['doctor'], address);
     expect(diagnosis.code).toBe(3);
     expect(diagnosis.stdout).toMatch(/^problem +database: DATABASE_URL: The file of "/m);
   },

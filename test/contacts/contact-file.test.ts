@@ -469,8 +469,8 @@ describe('a file compressed with gzip', () => {
   });
 
   test('a gzip file can be larger than many pieces', async () => {
-    const many = `a,b\n${'é,2\r\n'.repeat(200_000)}`;
-    expect((await rowsOf(gzipSync(many))).at(-1)).toEqual(row(200_001, 'é', '2'));
+    const many = `a,b\n${'é,2\r\n'.repeat(40_000)}`;
+    expect((await rowsOf(gzipSync(many))).at(-1)).toEqual(row(40_001, 'é', '2'));
   });
 
   test('a truncated gzip file is refused', async () => {
@@ -569,14 +569,14 @@ describe('a broken row', () => {
   test('a line of more than 1,048,576 characters is broken, and an unclosed quote breaks only its own line', async () => {
     const long = 'x'.repeat(1_048_577);
     const rows = await rowsOf(
-      `a,b\n1,2\n"3,4\n${'5,6\n'.repeat(300_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
+      `a,b\n1,2\n"3,4\n${`5,${'6'.repeat(20)}\n`.repeat(50_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
     );
-    expect(rows.slice(0, 3)).toEqual([row(2, '1', '2'), broken(3, openQuote, '"3,4'), row(4, '5', '6')]);
-    expect(rows.slice(300_002)).toEqual([
-      broken(300_004, 'the line has more than 1,048,576 characters', long.slice(1)),
-      row(300_005, '9', '10'),
-      broken(300_006, 'the line has more than 1,048,576 characters', `1,"${long}`.slice(0, 1_048_576)),
-      broken(300_007, 'the line has more than 1,048,576 characters', long.slice(1)),
+    expect(rows.slice(0, 3)).toEqual([row(2, '1', '2'), broken(3, openQuote, '"3,4'), row(4, '5', '6'.repeat(20))]);
+    expect(rows.slice(50_002)).toEqual([
+      broken(50_004, 'the line has more than 1,048,576 characters', long.slice(1)),
+      row(50_005, '9', '10'),
+      broken(50_006, 'the line has more than 1,048,576 characters', `1,"${long}`.slice(0, 1_048_576)),
+      broken(50_007, 'the line has more than 1,048,576 characters', long.slice(1)),
     ]);
   });
 
@@ -713,7 +713,7 @@ describe('closing a file', () => {
 test('memory grows neither with the rows of a file nor with an endless line', async () => {
   async function* bytes() {
     yield Buffer.from('a,b\n');
-    const row = Buffer.from(`${'x'.repeat(99)},1\n`.repeat(1_000));
+    const row = Buffer.from(`${'x'.repeat(999)},1\n`.repeat(100));
     for (let index = 0; index < 1_000; index++) yield row;
     const rest = Buffer.alloc(1_000_000, 'y');
     for (let index = 0; index < 150; index++) yield rest;
@@ -725,10 +725,10 @@ test('memory grows neither with the rows of a file nor with an endless line', as
   let most = 0;
   for await (const batch of batches) {
     rows += batch.length;
-    if (seen++ % 200 === 0) most = Math.max(most, liveHeap());
+    if (seen++ % 20 === 0) most = Math.max(most, liveHeap());
   }
-  expect(rows).toBe(1_000_001);
-  expect(lines()).toBe(1_000_002);
+  expect(rows).toBe(100_001);
+  expect(lines()).toBe(100_002);
   // The rows are 100 MB together, and the line is longer.
   expect(most - before).toBeLessThan(50 * 1024 * 1024);
   expect(liveHeap() - before).toBeLessThan(50 * 1024 * 1024);
@@ -736,9 +736,9 @@ test('memory grows neither with the rows of a file nor with an endless line', as
 
 test('readFileBytes reads a file unchanged', async () => {
   const path = join(workspace.folder, 'contacts.csv');
-  await writeFile(path, `a,b\n${'é,"1"\r\n'.repeat(100_000)}`);
+  await writeFile(path, `a,b\n${'é,"1"\r\n'.repeat(20_000)}`);
   const { batches } = await openContactFile(readFileBytes(path, 'contacts.csv'), 'contacts.csv');
   const rows = await collectBatches(batches);
-  expect(rows.length).toBe(100_000);
-  expect(rows.at(-1)).toEqual(row(100_001, 'é', '1'));
+  expect(rows.length).toBe(20_000);
+  expect(rows.at(-1)).toEqual(row(20_001, 'é', '1'));
 });
