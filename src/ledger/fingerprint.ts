@@ -25,7 +25,7 @@ export const migrationSource: Knex.MigrationSource<string> = {
   async getMigration(name) {
     const file = join(folder, `${name}${moduleExtension}`);
     const migration: Knex.Migration = await import(pathToFileURL(file).href);
-    const digest = digestOf(await readFile(file, 'utf8'));
+    const digest = await digestOfFile(name);
     return {
       ...migration,
       up: async (knex) => recordChange(knex, async () => migration.up(knex), { [name]: digest }),
@@ -44,6 +44,19 @@ export function digestOf(source: string): string {
   const tokens = code.match(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'/g) ?? [];
   const texts = tokens.filter((token) => !token.startsWith('/')).map((token) => token.slice(1, -1));
   return hash('sha256', texts.join('\n')).slice(0, 16);
+}
+
+/** Read once: a service asks again and again, and its modules are those of its start. */
+const digests = new Map<string, Promise<string>>();
+
+function digestOfFile(name: string): Promise<string> {
+  let digest = digests.get(name);
+  if (digest === undefined) {
+    digest = readFile(join(folder, `${name}${moduleExtension}`), 'utf8').then(digestOf);
+    digest.catch(() => digests.delete(name));
+    digests.set(name, digest);
+  }
+  return digest;
 }
 
 type Objects = Readonly<Record<string, string>>;
@@ -180,14 +193,12 @@ async function hasMigrations(pool: pg.Pool): Promise<boolean> {
 /** Migrations that were edited after the ledger was made. */
 async function listEdited(
   names: readonly string[],
-  digests: Readonly<Record<string, string>>,
+  recorded: Readonly<Record<string, string>>,
 ): Promise<string[]> {
   const edited = await Promise.all(
     names.map(async (name) => {
-      const before = digests[name];
-      if (before === undefined) return [];
-      const source = await readFile(join(folder, `${name}${moduleExtension}`), 'utf8');
-      return digestOf(source) === before ? [] : [name];
+      const before = recorded[name];
+      return before === undefined || (await digestOfFile(name)) === before ? [] : [name];
     }),
   );
   return edited.flat();

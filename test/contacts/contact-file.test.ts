@@ -571,7 +571,11 @@ describe('a broken row', () => {
     const rows = await rowsOf(
       `a,b\n1,2\n"3,4\n${`5,${'6'.repeat(20)}\n`.repeat(50_000)}${long},8\n9,10\n1,"${long}\n${long}"\n`,
     );
-    expect(rows.slice(0, 3)).toEqual([row(2, '1', '2'), broken(3, openQuote, '"3,4'), row(4, '5', '6'.repeat(20))]);
+    expect(rows.slice(0, 3)).toEqual([
+      row(2, '1', '2'),
+      broken(3, openQuote, '"3,4'),
+      row(4, '5', '6'.repeat(20)),
+    ]);
     expect(rows.slice(50_002)).toEqual([
       broken(50_004, 'the line has more than 1,048,576 characters', long.slice(1)),
       row(50_005, '9', '10'),
