@@ -29,6 +29,8 @@ export type Scene = {
   readonly terminal: Terminal;
   /** Runs a command before the page begins, and expects this exit code. */
   readonly volley: (command: string, code?: number, env?: Readonly<Record<string, string>>) => Promise<void>;
+  /** Starts `volley serve` in this process, for a page that does not. */
+  readonly serve: () => Promise<void>;
   /** Is called when the page is over. */
   readonly atEnd: (release: () => Promise<void>) => void;
   /** The address of a sandbox that answers each request with 500. */
@@ -55,7 +57,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'README.md': { start: 'clone', after: [[/^volley init shop/, keepServer]] },
   'docs/tutorial.md': { start: 'nothing', after: [[/^volley init shop/, keepServer]] },
   'docs/reference/settings.md': { start: 'database' },
-  'docs/reference/api.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
+  'docs/reference/api.md': { before: ({ serve }) => serve() },
   'docs/how-to/limits.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
   'docs/how-to/deployment.md': { start: 'database' },
   'docs/how-to/billing.md': {
@@ -87,7 +89,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     before: runWithDoubts,
     after: [[/--out left-out\.xlsx/, ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx'))]],
   },
-  'docs/how-to/monitoring.md': { before: ({ terminal }) => succeed(terminal, 'volley serve') },
+  'docs/how-to/monitoring.md': { before: ({ serve }) => serve() },
   'docs/how-to/personal-data.md': {
     before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
   },

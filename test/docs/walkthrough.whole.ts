@@ -14,6 +14,7 @@ import { documentPaths, projectFolder } from '../support/documents.ts';
 import { removeHome } from '../support/embedded-home.ts';
 import { freePort } from '../support/free-port.ts';
 import { runStatement } from '../support/statement.ts';
+import { startInProcess } from '../support/volley.ts';
 import { furnish, makeProject, runVolley, type Scene, type Setting, settings } from './scenes.ts';
 import { openTerminal } from './terminal.ts';
 import { programOf, runTypedCommands } from './typed-commands.ts';
@@ -108,6 +109,15 @@ async function openPage(path: string, { start, after = [], replace }: Setting): 
     env,
     terminal,
     volley: (command, code = 0, changes = {}) => runVolley(folder, command, code, { ...env, ...changes }),
+    async serve() {
+      const words = ['serve', '--port', `${ports.get('8026')}`, '--api-port', `${ports.get('8027')}`];
+      const service = startInProcess(words, { cwd: folder, env: { ...env, LOG_LEVEL: 'silent' } });
+      releases.push(async () => {
+        service.stop();
+        await service.ended;
+      });
+      await service.waitForText('Dashboard: ');
+    },
     failingSandbox: failingSandbox.url,
     slowSandbox: slowSandbox.url,
   };
