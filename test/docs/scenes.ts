@@ -16,6 +16,7 @@ import { gzipSync } from 'node:zlib';
 import { readSheet } from 'read-excel-file/node';
 import { Temporal } from 'temporal-polyfill';
 import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { projectFolder } from '../support/documents.ts';
 import { throwAwayOptions } from '../support/embedded-home.ts';
 import { volleyInProcess } from '../support/volley.ts';
@@ -89,6 +90,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     before: runWithDoubts,
     after: [[/--out left-out\.xlsx/, ({ folder }) => fixWorkbook(join(folder, 'left-out.xlsx'))]],
   },
+  'docs/how-to/cells.md': { before: makeCells },
   'docs/how-to/monitoring.md': { before: ({ serve }) => serve() },
   'docs/how-to/personal-data.md': {
     before: async ({ folder }) => writeFileSync(join(folder, 'opted-out.csv'), 'email\nann@example.org\n'),
@@ -183,6 +185,15 @@ async function startSlowRun({ folder, terminal, slowSandbox }: Scene): Promise<v
   writeFileSync(join(folder, 'campaigns/many.csv'), ['mobile,name,code', ...rows].join('\n'));
   await succeed(terminal, `VOLLEY_SANDBOX_URL=${slowSandbox} volley run campaigns/slow.yaml &`);
   await succeed(terminal, 'until volley runs --json --limit 1 | grep running; do sleep 0.1; done');
+}
+
+/** The ledgers of the two cells, with their addresses in `.env`. */
+async function makeCells({ folder, atEnd }: Scene): Promise<void> {
+  for (const cell of ['NORTH', 'SOUTH']) {
+    const { url, drop } = await createTestDatabase();
+    atEnd(drop);
+    appendFileSync(join(folder, '.env'), `\n${cell}_READ_URL=${url}\n${cell}_WRITE_URL=${url}\n`);
+  }
 }
 
 /** The latest run then has four requests in doubt. */
