@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type InboxOptions, tendInbox } from '../engine/delivery-reports/apply-inbox.ts';
+import type { FoldFence } from '../ledger/delivery-reports/fold-blocks.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
@@ -58,9 +59,10 @@ export function startApplier(
     const reports = await applyInbox(context, { ...work, shouldContinue });
     if (reports > 0) logger.debug({ reports }, 'delivery reports applied');
   });
+  let fence: FoldFence | undefined;
   const booking = createRepeatedTask(log, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
-    await tendInbox(context);
+    fence = await tendInbox(context, fence);
   });
   const timer = setInterval(() => {
     applying.run();

@@ -7,6 +7,7 @@ import { purge } from '../../src/engine/billing/purge.ts';
 import { applyRetention } from '../../src/engine/billing/retention.ts';
 import { tendInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
+import type { FoldFence } from '../../src/ledger/delivery-reports/fold-blocks.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { planAcceptedRun } from '../support/arrival-order.ts';
 import { openTestLedger } from '../support/ledger.ts';
@@ -73,8 +74,9 @@ test(`a purge, new partitions and dropped ones lose none of ${reports} reports t
     }
   };
   const dropOld = async (): Promise<void> => {
+    let fence: FoldFence | undefined;
     while (arriving) {
-      await tendInbox(context);
+      fence = await tendInbox(context, fence);
       const retention = { recordsBefore: undefined, auditBefore: undefined };
       const before = new Date(now().getTime() - 7 * day);
       dropped += (await applyRetention(context, { ...retention, deliveryReportsBefore: before })).reports;

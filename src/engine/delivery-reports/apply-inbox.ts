@@ -3,6 +3,7 @@ import {
   applyDeliveryReports,
   type FailedDeliveryReport,
 } from '../../ledger/delivery-reports/apply-batch.ts';
+import { type FoldFence, foldBlocks, readFoldFence } from '../../ledger/delivery-reports/fold-blocks.ts';
 import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
 import { tendPartitions } from '../../ledger/delivery-reports/partitions.ts';
 import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/queue.ts';
@@ -81,14 +82,18 @@ const signedCallRetention = 1_200_000;
 
 /**
  * Deletes expired records that detect repeated calls, makes the next partition of the inbox, and moves some calls of Volley
- * 0.3.0 into blocks.
+ * 0.3.0 into blocks, and folds blocks of few calls.
+ *
+ * @param fence what the last call returned
  */
-export async function tendInbox({ ledger, now }: EngineContext): Promise<void> {
+export async function tendInbox({ ledger, now }: EngineContext, fence?: FoldFence): Promise<FoldFence> {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds);
   await deleteBatches(ledger.pool, ago(batchRetention));
   await deleteSignedCalls(ledger.pool, ago(signedCallRetention));
   await tendPartitions(ledger.pool, now());
   await moveFormerCalls(ledger.pool);
+  if (fence) await foldBlocks(ledger.pool, now(), fence);
+  return readFoldFence(ledger.pool);
 }
 
 /** What another ledger may have sent becomes in doubt, and its runs pause. */

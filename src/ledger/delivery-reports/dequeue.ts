@@ -1,6 +1,5 @@
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import type { Transaction } from '../session.ts';
-import { readFormerCalls } from './former-inbox.ts';
 import type { RawCall, RawReport } from './report-content.ts';
 
 export type QueuedReport = RawReport & {
@@ -89,7 +88,7 @@ async function readCalls(client: Transaction, entries: readonly QueueEntry[]): P
     }
   }
   const missing = [...wanted.keys()].filter((id) => !calls.has(id));
-  if (missing.length > 0) for (const call of await readFormerCalls(client, missing)) calls.set(...call);
+  if (missing.length > 0) for (const call of await findCalls(client, missing)) calls.set(...call);
   return [...wanted]
     .toSorted(([one], [other]) => one - other)
     .flatMap(([id, entry]) => {
@@ -140,4 +139,16 @@ function callsOfBlock(block: DbBlock): [number, RawCall][] {
       },
     ];
   });
+}
+
+/** Finds calls that Volley 0.3.0 received, or whose block has just been folded into another. */
+async function findCalls(client: Transaction, ids: readonly number[]): Promise<[number, RawCall][]> {
+  const { rows } = await client.query<RawCall & { readonly id: number }>(
+    `
+    SELECT CAST(report_id AS float8) AS id, account, received_at AS "receivedAt", method, content_type AS "contentType", body
+    FROM calls_of($1::bigint[])
+    `,
+    [ids],
+  );
+  return rows.map(({ id, ...call }) => [id, call]);
 }

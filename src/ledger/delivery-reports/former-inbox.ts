@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { inTransaction, type Transaction } from '../session.ts';
-import type { RawCall } from './report-content.ts';
+import { inTransaction } from '../session.ts';
 
 /*
  * Volley 0.3.0 writes a row of `inbox` for each call, and goes on with that while processes are upgraded one by one. Its
@@ -33,22 +32,6 @@ const takeEntries = `
   FROM taken
   ORDER BY entry
 `;
-
-/** Reads calls that are in no block yet. */
-export async function readFormerCalls(
-  client: Transaction,
-  ids: readonly number[],
-): Promise<[number, RawCall][]> {
-  const { rows } = await client.query<RawCall & { readonly id: number }>(
-    `
-    SELECT CAST(report_id AS float8) AS id, account, received_at AS "receivedAt", method, content_type AS "contentType", body
-    FROM inbox
-    WHERE report_id = ANY ($1::bigint[])
-    `,
-    [ids],
-  );
-  return rows.map(({ id, ...call }) => [id, call]);
-}
 
 /** Calls in a transaction. */
 const batch = 5_000;

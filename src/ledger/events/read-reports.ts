@@ -15,6 +15,8 @@ export type ReportMarks = {
 
 const maxRereading = 1_000;
 
+const maxMissing = 200;
+
 /** Calls that are committed together have numbers in turn, from a multiple of this. */
 export const blockSize = 256;
 
@@ -90,7 +92,8 @@ export async function findMissingBlocks(
     `
     SELECT CAST(number AS float8) AS block
     FROM generate_series(greatest($1::bigint, ($2::bigint >> 36) << 36, $2 - $3 * ${blockSize}), $2, ${blockSize}) AS number
-    WHERE NOT EXISTS (SELECT FROM inbox_blocks WHERE first_report = number)
+    WHERE NOT has_call(number)
+    LIMIT ${maxMissing}
     `,
     [firstOfBlock(after) + blockSize, firstOfBlock(last), limit],
   );

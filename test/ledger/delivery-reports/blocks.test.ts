@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { checkPartitions } from '../../../src/engine/doctor/work.ts';
+import { dequeueReports } from '../../../src/ledger/delivery-reports/dequeue.ts';
+import { foldBlocks, readFoldFence } from '../../../src/ledger/delivery-reports/fold-blocks.ts';
 import {
   dropOldPartitions,
   hasNextPartition,
@@ -9,6 +11,7 @@ import {
 } from '../../../src/ledger/delivery-reports/partitions.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { readSchemaState } from '../../../src/ledger/fingerprint.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();
@@ -32,6 +35,10 @@ const receive = (bodies: readonly (string | Buffer)[], receivedAt = monday) =>
       body: Buffer.from(body),
     })),
   );
+
+/** @returns how many blocks there are less */
+const foldNow = async (now: Date) =>
+  foldBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
 
 const numbered = (length: number) => Array.from({ length }, (_, index) => `{"Number":${index}}`);
 const applied = () => query('DELETE FROM inbox_waiting');
@@ -172,4 +179,71 @@ test('a partition that another session reads stays, and commits do not wait for 
   expect(
     (await dropOldPartitions(opened.ledger.pool, daysLater(300))).filter(({ calls }) => calls === 3),
   ).toMatchObject([{ held: null }]);
+});
+
+test('blocks of few calls are folded into one, and their calls keep their ids, their bytes and their place in the queue', async () => {
+  const { pool } = opened.ledger;
+  const at = daysLater(300);
+  const later = (minutes: number) => new Date(at.getTime() + minutes * 60_000);
+  for (let index = 0; index < 150; index++) await receive([`call ${index}`], at);
+  await receive(numbered(200), at);
+  for (let index = 0; index < 20; index++) await receive(numbered(7), later(1));
+  await receive(['last'], later(45));
+  const before = await query('SELECT * FROM inbox_calls ORDER BY report_id');
+  const sizes = async () =>
+    (await query('SELECT calls FROM inbox_blocks ORDER BY first_report')).map(({ calls }) => calls);
+  expect(await foldNow(later(9))).toBe(0);
+  expect(await foldNow(later(30))).toBe(149 + 19);
+  expect(await sizes()).toEqual([150, 200, 140, 1]);
+  expect(await query('SELECT * FROM inbox_calls ORDER BY report_id')).toEqual(before);
+  const ids = before.map(({ report_id }) => report_id);
+  expect(await query('SELECT FROM calls_of($1::bigint[])', [ids])).toHaveLength(491);
+  expect(await query('SELECT FROM unnest($1::bigint[]) AS id WHERE NOT has_call(id)', [ids])).toEqual([]);
+  const dequeued = await inTransaction(pool, (client) => dequeueReports(client, 1_000, later(60)));
+  expect(dequeued.map(({ report }) => report)).toEqual(ids.slice(0, dequeued.length));
+  expect(dequeued.map(({ body }) => body)).toEqual(before.slice(0, dequeued.length).map(({ body }) => body));
+});
+
+test('blocks are not folded together until they fill one, or are an hour old', async () => {
+  const at = daysLater(400);
+  const later = (minutes: number) => new Date(at.getTime() + minutes * 60_000);
+  for (let index = 0; index < 5; index++) await receive(['call'], later(index));
+  expect(await foldNow(later(30))).toBe(0);
+  expect(await foldNow(later(55))).toBe(4);
+  expect(await foldNow(later(56))).toBe(0);
+});
+
+test('a call that is read while its block is folded is found in the other', async () => {
+  const { pool } = opened.ledger;
+  const at = daysLater(500);
+  for (let index = 0; index < 120; index++) await receive([`call ${index}`], at);
+  const fence = await readFoldFence(pool);
+  const dequeued = await inTransaction(pool, async (client) => {
+    const query = client.query.bind(client) as (...words: unknown[]) => Promise<unknown>;
+    let statements = 0;
+    const between = Object.assign(Object.create(client), {
+      query: async (...words: unknown[]) => {
+        if (statements++ === 1) await foldBlocks(pool, new Date(at.getTime() + 20 * 60_000), fence);
+        return query(...words);
+      },
+    });
+    return dequeueReports(between, 1_000, at);
+  });
+  expect(await query('SELECT calls FROM inbox_blocks')).toEqual([{ calls: 120 }]);
+  expect(dequeued.length).toBeGreaterThan(40);
+});
+
+test('blocks are not folded while a transaction may still commit one of them', async () => {
+  const { pool } = opened.ledger;
+  const at = daysLater(600);
+  const evening = new Date(at.getTime() + 20 * 60_000);
+  const slow = await pool.connect();
+  await slow.query('BEGIN');
+  await slow.query(`INSERT INTO inbox_batches (batch, received_at) VALUES (gen_random_uuid(), now())`);
+  for (let index = 0; index < 120; index++) await receive(['call'], at);
+  const fence = await readFoldFence(pool);
+  expect(await foldBlocks(pool, evening, fence)).toBe(0);
+  await slow.query('ROLLBACK');
+  slow.release();
+  expect(await foldBlocks(pool, evening, fence)).toBe(119);
 });
