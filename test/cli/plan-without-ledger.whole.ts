@@ -1,32 +1,23 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeHome } from '../support/embedded-home.ts';
 import { runStatement } from '../support/statement.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { startVolley, volley } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
-let workspace: Workspace;
+const workspace = testWorkspace({
+  'accounts.yaml': accountsYaml,
+  'campaign.yaml': smsCampaignYaml,
+  'contacts.csv': `${contactsCsv(3)}0412000001,Ann,C\n0412000009,Zoe,C\n`,
+  'stop.csv': 'mobile\n0412000009\n',
+});
 /** For temporary files of the command. */
 let temporary: string;
-beforeAll(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'campaign.yaml': smsCampaignYaml,
-    'contacts.csv': `${contactsCsv(3)}0412000001,Ann,C\n0412000009,Zoe,C\n`,
-    'stop.csv': 'mobile\n0412000009\n',
-  });
-});
 beforeEach(() => {
   temporary = makeHome('volley-test-plan-');
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
 
 const where = (more: Readonly<Record<string, string>> = {}) => ({
   cwd: workspace.folder,

@@ -3,30 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from, to } from 'pg-copy-streams';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
 import { readVersion } from '../../src/platform/package-folder.ts';
 import { createBareDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { runStatement } from '../support/statement.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { startInProcess, volleyInProcess } from '../support/volley.ts';
-import {
-  accountsYaml,
-  contactsCsv,
-  makeWorkspace,
-  smsCampaignYaml,
-  type Workspace,
-} from '../support/workspace.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../support/workspace.ts';
 
 let database: TestDatabase;
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': accountsYaml,
-    'campaign.yaml': smsCampaignYaml,
-    'contacts.csv': contactsCsv(2),
-  });
+const workspace = testWorkspace({
+  'accounts.yaml': accountsYaml,
+  'campaign.yaml': smsCampaignYaml,
+  'contacts.csv': contactsCsv(2),
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
 
 const surroundings = () => ({
   cwd: workspace.folder,

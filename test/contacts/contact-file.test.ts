@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type ContactFile,
   closeContactFile,
@@ -16,14 +16,10 @@ import { bytesOf } from '../support/bytes.ts';
 import { collectBatches } from '../support/collect.ts';
 import { encode } from '../support/encode.ts';
 import { liveHeap } from '../support/live-heap.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace();
-});
-afterAll(() => workspace[Symbol.asyncDispose]());
+const workspace = testWorkspace({});
 
 type ReadFile = Pick<ContactFile, 'header'> & {
   readonly rows: readonly Row[];

@@ -1,19 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openInvoice } from '../../src/contacts/open-invoice.ts';
 import { openInvoiceInThread } from '../../src/contacts/open-invoice-in-thread.ts';
 import { collect } from '../support/collect.ts';
 import { inOrder } from '../support/sheets.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
 import { sheetData, workbookOf } from '../support/workbooks.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace();
-});
-afterAll(() => workspace[Symbol.asyncDispose]());
+const workspace = testWorkspace({});
 
 const reading = { name: 'invoice', columns: {}, decimal: 'point', country: undefined } as const;
 const path = (): string => `${workspace.folder}/invoice`;

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ensureHashKey, readHashKey } from '../../src/platform/hash-key.ts';
+import { testWorkspace } from '../support/test-workspace.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace();
-});
-afterAll(() => workspace[Symbol.asyncDispose]());
+const workspace = testWorkspace({});
 
 const long = 'k'.repeat(32);
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../../src/campaign/campaign.ts';
 import type { ChargeCodeList } from '../../../src/campaign/charge-codes.ts';
 import { openChargeCodes } from '../../../src/engine/plan/charge-code-file.ts';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace();
-});
-afterAll(() => workspace[Symbol.asyncDispose]());
+const workspace = testWorkspace({});
 
 /** The campaign lies in the folder `night`. */
 async function open(

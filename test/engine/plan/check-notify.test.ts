@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { webhookSecret } from '../../support/webhook-peer.ts';
-import {
-  accountsYaml,
-  makeWorkspace,
-  settingsIn,
-  smsCampaignYaml,
-  type Workspace,
-} from '../../support/workspace.ts';
+import { accountsYaml, settingsIn, smsCampaignYaml } from '../../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace({
-    'accounts.yaml': `${accountsYaml}  speech:\n    interface: soap-tts\n    baseUrl: http://127.0.0.1:9\n    sender: me\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`,
-    'contacts.csv': 'mobile,name,code\n0412000001,Ann,C1\n',
-    'notify.sh': '',
-  });
+const workspace = testWorkspace({
+  'accounts.yaml': `${accountsYaml}  speech:\n    interface: soap-tts\n    baseUrl: http://127.0.0.1:9\n    sender: me\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`,
+  'contacts.csv': 'mobile,name,code\n0412000001,Ann,C1\n',
+  'notify.sh': '',
 });
-afterAll(() => workspace[Symbol.asyncDispose]());
 
 async function check(target: string): Promise<void> {
   await workspace.write('campaign.yaml', `${smsCampaignYaml}notify:\n  - ${target}\n`);

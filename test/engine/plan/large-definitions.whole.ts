@@ -1,14 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { testWorkspace } from '../../support/test-workspace.ts';
 import { volleyInProcess } from '../../support/volley.ts';
-import { accountsYaml, makeWorkspace, smsCampaignYaml, type Workspace } from '../../support/workspace.ts';
+import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
-let workspace: Workspace;
-beforeAll(async () => {
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'campaign.yaml': smsCampaignYaml });
-});
-afterAll(() => workspace[Symbol.asyncDispose]());
+const workspace = testWorkspace({ 'accounts.yaml': accountsYaml, 'campaign.yaml': smsCampaignYaml });
 
 const check = async (file = 'campaign.yaml') => {
   const env = {
