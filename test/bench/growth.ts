@@ -3,6 +3,7 @@ import { volley } from '../support/volley.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { startService } from './dispatch/start-service.ts';
 import { environmentFor } from './dispatch/volley.ts';
+import type { Workload } from './dispatch/workload.ts';
 import {
   type GrowthBench,
   measureRun,
@@ -23,10 +24,9 @@ const options = {
   chunk: { type: 'string', default: '1' },
   beside: { type: 'string' },
   snapshot: { type: 'string' },
+  small: { type: 'string', default: '100000' },
 } as const;
 
-/** The size of the run that is sent beside older runs, and beside a snapshot. */
-const small = 100_000;
 const comparedRounds = 3;
 const mebibyte = 1024 * 1024;
 
@@ -38,8 +38,8 @@ const aims = { growth: '≤ 1.15', beside: '≤ 1.10', memory: '≤ 200' };
  * settings; a run beside older runs; and a run while a session holds an old snapshot.
  *
  * Arguments: sizes of runs (100000 1000000 10000000); `--beside N`, recipients of older runs (50000000); `--snapshot
- * N`, minutes for which a snapshot is held (30); `--no-reports`; `--chunk N`, recipients of a request (1). With
- * arguments, only what they name is measured.
+ * N`, minutes for which a snapshot is held (30); `--small N`, recipients of the runs beside them (100000);
+ * `--no-reports`; `--chunk N`, recipients of a request (1). With arguments, only what they name is measured.
  */
 export async function benchGrowth(words: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
@@ -49,9 +49,10 @@ export async function benchGrowth(words: readonly string[]): Promise<void> {
   const chunk = Number(values.chunk);
   if (sizes.length > 0) await printSizes(sizes, chunk, reports);
   const beside = Number(values.beside ?? (isWhole ? 50_000_000 : 0));
-  if (beside > 0) await printBeside(beside, chunk, reports);
+  const small = Number(values.small);
+  if (beside > 0) await printBeside(beside, workloadOf(small, chunk), reports);
   const minutes = Number(values.snapshot ?? (isWhole ? 30 : 0));
-  if (minutes > 0) await printSnapshot(minutes, chunk);
+  if (minutes > 0) await printSnapshot(minutes, workloadOf(small, chunk));
 }
 
 /** Each has a database of its own. */
@@ -65,7 +66,7 @@ async function inGrowthBench<Result>(work: (bench: GrowthBench) => Promise<Resul
   return await work({ workspace: benchWorkspace, service, postmaster: server.postmaster });
 }
 
-const workloadOf = (recipients: number, chunk: number) => ({
+const workloadOf = (recipients: number, chunk: number): Workload => ({
   requests: Math.ceil(recipients / chunk),
   recipients: chunk,
 });
@@ -117,27 +118,27 @@ const peakOf = (use: RunUse, phase: Phase): string =>
 
 const shown = (amount: number): string => amount.toFixed(amount < 10 ? 3 : 1);
 
-async function printBeside(beside: number, chunk: number, reports: boolean): Promise<void> {
+async function printBeside(beside: number, workload: Workload, reports: boolean): Promise<void> {
+  const recipients = workload.requests * workload.recipients;
   await inGrowthBench(async (bench) => {
-    const workload = workloadOf(small, chunk);
     const sendOne = () => measureRun(bench, workload, { reports, purge: false });
     const alone = await inRounds(comparedRounds, sendOne);
     const [{ run } = { run: '' }] = alone;
-    await copyRun(bench.workspace.databaseUrl, run, Math.ceil(beside / small));
+    await copyRun(bench.workspace.databaseUrl, run, Math.ceil(beside / recipients));
     const crowded = await inRounds(comparedRounds, sendOne);
     printComparison(
-      `growth: a run of ${grouped(small)} in requests of ${chunk}, beside older runs of ${grouped(beside)} recipients, median of ${comparedRounds}`,
+      `growth: a run of ${grouped(recipients)} in requests of ${workload.recipients}, beside older runs of ${grouped(beside)} recipients, median of ${comparedRounds}`,
       ['alone', 'beside them'],
       [alone, crowded],
     );
   });
 }
 
-async function printSnapshot(minutes: number, chunk: number): Promise<void> {
+async function printSnapshot(minutes: number, workload: Workload): Promise<void> {
   await inGrowthBench(async (bench) => {
-    const { before, held, runs } = await measureSnapshot(bench, workloadOf(small, chunk), minutes);
+    const { before, held, runs } = await measureSnapshot(bench, workload, minutes);
     printComparison(
-      `growth: runs of ${grouped(small)} in requests of ${chunk}, while a session holds a snapshot for ${minutes} minutes and ${runs} runs; the last ${held.length} of them`,
+      `growth: runs of ${grouped(workload.requests * workload.recipients)} in requests of ${workload.recipients}, while a session holds a snapshot for ${minutes} minutes and ${runs} runs; the last ${held.length} of them`,
       ['before', 'held'],
       [before, held],
     );

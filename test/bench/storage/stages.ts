@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openLedger } from '../../../src/ledger/connection.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
+import { tendPartitions } from '../../../src/ledger/delivery-reports/partitions.ts';
 import { startVolley, volley } from '../../support/volley.ts';
 import type { Service } from '../dispatch/start-service.ts';
 import { type BenchWorkspace, environmentFor, planRun, startResume } from '../dispatch/volley.ts';
@@ -48,6 +49,11 @@ export async function measureStages({
     await waitUntilQuiet(databaseUrl);
     await note('folded');
   });
+  await beginNextWeek(databaseUrl);
+  const reports = ['--delivery-reports-older-than', '90d'];
+  await later(workspace, 120, ['purge', '--older-than', '1000d', ...reports, '--yes']);
+  await waitUntilQuiet(databaseUrl);
+  await note('reports dropped');
   await later(workspace, 400, ['purge', '--older-than', '1d', '--yes']);
   await waitUntilQuiet(databaseUrl);
   await note('purged');
@@ -57,6 +63,16 @@ export async function measureStages({
   await waitUntilQuiet(databaseUrl);
   await note('records deleted');
   return stages;
+}
+
+/** Retention drops the raw reports of whole weeks, as soon as the next week has begun. */
+async function beginNextWeek(connectionString: string): Promise<void> {
+  const ledger = await openLedger({ connectionString }, 'bench');
+  try {
+    await tendPartitions(ledger.pool, new Date(Date.now() + 8 * 86_400_000));
+  } finally {
+    await ledger.close();
+  }
 }
 
 /** Every recipient of the run has its delivery report. */
