@@ -42,15 +42,15 @@ function createCachedReader(composition: Composition, fields: readonly ComposedF
     const found = cache.get(key);
     if (found) return found;
     const read = readEnvelope(composition, fields, valueIn);
-    cache.set(key, read, key.length + charactersOf(read));
+    const size = read.kind === 'invalid' ? read.detail.length : charactersOf(read.envelope);
+    cache.set(key, read, key.length + size);
     return read;
   };
 }
 
-function charactersOf(read: ReturnType<ReadEnvelope>): number {
-  if (read.kind === 'invalid') return read.detail.length;
+/** How large an envelope is in a cache. */
+export function charactersOf({ fields }: Envelope): number {
   let characters = 0;
-  const { fields } = read.envelope;
   for (const name in fields) characters += fields[name]?.length ?? 0;
   return characters;
 }

@@ -1,3 +1,4 @@
+import { charactersOf } from '../../campaign/envelope.ts';
 import type { Envelope } from '../../domain/message.ts';
 import { BoundedCache } from '../../platform/bounded-cache.ts';
 
@@ -10,13 +11,7 @@ export function memoizeByEnvelope<Fact extends NonNullable<unknown>>(
     const before = known.get(envelope);
     if (before !== undefined) return before;
     const fact = read(envelope);
-    known.set(envelope, fact, countCharacters(envelope));
+    known.set(envelope, fact, charactersOf(envelope));
     return fact;
   };
-}
-
-function countCharacters({ fields }: Envelope): number {
-  let characters = 0;
-  for (const name in fields) characters += fields[name]?.length ?? 0;
-  return characters;
 }
