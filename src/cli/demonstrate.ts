@@ -32,7 +32,12 @@ export async function demonstrate(
   how: Pick<HowToRun, 'everyInterface' | 'shown'>,
 ): Promise<void> {
   const home = demoHome(shell.settings);
-  const environment = { ...shell.settings.environment, VOLLEY_HOME: home, DATABASE_URL: undefined };
+  const environment = {
+    ...shell.settings.environment,
+    VOLLEY_HOME: home,
+    DATABASE_URL: undefined,
+    DATABASE_READ_URL: undefined,
+  };
   const { workingFolder } = shell.settings;
   const demoShell = { ...shell, settings: { environment, workingFolder } };
   await withNewLedger(demoShell, (context) =>
@@ -141,7 +146,7 @@ async function runDemo(
     timeZone: 'UTC',
     filter: { run: runs },
   };
-  await writeBilling(context, query, sheetWriter(shell, {}, 'table'), shell.now());
+  await writeBilling(context, query, sheetWriter(shell, {}, 'table'));
   shell.print(`\nEvery request the sandbox received is in ${journal}.`);
   shell.print(nextCommands(home, asked, runs));
   if (!summaries.every(isSettled)) shell.exitWith(3);

@@ -60,6 +60,7 @@ const ownNames = [
   'VOLLEY_HASH_KEY',
   'VOLLEY_PUBLIC_URL',
   'VOLLEY_DASHBOARD_URL',
+  'VOLLEY_READ_REPLICA',
 ];
 
 /** A misspelt name would silently leave its default. Names of other programs are theirs. */

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { InputError, truncateProblems } from '../domain/problems.ts';
+import { ReplicaError } from '../domain/replica.ts';
 import { adviseUnset } from '../engine/unset-variables.ts';
 import { databaseShortage, isConnectionFailure } from '../platform/database-failures.ts';
 import { showInvisible } from '../platform/invisible-characters.ts';
@@ -19,6 +20,10 @@ export function explain(error: unknown, shell: Shell): ExitCode {
   if (error instanceof InputError) {
     explainInput(error, shell);
     return error instanceof CellsAwayError ? 3 : 2;
+  }
+  if (error instanceof ReplicaError) {
+    shell.note(error.message);
+    return 2;
   }
   if (error instanceof OutputError) {
     shell.note(error.message);

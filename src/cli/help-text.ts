@@ -24,6 +24,8 @@ export const helpSections: readonly HelpSection[] = [
     entries: [
       ['.env', "can set these in the project's folder; the environment takes precedence"],
       ['DATABASE_URL', 'Postgres; without it an embedded server is started in VOLLEY_HOME'],
+      ['DATABASE_READ_URL', 'a standby of that Postgres, for reports, exports and searches'],
+      ['VOLLEY_READ_REPLICA', '"prefer" (the default) or "require" the standby, at most so old: prefer 60s'],
       ['VOLLEY_HOME', "state of the embedded server (default: .volley in the project's folder, volley init)"],
       ['VOLLEY_ACCOUNTS', "the accounts file (default campaigns/accounts.yaml, in the project's folder)"],
       ['VOLLEY_HASH_KEY', 'key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)'],

@@ -8,7 +8,7 @@ import { openScratchPool } from '../ledger/pools.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { createHashKey, type HashKey } from '../ledger/suppressions/hash.ts';
 import { openClaimMarks } from '../platform/claim-marks.ts';
-import { type DatabaseLease, leaseDatabase } from '../platform/database.ts';
+import { type DatabaseLease, leaseDatabase, replicaSettings } from '../platform/database.ts';
 import { leaseDisposableServer } from '../platform/disposable-postgres.ts';
 import { ensureHashKey, readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
@@ -40,7 +40,8 @@ export async function openContext(opener: Opener, access: SchemaAccess): Promise
     // An unusable key is reported before anything is done.
     hashKeyFinder(settings)();
     const { connection, description, restartIfEnded, warning } = lease;
-    if (warning !== undefined) note(warning);
+    for (const text of [warning, replicaSettings(settings.environment)?.warning])
+      if (text !== undefined) note(text);
     let opened: OpenedLedger = { description, migrated: [], created: false };
     const onSchema = (change: SchemaChange): void => {
       opened = { description, ...change };
@@ -80,6 +81,7 @@ export async function openContextAt(
   const ledger = await openLedger(connection, description, {
     ...(restartIfEnded && { revive: restartIfEnded }),
     findHashKey: hashKeyFinder(settings),
+    replica: replicaSettings(settings.environment),
     ...schema,
     // The marks refuse a ledger that lacks what this machine has sent.
     ...(home === undefined ? {} : { marks: openClaimMarks(home, note) }),

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
 import type { HoldReason } from '../domain/hold-reasons.ts';
 import { InputError } from '../domain/problems.ts';
-import type { DatabaseConnection } from '../platform/database.ts';
+import type { DatabaseConnection, ReplicaSettings } from '../platform/database.ts';
 import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
 import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
@@ -15,6 +15,7 @@ import {
   readOnly,
   type SessionSettings,
 } from './pools.ts';
+import { openReplica, type Replica } from './replica.ts';
 import { prepareSchema, type SchemaAccess, type SchemaChange } from './schema.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
@@ -31,6 +32,8 @@ export type Ledger = {
   readonly knex: Knex;
   /** For monitoring: separate connections with short timeouts. */
   readonly monitoring: pg.Pool;
+  /** Null: reports read the primary. */
+  readonly replica: Replica | null;
   /** Key of hashed suppressions; null: none is known yet. Another process may make one at any time. */
   readonly hashKey: HashKey | null;
   /** Claims that this machine made last, outside the ledger. */
@@ -81,6 +84,7 @@ export type OpenOptions = {
   readonly access?: SchemaAccess;
   readonly onSchema?: (change: SchemaChange) => void;
   readonly marks?: ClaimMarks;
+  readonly replica?: ReplicaSettings | undefined;
 };
 
 /** @throws InputError when the database cannot be reached or its schema does not fit */
@@ -93,11 +97,13 @@ export async function openLedger(
     access = 'create',
     onSchema,
     marks = createMemoryClaimMarks(),
+    replica: replicaOf,
   }: OpenOptions & { readonly revive?: Ledger['revive']; readonly findHashKey?: () => HashKey | null } = {},
 ): Promise<Ledger> {
   const settings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
   const knex = connectLedger(connection, settings);
   const { pool, hot, monitoring, dropConnections } = openPools(connection, settings, bindToLocation);
+  const replica = replicaOf === undefined ? null : openReplica(replicaOf);
   const queue = openQueueOnce(pool);
   const close = async (): Promise<void> => {
     try {
@@ -107,7 +113,7 @@ export async function openLedger(
       if (!isConnectionFailure(error)) throw error;
     } finally {
       marks.close();
-      await Promise.all([knex.destroy(), pool.end(), hot.end(), monitoring.end()]);
+      await Promise.all([knex.destroy(), pool.end(), hot.end(), monitoring.end(), replica?.pool.end()]);
     }
   };
   try {
@@ -123,6 +129,7 @@ export async function openLedger(
     pool,
     hot,
     monitoring,
+    replica,
     knex,
     get hashKey() {
       return findHashKey();

@@ -1,16 +1,16 @@
-import type pg from 'pg';
-import { inTransaction, type Transaction } from './session.ts';
+import pg from 'pg';
+import { inTransaction, type Snapshot, type Transaction } from './session.ts';
 
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** Rows of a query in batches, in constant memory. @param name cursor name, unique in the transaction */
 export async function* streamRows<Row extends pg.QueryResultRow>(
-  client: Transaction,
+  client: Snapshot,
   name: string,
   { sql, values }: Statement,
   batch: number,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  const cursor = client.escapeIdentifier(name);
+  const cursor = pg.escapeIdentifier(name);
   await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, [...values]);
   for (;;) {
     const { rows } = await client.query<Row>(`FETCH ${batch} FROM ${cursor}`);

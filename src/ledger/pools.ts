@@ -80,6 +80,16 @@ export function openPools(
   return { pool, hot, monitoring, dropConnections: trackConnections([pool, hot, monitoring]) };
 }
 
+/** Milliseconds; a report waits no longer for a replica that is away. */
+const replicaTimeouts = { connectionTimeoutMillis: 2_000 };
+
+/** For reports that read a standby. */
+export function openReplicaPool(connection: DatabaseConnection): pg.Pool {
+  const pool = openPool(connection, { ...everySession, ...readOnly }, { ...replicaTimeouts, max: 4 });
+  trackConnections([pool]);
+  return pool;
+}
+
 /** One connection to a database without a ledger, for temporary tables. */
 export function openScratchPool(connection: DatabaseConnection): pg.Pool {
   return openPool(connection, everySession, { max: 1 });

@@ -2,8 +2,17 @@ import type pg from 'pg';
 
 declare const transactionMark: unique symbol;
 
+/**
+ * For questions that a replica may answer. What writes, or decides about sending, takes a `Connection` or a `Transaction`
+ * instead, which a replica never is.
+ */
+export type ReadConnection = Pick<pg.ClientBase, 'query'>;
+
+/** A `ReadConnection` in one read-only snapshot. */
+export type Snapshot = ReadConnection & { readonly [transactionMark]: true };
+
 /** A session in a transaction, from `inTransaction` or `inTransactionOf`. */
-export type Transaction = pg.ClientBase & { readonly [transactionMark]: true };
+export type Transaction = pg.ClientBase & Snapshot;
 
 /** One connection, in which temporary tables stay. */
 export type Session = pg.ClientBase;

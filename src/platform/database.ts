@@ -37,24 +37,56 @@ export async function leaseDatabase(
   workingFolder: string,
   canCreate: boolean,
 ): Promise<DatabaseLease> {
-  const url = environment['DATABASE_URL'];
-  if (url) {
+  const external = namedDatabase(environment, 'DATABASE_URL');
+  if (external) {
     const doNothing = async (): Promise<void> => undefined;
-    const description = describeUrl(url);
-    requireCertificates(url);
-    const lease = {
-      connection: { connectionString: url },
-      description,
-      restartIfEnded: doNothing,
-      release: doNothing,
-    };
-    return isUnencrypted(url, environment) ? { ...lease, warning: unencryptedWarning } : lease;
+    return { ...external, restartIfEnded: doNothing, release: doNothing };
   }
   const namedHome = requireHome(environment, workingFolder);
   if (!canCreate && !hasEmbeddedData(namedHome)) throw noLedgerError(namedHome);
   const { address, home, restartIfEnded, release } = await leaseEmbeddedServer(namedHome);
   const description = `embedded Postgres in ${home} (database ${address.database})`;
   return { connection: address, description, restartIfEnded, release };
+}
+
+/** A standby of the ledger's Postgres, for what only reads. */
+export type ReplicaSettings = NamedDatabase & {
+  /** Seconds that it may be behind. */
+  readonly maxAge: number;
+  /** Whether a report is refused when the replica cannot be read. Otherwise the primary is read. */
+  readonly isRequired: boolean;
+};
+
+/**
+ * Reads DATABASE_READ_URL and VOLLEY_READ_REPLICA.
+ *
+ * @returns undefined without a replica
+ * @throws InputError
+ */
+export function replicaSettings(environment: Environment): ReplicaSettings | undefined {
+  const database = namedDatabase(environment, 'DATABASE_READ_URL');
+  const name = 'VOLLEY_READ_REPLICA';
+  const [, mode, count, unit] =
+    /^(prefer|require)(?: ([1-9]\d{0,4})([smh]))?$/.exec(environment[name] || 'prefer') ?? [];
+  if (mode === undefined) {
+    const what =
+      'Expected "prefer" or "require", and how old the replica may be, such as "prefer 60s". With "prefer", reports are read from the primary when the replica is older or away; with "require" they are refused.';
+    throw new InputError([{ where: name, what }]);
+  }
+  if (database === undefined) return undefined;
+  const seconds = { s: 1, m: 60, h: 3_600 }[unit ?? 's'] ?? 1;
+  return { ...database, maxAge: Number(count ?? 60) * seconds, isRequired: mode === 'require' };
+}
+
+type NamedDatabase = Pick<DatabaseLease, 'connection' | 'description' | 'warning'>;
+
+function namedDatabase(environment: Environment, name: string): NamedDatabase | undefined {
+  const url = environment[name];
+  if (!url) return undefined;
+  const description = describeUrl(url, name);
+  requireCertificates(url, name);
+  const database = { connection: { connectionString: url }, description };
+  return isUnencrypted(url, environment) ? { ...database, warning: unencryptedWarning(name) } : database;
 }
 
 /** An empty ledger would know no suppressions and no earlier runs. */
@@ -64,19 +96,19 @@ export function noLedgerError(where: string): InputError {
   return new InputError([{ where, what }]);
 }
 
-function describeUrl(text: string): string {
+function describeUrl(text: string, where: string): string {
   const url = URL.parse(text);
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
     // Does not repeat the value: it may contain a password.
     const what =
-      'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it to use the embedded server.';
-    throw new InputError([{ where: 'DATABASE_URL', what }]);
+      'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it.';
+    throw new InputError([{ where, what }]);
   }
   return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
 }
 
 /** pg reads these files at its first connection. @throws InputError for one that cannot be read */
-function requireCertificates(text: string): void {
+function requireCertificates(text: string, where: string): void {
   const { searchParams } = new URL(text);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const path = searchParams.get(name);
@@ -85,13 +117,13 @@ function requireCertificates(text: string): void {
       readFileSync(path);
     } catch (error) {
       const what = `The file of "${name}" cannot be read (${unreadableReason(error)}). Correct its path.`;
-      throw new InputError([{ where: 'DATABASE_URL', what }], { cause: error });
+      throw new InputError([{ where, what }], { cause: error });
     }
   }
 }
 
-const unencryptedWarning =
-  'DATABASE_URL: The database is on another machine, and the connection is not encrypted. Anyone on the network can read addresses, messages and the password. Add ?sslmode=verify-full (and &sslrootcert=FILE for a certificate authority of your own).';
+const unencryptedWarning = (name: string): string =>
+  `${name}: The database is on another machine, and the connection is not encrypted. Anyone on the network can read addresses, messages and the password. Add ?sslmode=verify-full (and &sslrootcert=FILE for a certificate authority of your own).`;
 
 /** Whether the connection leaves this machine without TLS. */
 function isUnencrypted(text: string, environment: Environment): boolean {

@@ -1,8 +1,23 @@
+import { type AsOf, replicaProblemText } from '../domain/replica.ts';
 import { plainScreen, type Screen } from './screen.ts';
 
 /** `YYYY-MM-DD HH:mm:ss` in UTC. */
 export function formatUtc(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** `2026-11-27 21:04:05 UTC`, and where there is a replica, how old it is or why it was not read. */
+export function formatAsOf({ at, read }: AsOf): string {
+  const time = `${formatUtc(at)} UTC`;
+  if (read === undefined) return time;
+  if (read.from === 'replica') return `${time}, ${read.secondsBehind} s behind`;
+  return `${time}, from the primary: ${replicaProblemText(read.because)}`;
+}
+
+/** The same, for JSON. */
+export function asOfFields({ at, read }: AsOf): Readonly<Record<string, unknown>> {
+  if (read?.from !== 'primary') return { asOf: at, read };
+  return { asOf: at, read: { ...read, because: replicaProblemText(read.because) } };
 }
 
 /** Creating a format takes a hundred times as long as using it. */

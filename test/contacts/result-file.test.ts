@@ -23,7 +23,7 @@ async function resultFile(rows: readonly (readonly string[])[], csv?: CsvForm): 
     };
   });
   const report = { columns, files: ['contacts.csv'], csv, rows: inOrder([contacts]) };
-  return written(contactSheet('r', report, new Set(reportedStates), new Date()), 'csv');
+  return written(contactSheet('r', report, new Set(reportedStates), { at: new Date() }), 'csv');
 }
 
 async function readAgain(csv: string | Buffer, options: ReadingOptions = {}) {

@@ -36,7 +36,7 @@ const query = { campaigns: ['outage'], from: '2026-11-01T00:00', until: null, ti
 
 async function formatText(format: ReportFormat, changes: Partial<RunFigures> = {}): Promise<string> {
   const sums = [{ ...figures, ...changes }];
-  const sheet = campaignSheet(query, { runs: inOrder([[run]]), sums }, new Date(0));
+  const sheet = campaignSheet(query, { asOf: { at: new Date(0) }, runs: inOrder([[run]]), sums });
   return (await written(sheet, format)).toString();
 }
 

@@ -32,7 +32,7 @@ const filtered: ContactRow = {
 function sheet(states = new Set(reportedStates), files: readonly string[] = ['one.csv']) {
   const columns = ['Mobile', 'name', 'Volley State'];
   const report = { columns, files, rows: inOrder([[accepted, filtered]]) };
-  return contactSheet('r1', report, states, new Date('2026-11-21T10:00:00Z'));
+  return contactSheet('r1', report, states, { at: new Date('2026-11-21T10:00:00Z') });
 }
 
 test('a workbook has numbers as numbers, and texts that start no formula', async () => {

@@ -56,7 +56,7 @@ test('a terminal shows the first 50 lines, counts the rest, and has all totals',
   const sheet = {
     title: 'Billing',
     subtitle: [],
-    asOf: new Date(0),
+    asOf: { at: new Date(0) },
     columns: [integerColumn('n', 'N', (n: number) => n)],
     totals: () => [999],
   };

@@ -42,7 +42,7 @@ export function aBill(columns: number): Sheet<Line> {
   return {
     title: 'Bill of <b>November</b>',
     subtitle: ['2026-11-01 to 2026-12-01 (Pacific/Auckland)', hostileNames.join(' ')],
-    asOf: new Date('2026-12-01T00:00:00Z'),
+    asOf: { at: new Date('2026-12-01T00:00:00Z') },
     columns: columnsOf(columns),
     rows: inOrder([lines]),
     totals: () => [{ name: 'Total', number: 999 }],

@@ -21,7 +21,7 @@ export function aSheet(
   return {
     title: 'Bill',
     subtitle: ['2026-11-01 to 2026-12-01 (Pacific/Auckland)'],
-    asOf: new Date('2026-12-01T00:00:00Z'),
+    asOf: { at: new Date('2026-12-01T00:00:00Z') },
     columns: [
       { key: 'name', title: 'Name', kind: 'text', value: ({ name }) => name },
       { key: 'requests', title: 'Requests', kind: 'integer', value: ({ requests }) => requests },

@@ -64,7 +64,7 @@ export const command = defineCommand({
         run.push((await requireRun(context, await chooseRun(shell, context, name))).run);
       const query = toBillingQuery({ ...options, ...(options.run && { run }), timeZone, by });
       await requireKnownNames(context, query.filter);
-      await writeBilling(context, query, write, shell.now());
+      await writeBilling(context, query, write);
     });
   },
 });
@@ -74,12 +74,11 @@ export async function writeBilling(
   context: EngineContext,
   query: BillingQuery,
   write: WriteSheet,
-  asOf: Date,
 ): Promise<void> {
   const { reportBillingLines } = await import('../../engine/billing/billing.ts');
   const { createBillingReport } = await import('../../report/billing/billing-sheet.ts');
   await reportBillingLines(context, query, async (streamed) =>
-    write(await createBillingReport(query, streamed, asOf)),
+    write(await createBillingReport(query, streamed)),
   );
 }
 
@@ -99,7 +98,7 @@ async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: Wri
     yield addUpLines(reports.flatMap((report) => report.lines));
   }
   const report = { lines: lines(), totals: () => totals, expected: totals, closing };
-  const sheet = billingSheet(query, report, closing?.closedAt ?? shell.now());
+  const sheet = billingSheet(query, report, { at: closing?.closedAt ?? shell.now() });
   await write({ ...sheet, subtitle: [...sheet.subtitle, ...cellsText(parts, away, closing)] });
 }
 

@@ -24,7 +24,7 @@ export const command = defineCommand({
       reports.reportCampaigns(context, query, async (report) => {
         const sums = await report.sums();
         const charts = () => createCampaignCharts(sums);
-        await write(campaignSheet(query, { runs: report.runs, sums, charts }, shell.now()));
+        await write(campaignSheet(query, { ...report, sums, charts }));
       }),
     );
   },
@@ -44,7 +44,8 @@ async function writeCampaignsOfCells(shell: Shell, query: CampaignQuery, write: 
     yield newest;
   }
   const sums = addUpRuns(parts.flatMap(({ value }) => value.sums));
-  const sheet = campaignSheet(query, { runs: runs(), sums, overCells: true }, shell.now());
+  const asOf = { at: shell.now() };
+  const sheet = campaignSheet(query, { asOf, runs: runs(), sums, overCells: true });
   const without = away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : [];
   await write({ ...sheet, subtitle: [...sheet.subtitle, ...without] });
 }

@@ -42,15 +42,16 @@ export const command = defineCommand({
     const write = sheetWriter(shell, options, 'csv');
     const states = new Set<ReportedState>(reasons ?? (rejected ? fixableReasons : (state ?? reportedStates)));
     const exported = rejectionReasons.filter((reason) => states.has(reason));
-    const tally = countStates();
+    let tally = countStates();
     // A test keeps no contact files.
     const filter = { kind: 'ordinary' } as const;
     await withLedgerOfRun(shell, { name, filter }, async (context, run) => {
       await reports.reportContacts(context, run, (report) => {
+        tally = countStates();
         const rows = tally.count(report.rows);
         const onScreen = shell.resultTerminal && options.out === undefined;
         const csv = csvForm(report.csv, { delimiter, encoding }, onScreen);
-        return write(contactSheet(run, { ...report, rows, csv }, states, shell.now()));
+        return write(contactSheet(run, { ...report, rows, csv }, states, report.asOf));
       });
     });
     if (exported.length === states.size) shell.note(exportText(exported, tally.counts));

@@ -15,7 +15,7 @@ export const command = defineCommand({
     const { sheetWriter } = await import('../output/write-report.ts');
     const write = sheetWriter(shell, options, 'table');
     await withLedgerOfRun(shell, { name }, async (context, run) => {
-      await write(failureSheet(await reports.reportFailures(context, run), shell.now()));
+      await reports.reportFailures(context, run, (report) => write(failureSheet(report)));
     });
   },
 });

@@ -22,8 +22,9 @@ export const command = defineCommand({
   run: async (shell, [recipient], { country, limit, all, json }) => {
     const reports = await import('../../engine/reporting/recipient-report.ts');
     const { formatReasonsOf, formatRecipientHistory } = await import('../../report/recipient-history.ts');
+    const { formatAsOf } = await import('../../report/time.ts');
     if (all) return printPerson(shell, reports.comparedAddressOf(recipient, country), json);
-    const { histories, hasMore, unmatched } = (await cellsOf(shell))
+    const { asOf, histories, hasMore, unmatched } = (await cellsOf(shell))
       ? await searchCells(shell, recipient, { country, limit })
       : await withLedgerToRead(shell, (context) =>
           reports.reportRecipient(context, recipient, country, limit),
@@ -35,6 +36,7 @@ export const command = defineCommand({
       return cell ? `${text}\n  cell       ${cell}` : text;
     });
     shell.print(texts.join(json ? '\n' : '\n\n'));
+    if (asOf?.read) shell.note(`As of ${formatAsOf(asOf)}.`);
     if (hasMore)
       shell.note(`There are more than these ${histories.length} recipients. --limit <number> prints more.`);
     if (unmatched) {
@@ -68,6 +70,7 @@ async function searchCells(
   }
   const dayOf = ({ run }: HistoryOfCell): string => run.slice(0, 6);
   return {
+    asOf: undefined,
     histories: found.toSorted((one, other) => dayOf(other).localeCompare(dayOf(one))).slice(0, search.limit),
     hasMore: found.length > search.limit || parts.some(({ value }) => value.hasMore),
     unmatched: address && { address, reports: unmatched.reduce((sum, { reports }) => sum + reports, 0) },

@@ -25,10 +25,13 @@ export const command = defineCommand({
     const { timeZone = format === 'table' ? screenZone(screenOf(shell, options)) : 'UTC' } = shell;
     const screen = screenOf(shell, { ...options, timeZone });
     await withLedgerOfRun(shell, { name }, async (context, run) => {
-      const details = await readRunReport(context, run, timeZone, (found) => toRunDetails(found, timeZone));
+      const { details, asOf } = await readRunReport(context, run, timeZone, async (found, asOf) => {
+        return { details: await toRunDetails(found, timeZone), asOf };
+      });
       await writeReport(shell, options, {
         format,
-        pieces: formatRunReport(details, format, shell.now(), screen),
+        asOf,
+        pieces: formatRunReport(details, format, asOf, screen),
       });
     });
   },

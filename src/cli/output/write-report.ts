@@ -1,13 +1,18 @@
+import { tmpdir } from 'node:os';
 import { extname } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import { count } from '../../platform/sentence.ts';
+import { withAll } from '../../platform/spooled-file.ts';
 import { didYouMean, oneOf } from '../../platform/suggestions.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../../report/formats/sheet.ts';
 import { printableFile } from '../../report/printable.ts';
 import { plainScreen, type Screen } from '../../report/screen.ts';
+import { formatAsOf } from '../../report/time.ts';
 import type { ReportOptions } from '../report-options.ts';
 import type { Shell } from '../shell.ts';
+import { OutputError } from './output-error.ts';
 import { writeResult } from './write-result.ts';
 
 /** @throws InputError for a missing format, an ending of another format, or a workbook on a terminal */
@@ -51,7 +56,7 @@ export function sheetWriter(
     }
     const pieces = formatSheet({ ...sheet, rows: counted() }, chosen, screenOf(shell, options), allLines);
     const what = () => `${count(lines, 'line')} to `;
-    return writeReport(shell, options, { format: chosen, pieces, what });
+    return writeReport(shell, options, { format: chosen, asOf: sheet.asOf, pieces, what });
   };
 }
 
@@ -65,7 +70,8 @@ export function screenOf(
 }
 
 /**
- * Shows control and bidi characters on a terminal; the cells of a table have none. Names the file that was written.
+ * Shows control and bidi characters on a terminal; the cells of a table have none. Names the file that was written, and
+ * how old the report is if there is a replica. A report from a replica is written when all of it was read.
  *
  * @param what is in it
  * @throws InputError
@@ -75,16 +81,24 @@ export async function writeReport(
   { out }: Pick<ReportOptions, 'out'>,
   {
     format,
+    asOf,
     pieces,
     what = () => '',
   }: {
     readonly format: ReportFormat;
+    readonly asOf: AsOf;
     readonly pieces: AsyncIterable<string | Uint8Array>;
     readonly what?: () => string;
   },
 ): Promise<void> {
   const onScreen = shell.resultTerminal && out === undefined && format !== 'table';
-  await writeResult(shell, onScreen ? printablePieces(pieces) : pieces, out);
+  const shown = onScreen ? printablePieces(pieces) : pieces;
+  if (asOf.read?.from !== 'replica') await writeResult(shell, shown, out);
+  else {
+    const failure = (error: unknown) => new OutputError(tmpdir(), error);
+    await withAll(shown, failure, (all) => writeResult(shell, all, out));
+  }
+  if (asOf.read && format !== 'table') shell.note(`As of ${formatAsOf(asOf)}.`);
   if (out !== undefined) shell.note(`Wrote ${what()}${out}.`);
 }
 

@@ -1,11 +1,15 @@
+import { tmpdir } from 'node:os';
 import { extname } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
+import { unreadableReason } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 import { cellPlace, columnLetters } from '../../platform/sheet-cells.ts';
+import { type SpooledFile, spool } from '../../platform/spooled-file.ts';
 import { didYouMean, listNames } from '../../platform/suggestions.ts';
 import { refuseMostlyBroken } from '../broken-rows.ts';
 import { cellFault } from '../cell-notes.ts';
 import { closeAtEnd } from '../close-at-end.ts';
+import { pieceSize } from '../file-bytes.ts';
 import { checkNames, looksLikeTitle, maxColumns, tooManyColumns } from '../header.ts';
 import type { ContactFile, KeepBytes, ReadingOptions } from '../opened-file.ts';
 import { isResultFile, unescapeRows, unescapeText } from '../result-file.ts';
@@ -14,7 +18,6 @@ import { findHeaderRow } from '../title-line.ts';
 import { type OpenedSheet, openSheet } from './open-sheet.ts';
 import { readBytesBesideRows } from './read-bytes-beside-rows.ts';
 import type { SheetRow } from './sheet-rows.ts';
-import { type SpooledFile, spool } from './spooled-file.ts';
 import { readWorkbookParts, type WorkbookParts, type WorkbookSheet } from './workbook-parts.ts';
 import { openZip, type ZipArchive } from './zip-archive.ts';
 
@@ -32,7 +35,8 @@ export async function openWorkbook(
   options: SheetOptions,
   keep: KeepBytes | undefined,
 ): Promise<ContactFile> {
-  const file = await spool(bytes, name);
+  // A ZIP archive is read from its end, and the input can be a pipe.
+  const file = await spool(bytes, (error) => noTemporaryCopy(error, name));
   try {
     const zip = await openZip(file, name, options.maxUnpacked);
     const parts = await readWorkbookParts(zip, name);
@@ -42,6 +46,13 @@ export async function openWorkbook(
     await file.close();
     throw error;
   }
+}
+
+/** Of an error of the system. */
+function noTemporaryCopy(error: unknown, name: string): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  const what = `The workbook cannot be copied to the temporary folder ${tmpdir()} (${unreadableReason(error)}). Free space there, or name another folder with TMPDIR.`;
+  return new InputError([{ where: name, what }], { cause: error });
 }
 
 const otherEndings = /^\.(?:csv|tsv|tab|txt|xls|xlsb|ods)$/i;
@@ -129,7 +140,7 @@ function toContactFile(
     }),
     batches: closeAtEnd(
       keep
-        ? readBytesBesideRows(checked, keep(file.bytes()), () => opened.rows.progress * file.size)
+        ? readBytesBesideRows(checked, keep(file.bytes(pieceSize)), () => opened.rows.progress * file.size)
         : checked,
       async () => {
         await opened.close();

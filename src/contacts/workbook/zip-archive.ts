@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { InputError } from '../../domain/problems.ts';
+import type { SpooledFile } from '../../platform/spooled-file.ts';
 import { expandsTooMuch, maxExpansion, tooLargeUnpacked } from '../file-bytes.ts';
 import { passwordProtected } from '../not-csv.ts';
-import type { SpooledFile } from './spooled-file.ts';
 
 /** Reads the parts of a ZIP archive, each checked for its size and checksum. */
 export type ZipArchive = {

@@ -44,7 +44,7 @@ ${!isRefused && answered}`,
     await requireNames(view, asked);
     const send = (reply: FastifyReply) =>
       reportBillingLines(view.context, asked.query, async (streamed) => {
-        const report = await createBillingReport(asked.query, streamed, view.now);
+        const report = await createBillingReport(asked.query, streamed);
         await sendSheet(reply, { name: 'billing', format }, report);
       });
     return { limit: limits.report, send };
@@ -61,7 +61,7 @@ async function answer(view: View, question: BillingQuestion, asked: Asked, page:
   const lastPage = Math.ceil(part.count / linesPerPage);
   // Such as an address that was kept while there were more lines.
   if (part.count > 0 && page > lastPage) return answer(view, question, asked, lastPage);
-  return billingAnswer(question, asked.query, part, view.now);
+  return billingAnswer(question, asked.query, part);
 }
 
 function requireNames({ context, session }: View, { query, parameters }: Asked): Promise<void> {

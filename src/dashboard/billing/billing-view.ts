@@ -13,22 +13,19 @@ import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import { downloadLinks } from '../parts/downloads.ts';
 import { listTable, pager } from '../parts/list.ts';
+import { agePart } from '../parts/parts.ts';
 import { billedRequestsPath } from '../paths.ts';
 import { namePeriod } from './billing-form.ts';
 import { addressOf, type BillingQuestion, isDimension, narrow, without } from './billing-question.ts';
 import type { BillingPart } from './read-billing.ts';
 
 /** Figures, charts and lines of an answered question. */
-export function billingAnswer(
-  question: BillingQuestion,
-  query: BillingQuery,
-  part: BillingPart,
-  now: Date,
-): Html {
-  if (part.count === 0) return nothingSent(question);
+export function billingAnswer(question: BillingQuestion, query: BillingQuery, part: BillingPart): Html {
+  if (part.count === 0) return html`${nothingSent(question)}${agePart(part.asOf)}`;
   return html`${billingState(part, query)}
+${agePart(part.asOf)}
 ${billingCharts(question, part)}
-${billingTable(question, query, part, now)}
+${billingTable(question, query, part)}
 ${billingPager(question, part)}
 ${downloadLinks((format) => addressOf('/billing/download', question, { format }))}`;
 }
@@ -71,9 +68,9 @@ ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 </section>`;
 }
 
-function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart, now: Date): Html {
-  const { lines, totals, closing, first, count } = part;
-  const sheet = billingSheet(query, { lines: none(), totals: () => totals, expected: totals, closing }, now);
+function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart): Html {
+  const { asOf, lines, totals, closing, first, count } = part;
+  const sheet = billingSheet(query, { lines: none(), totals: () => totals, expected: totals, closing }, asOf);
   const columns = currencyBesideNames(
     sheet.columns.filter(({ blank }) => !blank),
     totals,

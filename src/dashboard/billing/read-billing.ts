@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import { reportBillingLines, type StreamedBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
@@ -12,6 +13,7 @@ import {
 
 /** A part of the lines of a report, and the sums of all of them. */
 export type BillingPart = {
+  readonly asOf: AsOf;
   /** The lines of this part of the report. */
   readonly lines: readonly BillingLine[];
   readonly first: number;
@@ -35,7 +37,8 @@ export function readBilling(
   query: BillingQuery,
   { first, limit, costsBy }: { readonly first: number; readonly limit: number; readonly costsBy: number },
 ): Promise<BillingPart> {
-  const read = async ({ lines: batches, totals, closing, days }: StreamedBilling): Promise<BillingPart> => {
+  const read = async (streamed: StreamedBilling): Promise<BillingPart> => {
+    const { asOf, lines: batches, totals, closing, days } = streamed;
     const lines: BillingLine[] = [];
     const costs = createCostSums(costsBy);
     let count = 0;
@@ -46,7 +49,8 @@ export function readBilling(
       deliveries = addDeliveries(deliveries, batch);
       count += batch.length;
     }
-    return { lines, first, count, totals: totals(), closing, costs: costs.lines(), days: days(), deliveries };
+    const sums = { totals: totals(), costs: costs.lines(), days: days(), deliveries };
+    return { asOf, lines, first, count, closing, ...sums };
   };
   return reportBillingLines(context, query, read, true);
 }

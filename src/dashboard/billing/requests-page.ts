@@ -11,6 +11,7 @@ import { type Fields, numberIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import { requireVisibleRun } from '../base/view.ts';
 import { listTable, pager } from '../parts/list.ts';
+import { agePart } from '../parts/parts.ts';
 import { billedRequestsPath, runPath } from '../paths.ts';
 
 const requestsPerPage = 50;
@@ -40,6 +41,7 @@ export function addRequestsPage(server: FastifyInstance, limit: CallLimit): void
       within: { href: '/billing', text: 'Billing' },
       body: html`<p>Campaign <bdi>${campaign}</bdi>. Requests with an attempt${describePayer(payer)}.
 <a href="${runPath(run)}">The run</a></p>
+${agePart(found.asOf)}
 ${listTable({ caption: 'Requests', columns, rows: found.requests }, view)}
 ${pager({ next: found.hasMore && last ? next(last) : undefined })}`,
     };

@@ -1,11 +1,12 @@
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import type { BackgroundJob } from '../../engine/background-jobs.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { time } from '../../report/html/cells.ts';
 import { share } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { formatLookUpEnd } from '../../report/look-up-words.ts';
-import { formatLocal } from '../../report/time.ts';
+import { formatAsOf, formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 
 /** A section of a page under its own heading. @param id unique on the page */
@@ -14,6 +15,11 @@ export function section(id: string, title: Part, body: Part): Html {
 <h2 id="${id}-title">${title}</h2>
 ${body}
 </section>`;
+}
+
+/** How old the figures of a page are, where there is a replica. */
+export function agePart(asOf: AsOf): Html | undefined {
+  return asOf.read && html`<p class="hint">As of ${formatAsOf(asOf)}.</p>`;
 }
 
 /** A figure with its name. */

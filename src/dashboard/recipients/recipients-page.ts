@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
@@ -11,6 +12,7 @@ import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { pager } from '../parts/list.ts';
+import { agePart } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
 import { suppressionsPart } from '../suppressions/suppressions-part.ts';
 import { historyPart } from './history-part.ts';
@@ -55,7 +57,10 @@ async function find(view: View, settings: Settings, { text, country }: Search, p
   return { found, suppressed: await suppressedPart(view, settings, address) };
 }
 
-type Known = { readonly found: FoundRecipient; readonly suppressed: Html | undefined };
+type Known = {
+  readonly found: FoundRecipient & { readonly asOf: AsOf };
+  readonly suppressed: Html | undefined;
+};
 type Found = Known & { readonly search: Search; readonly page: number };
 
 function foundPart(view: View, { search, page, found, suppressed }: Found): Html {
@@ -65,6 +70,7 @@ ${suppressed}
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
 <section aria-labelledby="sent-title" id="sent">
 <h2 id="sent-title">What was sent</h2>
+${agePart(found.asOf)}
 ${histories.length === 0 && nothingPart(found, page)}
 ${histories.map((history, index) => historyPart(history, index, view))}
 </section>

@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import { bookPending, bookPendingOf } from '../../ledger/billing/book.ts';
 import {
   type CloseResult,
@@ -18,6 +19,7 @@ import {
   reportBilling,
   streamBilling,
 } from '../../ledger/billing/report.ts';
+import { readReportInSnapshot } from '../../ledger/replica.ts';
 import { type Alongside, inSnapshot } from '../../ledger/session.ts';
 import { monthAfter } from '../../platform/months.ts';
 import { audited } from '../audit.ts';
@@ -25,6 +27,7 @@ import type { EngineContext } from '../context.ts';
 import { requireRun } from '../runs/find-run.ts';
 
 export type StreamedBilling = {
+  readonly asOf: AsOf;
   readonly lines: AsyncIterable<readonly BillingLine[]>;
   /** Set when the whole period is closed. */
   readonly closing: Closing | undefined;
@@ -63,7 +66,7 @@ export async function reportBillingLines<Result>(
   use: (report: StreamedBilling) => Promise<Result>,
   withDays = false,
 ): Promise<Result> {
-  return inSnapshot(context.ledger.pool, async (client) => {
+  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
     let end: BillingEnd = { totals: [], days: [] };
     async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
       end = yield* streamBilling(client, query, withDays);
@@ -72,7 +75,7 @@ export async function reportBillingLines<Result>(
       reportBilling(client, { ...query, by });
     const { until, timeZone } = query;
     const closing = until === null ? undefined : await findClosingOf(client, until, timeZone);
-    return use({ lines: lines(), closing, totals: () => end.totals, days: () => end.days, regroup });
+    return use({ asOf, lines: lines(), closing, totals: () => end.totals, days: () => end.days, regroup });
   });
 }
 
@@ -154,6 +157,7 @@ export async function readMonth(
 
 type BilledRequestsPart = {
   readonly requests: readonly BilledRequest[];
+  readonly asOf: AsOf;
   /** Read on after the last one. */
   readonly hasMore: boolean;
 };
@@ -171,8 +175,8 @@ export async function readBilledRequests(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<BilledRequestsPart> {
   await requireRun(context, run);
-  const found = await inSnapshot(context.ledger.pool, (client) =>
-    listBilledRequests(client, run, payer, { after, limit: limit + 1 }),
-  );
-  return { requests: found.slice(0, limit), hasMore: found.length > limit };
+  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
+    const found = await listBilledRequests(client, run, payer, { after, limit: limit + 1 });
+    return { asOf, requests: found.slice(0, limit), hasMore: found.length > limit };
+  });
 }

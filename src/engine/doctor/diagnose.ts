@@ -20,6 +20,7 @@ import { checkConnection, databaseProbes, explainOpening } from './database.ts';
 import { installationProbes } from './installation.ts';
 import { ledgerProbes } from './ledger.ts';
 import { receiverProbes } from './receiver.ts';
+import { replicaProbes } from './replica.ts';
 import { scheduleProbes } from './schedules.ts';
 import { workProbes } from './work.ts';
 
@@ -147,7 +148,8 @@ function probesOf({
   const ofSchedules = cells ? [] : scheduleProbes(settings, campaigns, now);
   return {
     ofDatabase: databaseProbes(settings, now),
-    ofLedger: ledgerProbes(settings),
+    // Cells are read from their own Postgres.
+    ofLedger: [...ledgerProbes(settings), ...(cells ? [] : replicaProbes(settings, now))],
     ofWork: [...workProbes(settings, now), ...ofSchedules],
   };
 }

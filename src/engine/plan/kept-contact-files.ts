@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
 import { type KeptContactFile, readContactFilePieces } from '../../ledger/runs/contact-files.ts';
-import type { Transaction } from '../../ledger/session.ts';
+import type { Snapshot } from '../../ledger/session.ts';
 
 /**
  * Keeps contact files with their run, so that reports can show every row later. Each piece is compressed separately.
@@ -119,7 +119,7 @@ const readingOptions = z.union([
 
 /** Opens a contact file that is kept with its run, as it was read for the run. */
 export function openKeptContactFile(
-  client: Transaction,
+  client: Snapshot,
   file: Omit<KeptContactFile, 'dropped'>,
 ): Promise<ContactFile> {
   const options = { ...readingOptions.parse(file), skipLines: file.skipLines };

@@ -2,18 +2,20 @@ import { z } from 'zod';
 import { createRowFilter } from '../../campaign/row-filter.ts';
 import { type ContactFile, closeContactFile, type FileFormat } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
+import type { AsOf } from '../../domain/replica.ts';
+import { readReportInSnapshot } from '../../ledger/replica.ts';
 import { type KeptContactFile, listContactFiles } from '../../ledger/runs/contact-files.ts';
 import {
   type ContactResult,
   findLimitLine,
   streamContactResults,
 } from '../../ledger/runs/contact-results.ts';
-import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { openKeptContactFile } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
 type ContactReport = {
+  readonly asOf: AsOf;
   /** In order of first occurrence. */
   readonly columns: readonly string[];
   readonly files: readonly string[];
@@ -49,7 +51,7 @@ export async function reportContacts<Result>(
     const what = `A test keeps no contact files. \`volley report run ${run}\` reports it, and \`volley report recipient <address>\` each of its messages.`;
     throw new InputError([{ where: `run ${run}`, what }]);
   }
-  return inSnapshot(context.ledger.pool, async (client) => {
+  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
     const kept = await listContactFiles(client, run);
     if (kept.length === 0) {
       const what =
@@ -72,7 +74,7 @@ export async function reportContacts<Result>(
         isBeyondLimit: limit,
       });
       const csv = opened.map(({ contacts }) => contacts.format()).find((format) => format.kind === 'csv');
-      return await use({ columns, files: kept.map(({ name }) => name), csv, rows });
+      return await use({ asOf, columns, files: kept.map(({ name }) => name), csv, rows });
     } finally {
       for (const { contacts } of opened) await closeContactFile(contacts);
     }

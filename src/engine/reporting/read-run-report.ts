@@ -1,4 +1,5 @@
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import {
   type BillingDimension,
@@ -17,6 +18,7 @@ import {
 } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { type ConflictingDeliveryReport, listConflicting } from '../../ledger/delivery-reports/list.ts';
+import { readReportInSnapshot } from '../../ledger/replica.ts';
 import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
 import { findRunHead, type RunHead } from '../../ledger/runs/find.ts';
 import {
@@ -29,7 +31,6 @@ import {
 } from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/not-delivered.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import { inSnapshot } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 
@@ -62,14 +63,14 @@ export async function readRunReport<Result>(
   context: EngineContext,
   run: string,
   timeZone: string,
-  use: (report: RunReport) => Promise<Result>,
+  use: (report: RunReport, asOf: AsOf) => Promise<Result>,
 ): Promise<Result> {
-  return inSnapshot(context.ledger.pool, async (client) => {
+  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
     const { suppressed = 0 } = (await readRunCounts(client, [run])).get(run) ?? {};
     const query = { from: null, until: null, timeZone, filter: { run: [run] } };
-    return use({
+    const report: RunReport = {
       ...head,
       summary,
       states: await listStateChanges(client, run),
@@ -87,6 +88,7 @@ export async function readRunReport<Result>(
         ({ row, ...contact }) => contact,
       ),
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
-    });
+    };
+    return use(report, asOf);
   });
 }

@@ -1,9 +1,12 @@
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import { countUnmatchedDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import type { RecipientQuery } from '../../ledger/recipients/find.ts';
 import { findRecipientHistories, type RecipientHistory } from '../../ledger/recipients/history.ts';
+import { readReport } from '../../ledger/replica.ts';
 import { countPurgedRuns } from '../../ledger/runs/find.ts';
+import type { ReadConnection } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { createSuppressedAddressReader, readAddresses } from '../suppressions/import-suppressions.ts';
 
@@ -36,14 +39,25 @@ export type FoundRecipient = RecipientReport & {
  * @param text a MessageID, the service's job number, a phone number or an e-mail address
  * @throws InputError when it is none of these
  */
-export async function searchRecipient(
-  { ledger }: EngineContext,
+export function searchRecipient(
+  { ledger, now }: EngineContext,
+  text: string,
+  search: RecipientSearch,
+): Promise<FoundRecipient & { readonly asOf: AsOf }> {
+  return readReport(ledger, now, async (client, asOf) => ({
+    ...(await findRecipient(client, text, search)),
+    asOf,
+  }));
+}
+
+async function findRecipient(
+  client: ReadConnection,
   text: string,
   { country, accounts = null, skip = 0, limit, countryHint }: RecipientSearch,
 ): Promise<FoundRecipient> {
   const find = async (kind: RecipientQuery['kind'], value: string) => {
     const range = { skip, limit: limit + 1 };
-    const histories = await findRecipientHistories(ledger.pool, { kind, value, accounts }, range);
+    const histories = await findRecipientHistories(client, { kind, value, accounts }, range);
     const hasMore = histories.length > limit;
     return { histories: histories.slice(0, limit), hasMore, unmatched: undefined, address: undefined };
   };
@@ -57,7 +71,7 @@ export async function searchRecipient(
   const address = readAddress(text, country, countryHint);
   const [byAddress, reports] = await Promise.all([
     find('address', address),
-    countUnmatchedDeliveryReports(ledger.pool, address, accounts),
+    countUnmatchedDeliveryReports(client, address, accounts),
   ]);
   return { ...byAddress, address, unmatched: reports > 0 ? { address, reports } : undefined };
 }
@@ -97,21 +111,30 @@ function readAddress(text: string, country: string | undefined, countryHint: str
  *
  * @throws InputError also when no run sent to it
  */
-export async function reportRecipient(
-  context: EngineContext,
+export function reportRecipient(
+  { ledger, now }: EngineContext,
   text: string,
   country: string | undefined,
   limit: number,
-): Promise<RecipientReport> {
-  const { address, ...found } = await searchRecipient(context, text, { country, limit });
-  if (found.histories.length > 0) return found;
+): Promise<RecipientReport & { readonly asOf: AsOf }> {
+  return readReport(ledger, now, async (client, asOf) => {
+    const { address, ...found } = await findRecipient(client, text, { country, limit });
+    if (found.histories.length === 0) await refuseUnknown(ledger, text, { ...found, address });
+    return { ...found, asOf };
+  });
+}
+
+async function refuseUnknown(
+  { knex }: Pick<EngineContext['ledger'], 'knex'>,
+  text: string,
+  { address, unmatched }: Pick<FoundRecipient, 'address' | 'unmatched'>,
+): Promise<never> {
   if (address === undefined)
     throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
-  const { unmatched } = found;
   const hint = unmatched
     ? `${unmatched.reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
     : 'A number without its country code needs --country.';
-  const { runs, last } = await countPurgedRuns(context.ledger.knex);
+  const { runs, last } = await countPurgedRuns(knex);
   const purged =
     last === null
       ? ''

@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { RunKind } from '../../domain/runs.ts';
 import {
   type CampaignQuery,
@@ -11,13 +12,14 @@ import {
   type MissingFilter,
   streamMissing,
 } from '../../ledger/delivery-reports/missing.ts';
+import { readReport, readReportInSnapshot } from '../../ledger/replica.ts';
 import { type FailedRequest, streamFailedRequests } from '../../ledger/requests/list-failed.ts';
-import { inSnapshot } from '../../ledger/session.ts';
 import { requireKnownNames } from '../billing/known-names.ts';
 import type { EngineContext } from '../context.ts';
 import { requireRun } from '../runs/find-run.ts';
 
 type CampaignReport = {
+  readonly asOf: AsOf;
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
   /** Call it before the first run or after the last. */
   readonly sums: () => Promise<readonly RunFigures[]>;
@@ -29,10 +31,10 @@ export async function reportCampaigns<Result>(
   query: CampaignQuery,
   use: (report: CampaignReport) => Promise<Result>,
 ): Promise<Result> {
-  const { pool } = context.ledger;
   await requireKnownNames(context, { campaign: query.campaigns });
-  return inSnapshot(pool, async (client) => {
+  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
     return use({
+      asOf,
       runs: streamCampaignRuns(client, query),
       sums: () => sumCampaignRuns(client, query),
     });
@@ -40,6 +42,7 @@ export async function reportCampaigns<Result>(
 }
 
 type FailureReport = {
+  readonly asOf: AsOf;
   readonly run: string;
   readonly campaign: string;
   readonly kind: RunKind;
@@ -47,9 +50,15 @@ type FailureReport = {
 };
 
 /** Reads in constant memory. @throws InputError when there is no such run */
-export async function reportFailures(context: EngineContext, run: string): Promise<FailureReport> {
+export async function reportFailures<Result>(
+  context: EngineContext,
+  run: string,
+  use: (report: FailureReport) => Promise<Result>,
+): Promise<Result> {
   const { campaign, kind } = await requireRun(context, run);
-  return { run, campaign, kind, rows: streamFailedRequests(context.ledger.pool, run) };
+  return readReport(context.ledger, context.now, (client, asOf) =>
+    use({ asOf, run, campaign, kind, rows: streamFailedRequests(client, run) }),
+  );
 }
 
 /**
@@ -57,11 +66,11 @@ export async function reportFailures(context: EngineContext, run: string): Promi
  * each page of its own would read and sort every accepted recipient again.
  */
 export async function reportMissing<Result>(
-  { ledger }: EngineContext,
+  { ledger, now }: EngineContext,
   filter: MissingFilter,
-  use: (rows: AsyncIterable<readonly MissingDeliveryReport[]>) => Promise<Result>,
+  use: (rows: AsyncIterable<readonly MissingDeliveryReport[]>, asOf: AsOf) => Promise<Result>,
 ): Promise<Result> {
-  return inSnapshot(ledger.pool, async (client) => {
-    return use(streamMissing(client, filter, undefined));
-  });
+  return readReportInSnapshot(ledger, now, (client, asOf) =>
+    use(streamMissing(client, filter, undefined), asOf),
+  );
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Alongside, type Connection, inTransaction, type Transaction } from '../session.ts';
+import { type Alongside, type Connection, inTransaction, type Snapshot } from '../session.ts';
 import { bookEverything } from './book.ts';
 
 export type Closing = {
@@ -90,7 +90,7 @@ export async function listClosings(client: Connection): Promise<Closing[]> {
 
 /** Finds the closing of all time before a local date or time. Returns undefined where part of it is open. */
 export async function findClosingOf(
-  client: Transaction,
+  client: Snapshot,
   until: string,
   timeZone: string,
 ): Promise<Closing | undefined> {

@@ -1,6 +1,6 @@
 import type { RequestState } from '../../domain/runs.ts';
 import { attemptOf } from '../request-rows.ts';
-import type { Transaction } from '../session.ts';
+import type { Snapshot } from '../session.ts';
 
 /** The payer whose requests are listed. A name is undefined for any, null for none. */
 export type Payer = {
@@ -34,7 +34,7 @@ export type BilledRequest = {
  * @param after a request; 0 for the first
  */
 export async function listBilledRequests(
-  client: Transaction,
+  client: Snapshot,
   run: string,
   payer: Payer,
   { after, limit }: { readonly after: number; readonly limit: number },

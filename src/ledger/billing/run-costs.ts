@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
-import type { Connection, Transaction } from '../session.ts';
+import type { Connection, Snapshot } from '../session.ts';
 
 /** What a run, or a payer in it, costs. Money is exact decimals, as text. */
 export type RunCost = {
@@ -133,7 +133,7 @@ export type CampaignRun = RunFigures & {
 
 /** Reads the newest runs first. */
 export function streamCampaignRuns(
-  client: Transaction,
+  client: Snapshot,
   query: CampaignQuery,
 ): AsyncGenerator<readonly CampaignRun[], void, undefined> {
   const duration = 'extract(epoch FROM finished_at - begun_at)';
@@ -149,7 +149,7 @@ export function streamCampaignRuns(
 }
 
 /** Returns one row for each currency. */
-export async function sumCampaignRuns(client: Transaction, query: CampaignQuery): Promise<RunFigures[]> {
+export async function sumCampaignRuns(client: Snapshot, query: CampaignQuery): Promise<RunFigures[]> {
   const sums = figureColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
   const { rows } = await client.query<RunFigures>(
     `

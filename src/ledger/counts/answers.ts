@@ -1,5 +1,5 @@
 import type { AttemptVerdict } from '../../domain/runs.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 /** When the service answered a run, what, and how fast. */
 export type RunAnswers = {
@@ -29,7 +29,7 @@ export type Latency = {
  * Adds up `run_answers`, and the outcomes of slices that are not done: of a million requests, about a thousand rows and
  * four slices of at most 2,000 requests.
  */
-export async function readRunAnswers(client: Connection, run: string): Promise<RunAnswers> {
+export async function readRunAnswers(client: ReadConnection, run: string): Promise<RunAnswers> {
   const { rows } = await client.query<{
     readonly ended: readonly EndedAttempts[];
     readonly took: readonly AnsweredIn[];

@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { OtherWords, RequestReason } from '../../domain/reasons.ts';
 import { type FailedState, failedStates } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 /** Requests that were not accepted, with the same state and reason. */
 export type FailureGroup = {
@@ -27,7 +27,7 @@ type FailureQuery = {
 
 /** Lists the largest first. */
 export async function listFailureGroups(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   { states = failedStates, limit }: FailureQuery = {},
 ): Promise<FailureGroup[]> {
@@ -68,7 +68,7 @@ export type DeliveryResult = {
 
 /** Lists the largest first. */
 export async function listDeliveryResults(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   limit?: number,
 ): Promise<DeliveryResult[]> {
@@ -101,7 +101,7 @@ export type RejectionGroup = {
 };
 
 /** Lists the largest first. */
-export async function listRejections(client: Connection, run: string): Promise<RejectionGroup[]> {
+export async function listRejections(client: ReadConnection, run: string): Promise<RejectionGroup[]> {
   const { rows } = await client.query<RejectionGroup>(
     `
     SELECT reason, column_name AS "column", contacts

@@ -8,7 +8,7 @@ import {
   requestStates,
 } from '../../domain/runs.ts';
 import { acceptanceOf } from '../request-rows.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, ReadConnection } from '../session.ts';
 
 /** The state of a recipient without an outcome of its own. */
 export const recipientStateOf: Readonly<Record<RequestState, RecipientState>> = {
@@ -69,7 +69,7 @@ type UnacceptedReports = {
 
 /** Adds up what is counted (`run_counts`, `slices.accepted`): of a million requests, a few hundred rows. */
 export async function readRunCounts(
-  client: Connection,
+  client: ReadConnection,
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, RunCounts>> {
   // Not prepared: a plan made for small tables would scan large ones.

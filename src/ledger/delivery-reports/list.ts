@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { readPages, streamRows } from '../cursor.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, ReadConnection } from '../session.ts';
 
 export type ListedDeliveryReport = {
   /** A bigint, as text. */
@@ -81,11 +81,11 @@ export async function listDeliveryReports(
  * @param accounts that received them; null: all
  */
 export async function countUnmatchedDeliveryReports(
-  pool: pg.Pool,
+  client: ReadConnection,
   address: string,
   accounts: readonly string[] | null = null,
 ): Promise<number> {
-  const { rows } = await pool.query<{ reports: number }>(
+  const { rows } = await client.query<{ reports: number }>(
     `
     SELECT count(*)::integer AS reports
     FROM unusual_delivery_reports
@@ -189,7 +189,7 @@ export type ConflictingDeliveryReport = {
 
 /** Lists conflicting delivery reports in order of arrival. */
 export async function listConflicting(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   limit: number,
 ): Promise<ConflictingDeliveryReport[]> {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { readPages, streamRows } from '../cursor.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
-import type { Transaction } from '../session.ts';
+import type { Snapshot } from '../session.ts';
 
 /** An accepted recipient without a final delivery report. */
 export type MissingDeliveryReport = {
@@ -29,7 +29,7 @@ export type MissingFilter = {
 
 /** Reads the oldest acceptance first. */
 export function streamMissing(
-  client: Transaction,
+  client: Snapshot,
   { run, accounts, until }: MissingFilter,
   limit: number | undefined,
 ): AsyncGenerator<readonly MissingDeliveryReport[], void, undefined> {

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { DeliveryOutcome } from '../../domain/delivery-reports.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RequestState, RunKind } from '../../domain/runs.ts';
@@ -6,6 +5,7 @@ import { comparedAddress } from '../compared-address.ts';
 import { reasonOf } from '../reasons.ts';
 import { contactFileOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { findRequestsByMessageId, type RequestKey } from '../requests/by-message-id.ts';
+import type { ReadConnection } from '../session.ts';
 
 /** SQL: the reason of recipient `o` of request `q`, as in the view recipient_states. */
 const recipientReason = `
@@ -60,12 +60,12 @@ export type HistoryRange = { readonly skip?: number; readonly limit: number };
  * phone numbers, the blocks with one are found in 40 ms; each number would take a second.
  */
 export async function findRecipients(
-  pool: pg.Pool,
+  client: ReadConnection,
   { kind, value, accounts = null }: RecipientQuery,
   { skip = 0, limit }: HistoryRange,
 ): Promise<FoundRecipient[]> {
-  const named = kind === 'address' ? undefined : await findRequests(pool, kind, value);
-  const { rows } = await pool.query<FoundRecipient>(
+  const named = kind === 'address' ? undefined : await findRequests(client, kind, value);
+  const { rows } = await client.query<FoundRecipient>(
     `
     SELECT run.run_id AS run, run.campaign, run.account, run.kind, run.channel, run.purged_at AS "purgedAt", coalesce(r.address, '') AS address,
            coalesce(r.original_address, r.address, '') AS "originalAddress",
@@ -125,18 +125,18 @@ type RequestRecipients = RequestKey & {
 };
 
 async function findRequests(
-  pool: pg.Pool,
+  client: ReadConnection,
   kind: Exclude<RecipientQuery['kind'], 'address'>,
   value: string,
 ): Promise<RequestRecipients[]> {
-  if (kind === 'jobNumber') return findByJobNumber(pool, value);
-  const named = await findRequestsByMessageId(pool, [value]);
+  if (kind === 'jobNumber') return findByJobNumber(client, value);
+  const named = await findRequestsByMessageId(client, [value]);
   return [...named.values()].map((request) => ({ ...request, positions: null }));
 }
 
 /** Reads without an index: delivery reports have none by job number, because only operators search by it. */
-async function findByJobNumber(pool: pg.Pool, jobNumber: string): Promise<RequestRecipients[]> {
-  const { rows } = await pool.query<RequestRecipients>(
+async function findByJobNumber(client: ReadConnection, jobNumber: string): Promise<RequestRecipients[]> {
+  const { rows } = await client.query<RequestRecipients>(
     `
     SELECT run_id AS run, request, CASE WHEN bool_and(position IS NOT NULL) THEN array_agg(position) END AS positions
     FROM (

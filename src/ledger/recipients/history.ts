@@ -9,6 +9,7 @@ import { recipientKeys } from '../delivery-reports/report-content.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { type RequestKey, requestKeys } from '../requests/by-message-id.ts';
+import type { ReadConnection } from '../session.ts';
 import { type FoundRecipient, findRecipients, type HistoryRange, type RecipientQuery } from './find.ts';
 
 /** All that the ledger knows of a recipient. */
@@ -40,18 +41,18 @@ export type HistoryResolution = {
  * Finds recipients by MessageID, job number (of an answer or a delivery report) or address. The newest run is first.
  */
 export async function findRecipientHistories(
-  pool: pg.Pool,
+  client: ReadConnection,
   wanted: RecipientQuery,
   range: HistoryRange,
 ): Promise<RecipientHistory[]> {
-  const recipients = await findRecipients(pool, wanted, range);
+  const recipients = await findRecipients(client, wanted, range);
   if (recipients.length === 0) return [];
   const keys = requestKeys.values(recipients);
   // Side by side: while a run is sent, each answer waits for this process longer than for Postgres.
   const [attempts, resolutions, reports] = await Promise.all([
-    listAttempts(pool, keys),
-    listResolutions(pool, keys),
-    listReports(pool, recipientKeys.values(recipients)),
+    listAttempts(client, keys),
+    listResolutions(client, keys),
+    listReports(client, recipientKeys.values(recipients)),
   ]);
   return recipients.map(({ position, requestState, outcome, reason, ...recipient }) => {
     const { run, request } = recipient;
@@ -72,10 +73,10 @@ export async function findRecipientHistories(
 }
 
 async function listAttempts(
-  pool: pg.Pool,
+  client: ReadConnection,
   keys: unknown[],
 ): Promise<(Stored<HistoryAttempt, 'detail'> & RequestKey)[]> {
-  const { rows } = await pool.query<Stored<HistoryAttempt, 'detail'> & RequestKey>(
+  const { rows } = await client.query<Stored<HistoryAttempt, 'detail'> & RequestKey>(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
@@ -88,8 +89,11 @@ async function listAttempts(
   return rows;
 }
 
-async function listResolutions(pool: pg.Pool, keys: unknown[]): Promise<(HistoryResolution & RequestKey)[]> {
-  const { rows } = await pool.query<HistoryResolution & RequestKey>(
+async function listResolutions(
+  client: ReadConnection,
+  keys: unknown[],
+): Promise<(HistoryResolution & RequestKey)[]> {
+  const { rows } = await client.query<HistoryResolution & RequestKey>(
     `
     SELECT run_id AS run, request, resolved_at AS "resolvedAt", resolution, resolved_by AS by, reason
     FROM resolutions
@@ -102,10 +106,10 @@ async function listResolutions(pool: pg.Pool, keys: unknown[]): Promise<(History
 }
 
 async function listReports(
-  pool: pg.Pool,
+  client: ReadConnection,
   keys: unknown[],
 ): Promise<(ListedDeliveryReport & { readonly request: number; readonly position: number })[]> {
-  const { rows } = await pool.query<
+  const { rows } = await client.query<
     ListedDeliveryReport & { readonly request: number; readonly position: number }
   >(
     `

@@ -1,6 +1,6 @@
 import { batchOf } from '../batch.ts';
 import { isMessageId, parseMessageId } from '../message-id.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 export type RequestKey = { readonly run: string; readonly request: number };
 
@@ -11,7 +11,7 @@ export const requestKeys = batchOf<RequestKey>({
 
 /** Takes one query, or none if no MessageID has our form. A MessageID with a wrong check is not found. */
 export async function findRequestsByMessageId(
-  client: Connection,
+  client: ReadConnection,
   messageIds: readonly string[],
 ): Promise<ReadonlyMap<string, RequestKey>> {
   const parsed = [...new Set(messageIds)].flatMap((messageId) => {

@@ -1,9 +1,8 @@
-import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
 import { type FailedState, failedStates, type RequestState } from '../../domain/runs.ts';
 import { requestReason, type Stored } from '../reasons.ts';
 import { requestOf } from '../request-rows.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, ReadConnection } from '../session.ts';
 
 export type FailedRequest = {
   readonly request: number;
@@ -42,12 +41,12 @@ async function* readPages<Row extends { readonly request: number }>(
 
 /** Reads all requests of the run that failed, which all have rows. */
 export function streamFailedRequests(
-  pool: pg.Pool,
+  client: ReadConnection,
   run: string,
   pageSize = requestsPerPage,
 ): AsyncGenerator<readonly FailedRequest[], void, undefined> {
   const read = async (after: number): Promise<FailedRequest[]> => {
-    const { rows } = await pool.query<Stored<FailedRequest>>(
+    const { rows } = await client.query<Stored<FailedRequest>>(
       `
       SELECT q.request, message_id(r.run_number, r.message_key, q.request) AS "messageId", q.state, q.reason, q.attempts,
              tried.http_status AS "httpStatus", tried.first_at AS "firstAt", tried.last_at AS "lastAt",

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { streamRows } from '../cursor.ts';
-import type { Connection, Transaction } from '../session.ts';
+import type { ReadConnection, Snapshot, Transaction } from '../session.ts';
 
 /** How a file was read, so that it can be read again in the same way. */
 export type ContactFileRecord = {
@@ -78,7 +78,7 @@ export async function putContactFilePiece(
   );
 }
 
-export async function listContactFiles(client: Connection, run: string): Promise<KeptContactFile[]> {
+export async function listContactFiles(client: ReadConnection, run: string): Promise<KeptContactFile[]> {
   const { rows } = await client.query<KeptContactFile>(
     `
     WITH RECURSIVE origin AS (
@@ -103,7 +103,7 @@ export async function listContactFiles(client: Connection, run: string): Promise
 const piecesPerRead = 4;
 
 export async function* readContactFilePieces(
-  client: Transaction,
+  client: Snapshot,
   { keptBy, file }: Pick<KeptContactFile, 'keptBy' | 'file'>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const sql = 'SELECT data FROM contact_file_pieces WHERE run_id = $1 AND file = $2 ORDER BY piece';

@@ -6,7 +6,7 @@ import type { RecipientState, RequestState } from '../../domain/runs.ts';
 import { recipientStateOf } from '../counts/run-counts.ts';
 import { streamRows } from '../cursor.ts';
 import { rejectionDetail, requestReason, type Stored } from '../reasons.ts';
-import type { Transaction } from '../session.ts';
+import type { Snapshot } from '../session.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
 /** What became of a contact. Line numbers continue from file to file. */
@@ -33,7 +33,7 @@ type DbResultRow = Stored<Omit<ContactResult, 'state'>> & {
 const batchSize = 5_000;
 
 export async function* streamContactResults(
-  client: Transaction,
+  client: Snapshot,
   run: string,
 ): AsyncGenerator<readonly ContactResult[], void, undefined> {
   const sql = `
@@ -60,7 +60,7 @@ function toResult({ rejection, requestState, outcome, reason, ...row }: DbResult
 }
 
 /** @returns the line of the last recipient; undefined if the run's limit left no row */
-export async function findLimitLine(client: Transaction, run: string): Promise<number | undefined> {
+export async function findLimitLine(client: Snapshot, run: string): Promise<number | undefined> {
   const { rows } = await client.query<{ line: number }>(
     `
     SELECT max(line) AS line

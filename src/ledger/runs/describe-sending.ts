@@ -1,7 +1,7 @@
 import type { AttemptVerdict, RequestState } from '../../domain/runs.ts';
 import { type EndedAttempts, type Latency, readRunAnswers } from '../counts/answers.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 export type AttemptGroup = {
   /** Null: the attempt may still be in flight. */
@@ -59,7 +59,7 @@ type DbSending = Omit<Sending, 'slowest' | 'answerTimes' | 'ends'> & {
  * @param slowest number of attempts to list
  */
 export async function describeSending(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   timeZone: string,
   slowest: number,

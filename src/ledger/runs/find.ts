@@ -5,7 +5,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunKind, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, ReadConnection } from '../session.ts';
 
 export type Run = ListedRun & {
   /** As planned; `engine` wrote and parses it. */
@@ -55,7 +55,7 @@ export type RunHead = {
   readonly recordsDeletedAt: Date | null;
 };
 
-export async function findRunHead(client: Connection, run: string): Promise<RunHead | undefined> {
+export async function findRunHead(client: ReadConnection, run: string): Promise<RunHead | undefined> {
   const { rows } = await client.query<Stored<RunHead, 'stateReason'>>(
     `SELECT account, channel, state_reason AS "stateReason", records_deleted_at AS "recordsDeletedAt"
      FROM runs WHERE run_id = $1`,

@@ -1,7 +1,7 @@
 import type { RunReason } from '../../domain/reasons.ts';
 import type { Resolution, RunState } from '../../domain/runs.ts';
 import { runReason, type Stored } from '../reasons.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 export type ResolutionGroup = {
   readonly resolution: Resolution;
@@ -11,7 +11,7 @@ export type ResolutionGroup = {
   readonly at: Date;
 };
 
-export async function listResolutions(client: Connection, run: string): Promise<ResolutionGroup[]> {
+export async function listResolutions(client: ReadConnection, run: string): Promise<ResolutionGroup[]> {
   const { rows } = await client.query<ResolutionGroup>(
     `
     SELECT resolution, resolved_by AS by, reason, count(*)::integer AS requests, max(resolved_at) AS at
@@ -28,7 +28,7 @@ export async function listResolutions(client: Connection, run: string): Promise<
 /** Delivery reports with another final outcome than the first. */
 export type Conflicts = { readonly reports: number; readonly recipients: number };
 
-export async function countConflicts(client: Connection, run: string): Promise<Conflicts> {
+export async function countConflicts(client: ReadConnection, run: string): Promise<Conflicts> {
   const { rows } = await client.query<Conflicts>(
     `
     SELECT count(*)::integer AS reports, count(DISTINCT (request, position))::integer AS recipients
@@ -46,7 +46,7 @@ export type RunStateChange = {
   readonly at: Date;
 };
 
-export async function listStateChanges(client: Connection, run: string): Promise<RunStateChange[]> {
+export async function listStateChanges(client: ReadConnection, run: string): Promise<RunStateChange[]> {
   const { rows } = await client.query<Stored<RunStateChange>>(
     'SELECT state, reason, changed_at AS at FROM run_states WHERE run_id = $1 ORDER BY change',
     [run],

@@ -4,7 +4,7 @@ import { type FailedState, failedStates } from '../../domain/runs.ts';
 import { rejectionDetail, requestReason, type Stored } from '../reasons.ts';
 import { contactFileOf, recipientOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { failureGroup } from '../requests/list-failed.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, ReadConnection } from '../session.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
 
 /* The contacts of a run that did not get their message, in pages: rejected ones, recipients of failed requests, undelivered ones. */
@@ -18,7 +18,7 @@ export type PlacedContact = RejectedContactRecord & { readonly row: number };
  * @param after `row` of the last contact before the page
  */
 export async function listRejectedContacts(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   limit: number,
   after = 0,

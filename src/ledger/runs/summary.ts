@@ -1,6 +1,6 @@
 import type { RunKind, RunSummary } from '../../domain/runs.ts';
 import { readRunCounts } from '../counts/run-counts.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 /** What does not change after planning. */
 type PlannedRun = {
@@ -13,7 +13,7 @@ type PlannedRun = {
   readonly beyondLimit: number | null;
 };
 
-export async function summariseRun(client: Connection, run: string): Promise<RunSummary | undefined> {
+export async function summariseRun(client: ReadConnection, run: string): Promise<RunSummary | undefined> {
   const { rows } = await client.query<PlannedRun>(
     `
     SELECT campaign, kind, contacts_read AS read, contacts_invalid AS invalid, contacts_duplicate AS duplicate,

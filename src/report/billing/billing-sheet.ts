@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { RunKind } from '../../domain/runs.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import type { BillingFigures } from '../../ledger/billing/figures.ts';
@@ -76,7 +77,7 @@ export function billingSheet(
     /** The totals, known before the lines. */
     readonly expected: readonly BillingTotal[];
   },
-  asOf: Date,
+  asOf: AsOf,
 ): Sheet<BillingSheetLine> {
   const { by } = query;
   const dimensions = by.map((dimension, index) =>
@@ -141,6 +142,7 @@ function formatQuery(query: BillingQuery): string[] {
 }
 
 type Streamed = {
+  readonly asOf: AsOf;
   readonly lines: AsyncIterable<readonly BillingLine[]>;
   /** Known after the last line. */
   readonly totals: () => readonly BillingTotal[];
@@ -148,13 +150,13 @@ type Streamed = {
   readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
 };
 
-/** @param asOf replaced by the closing's time when the period is closed */
+/** A closed period is as of its closing. */
 export async function createBillingReport(
   query: BillingQuery,
-  { lines, totals, closing, regroup }: Streamed,
-  asOf: Date,
+  { asOf, lines, totals, closing, regroup }: Streamed,
 ): Promise<Sheet<BillingSheetLine>> {
   const { totals: expected } = await regroup([]);
   const charts = () => createBillingCharts(expected, regroup);
-  return billingSheet(query, { lines, totals, expected, closing, charts }, closing?.closedAt ?? asOf);
+  const report = { lines, totals, expected, closing, charts };
+  return billingSheet(query, report, closing ? { at: closing.closedAt } : asOf);
 }

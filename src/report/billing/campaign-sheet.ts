@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { CampaignQuery, CampaignRun, RunFigures } from '../../ledger/billing/run-costs.ts';
 import type { Column, Columns } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
@@ -66,13 +67,13 @@ const optionalColumns: readonly string[] = [
 export function campaignSheet(
   query: CampaignQuery,
   report: {
+    readonly asOf: AsOf;
     readonly runs: AsyncIterable<readonly RunOfCell[]>;
     /** With a column that names the cell of each run. */
     readonly overCells?: boolean;
     readonly sums: readonly RunFigures[];
     readonly charts?: Sheet<CampaignLine>['charts'];
   },
-  asOf: Date,
 ): Sheet<CampaignLine> {
   const sums = report.sums.map((sum): CampaignLine => ({ ...sum, of: null }));
   async function* lines(): AsyncGenerator<readonly CampaignLine[], void, undefined> {
@@ -81,7 +82,7 @@ export function campaignSheet(
   return {
     title: 'Runs of campaigns',
     subtitle: [query.campaigns.join(', ') || 'all campaigns', formatPeriod('planned', query)],
-    asOf,
+    asOf: report.asOf,
     columns: (report.overCells ? [cellColumn, ...columns] : columns).map((column) => ({
       ...column,
       // Null and zero alike.

@@ -66,7 +66,7 @@ export function reconcileSheet(
   return {
     title: `Invoice ${name} compared with the ledger`,
     subtitle: [formatPeriod('sent', period), ...formatScope(scope), ...left],
-    asOf,
+    asOf: { at: asOf },
     columns,
     rows: formatDifferences(differences),
     totals: () => totals.map(totalLine),

@@ -1,11 +1,12 @@
 import { type CellKind, type CellValue, type Columns, cellText, columnsFor } from '../column.ts';
+import { asOfFields } from '../time.ts';
 import type { Sheet } from './sheet.ts';
 
 /** One object: title, rows (one per line), totals. Decimals are strings, integers numbers. */
 export async function* formatJson<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, columns, rows, totals } = sheet;
   const write = createRowFormatter(columns);
-  yield `${JSON.stringify({ title, subtitle, asOf }).slice(0, -1)},"rows":[`;
+  yield `${JSON.stringify({ title, subtitle, ...asOfFields(asOf) }).slice(0, -1)},"rows":[`;
   let separator = '\n';
   for await (const batch of rows) {
     if (batch.length === 0) continue;

@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { Encoding } from '../../platform/encodings.ts';
 import type { Columns } from '../column.ts';
 import type { Chart } from '../html/chart.ts';
@@ -22,7 +23,7 @@ export type Sheet<Row> = {
   /** Period, zone and filters. */
   readonly subtitle: readonly string[];
   /** The time of the figures. The file contains no other time, so equal figures give equal bytes. */
-  readonly asOf: Date;
+  readonly asOf: AsOf;
   readonly columns: Columns<Row>;
   /** Read once, in batches of any size. */
   readonly rows: AsyncIterable<readonly Row[]>;

@@ -2,6 +2,7 @@ import type { Columns } from '../column.ts';
 import { printable } from '../printable.ts';
 import { plainScreen, type Screen, styled } from '../screen.ts';
 import { formatTable } from '../table.ts';
+import { formatAsOf } from '../time.ts';
 import type { Sheet } from './sheet.ts';
 
 /** More lines would push the first ones off the screen. Files are for more. */
@@ -12,7 +13,7 @@ export async function* formatSheetTable<Row>(
   sheet: Sheet<Row>,
   screen: Screen = plainScreen,
 ): AsyncGenerator<string, void, undefined> {
-  const { title, subtitle, columns, rows, totals } = sheet;
+  const { title, subtitle, asOf, columns, rows, totals } = sheet;
   const shown = maxLines(screen);
   const lines: Row[] = [];
   let count = 0;
@@ -23,6 +24,7 @@ export async function* formatSheetTable<Row>(
   const sums = totals ? await totals() : [];
 
   yield `${[styled(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
+  if (asOf.read) yield `as of ${formatAsOf(asOf)}\n`;
   if (count === 0) yield 'No lines.\n';
   if (lines.length + sums.length > 0) yield `${formatTable(columns, lines, screen, sums)}\n`;
   if (count > shown) yield `${notShown(count - shown, ` (${count} in all)`, 'csv')}\n`;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import { formatAsOf } from '../time.ts';
 import type { Sheet } from './sheet.ts';
 import { cellXml, toWorkbookCell, xmlDeclaration } from './xlsx-cells.ts';
 import { workbookParts } from './xlsx-parts.ts';
@@ -42,7 +43,7 @@ async function* workbookBytes<Row>(
   const output = zip.outputStream.pipe(new PassThrough());
   const writing = new AbortController();
   const worksheets = allWorksheets(about, tables, rowsInEach);
-  const written = writeParts(zip, about.asOf, worksheets, writing.signal).catch((error: Error) => {
+  const written = writeParts(zip, about.asOf.at, worksheets, writing.signal).catch((error: Error) => {
     output.destroy(writing.signal.aborted ? undefined : error);
   });
   try {
@@ -108,7 +109,8 @@ async function* aboutXml(
   const lines: readonly (readonly [string, ReturnType<typeof toWorkbookCell>])[] = [
     ['Report', toWorkbookCell('text', title)],
     ...subtitle.map((line) => ['', toWorkbookCell('text', line)] as const),
-    ['As of (UTC)', toWorkbookCell('time', asOf)],
+    ['As of (UTC)', toWorkbookCell('time', asOf.at)],
+    ...(asOf.read ? [['Age', toWorkbookCell('text', formatAsOf(asOf))] as const] : []),
     ['Lines', toWorkbookCell('integer', rows)],
     [
       'Exactness',

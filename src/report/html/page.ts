@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { AsOf } from '../../domain/replica.ts';
 import type { Sheet } from '../formats/sheet.ts';
-import { formatUtc } from '../time.ts';
+import { formatAsOf } from '../time.ts';
 import { type Chart, chartFigure } from './chart.ts';
 import { type Html, html } from './html.ts';
 import { createPageStyle } from './style.ts';
@@ -10,7 +11,7 @@ import { type AllLines, formatHtmlTable } from './table.ts';
 export type Page = {
   readonly title: string;
   readonly subtitle: readonly string[];
-  readonly asOf: Date;
+  readonly asOf: AsOf;
   readonly charts: readonly Chart[];
   readonly tables: readonly TablePart[];
 };
@@ -54,7 +55,7 @@ ${figures}</section>
 export type HtmlDocument = {
   readonly title: string;
   readonly subtitle: readonly string[];
-  readonly asOf: Date;
+  readonly asOf: AsOf;
   readonly style: string;
   /** What the page may load; everything else is forbidden. */
   readonly policy: string;
@@ -86,7 +87,7 @@ ${subtitle.map(
 `.text;
   for await (const part of body) yield part.text;
   yield `</main>
-<footer>As of ${formatUtc(asOf)} UTC. Times are UTC unless stated otherwise.</footer>
+<footer>As of ${formatAsOf(asOf)}. Times are UTC unless stated otherwise.</footer>
 </body>
 </html>
 `;

@@ -33,7 +33,7 @@ export function formatPreviewPage(page: PreviewPage): AsyncGenerator<string, voi
     subtitle: [
       `${channel} through account ${account}: ${shown} of a plan with ${readers}. Nothing has been sent.`,
     ],
-    asOf,
+    asOf: { at: asOf },
     style: createPageStyle(3) + previewStyle + rows.map(chosenStyle).join('\n'),
     policy: previewPolicy,
     body: bodyOf(page),

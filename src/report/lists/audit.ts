@@ -35,7 +35,7 @@ export function auditSheet(
   subtitle: readonly string[],
   asOf: Date,
 ): Sheet<AuditEntry> {
-  return { title: 'Audit trail', subtitle, asOf, columns: auditColumns, rows: entries };
+  return { title: 'Audit trail', subtitle, asOf: { at: asOf }, columns: auditColumns, rows: entries };
 }
 
 /** `reason: lunch; requests: 3`. */

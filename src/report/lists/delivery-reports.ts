@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { ListedDeliveryReport } from '../../ledger/delivery-reports/list.ts';
 import type { MissingDeliveryReport } from '../../ledger/delivery-reports/missing.ts';
 import {
@@ -63,7 +64,7 @@ export const missingColumns = columnsOf<MissingDeliveryReport>()([
 export function missingSheet(
   rows: AsyncIterable<readonly MissingDeliveryReport[]>,
   which: string,
-  asOf: Date,
+  asOf: AsOf,
 ): Sheet<MissingDeliveryReport> {
   return { title: 'Missing delivery reports', subtitle: [which], asOf, columns: missingColumns, rows };
 }

@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { RunKind } from '../../domain/runs.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
@@ -39,15 +40,13 @@ const columns: Columns<FailureLine> = [
 ];
 
 /** Requests of a run that were not accepted, with their sums. */
-export function failureSheet(
-  report: {
-    readonly run: string;
-    readonly campaign: string;
-    readonly kind: RunKind;
-    readonly rows: AsyncIterable<readonly FailedRequest[]>;
-  },
-  asOf: Date,
-): Sheet<FailureLine> {
+export function failureSheet(report: {
+  readonly asOf: AsOf;
+  readonly run: string;
+  readonly campaign: string;
+  readonly kind: RunKind;
+  readonly rows: AsyncIterable<readonly FailedRequest[]>;
+}): Sheet<FailureLine> {
   const sums = { requests: 0, attempts: 0, recipients: 0 };
   async function* counted(): AsyncGenerator<readonly FailureLine[], void, undefined> {
     for await (const rows of report.rows) {
@@ -64,7 +63,7 @@ export function failureSheet(
   return {
     title: `Requests of run ${report.run} that were not accepted`,
     subtitle: [`campaign ${formatCampaign(report)}`],
-    asOf,
+    asOf: report.asOf,
     columns,
     rows: counted(),
     totals: () => {

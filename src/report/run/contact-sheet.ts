@@ -1,6 +1,7 @@
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { resultFileColumns } from '../../domain/files.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
+import type { AsOf } from '../../domain/replica.ts';
 import { recipientStates } from '../../domain/runs.ts';
 import type { ContactResult } from '../../ledger/runs/contact-results.ts';
 import type { CellKind, CellValue, Column, Columns } from '../column.ts';
@@ -67,7 +68,7 @@ export function contactSheet(
   run: string,
   { columns, files, csv, rows }: ContactRows,
   states: ReadonlySet<ReportedState>,
-  asOf: Date,
+  asOf: AsOf,
 ): Sheet<ContactRow> {
   const runColumn = resultColumn('Volley Run', 'text', () => run);
   const own = [runColumn, ...resultColumns].filter(

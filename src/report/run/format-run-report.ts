@@ -1,8 +1,9 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { RunReportFormat } from '../formats/sheet.ts';
 import { formatLines } from '../formats/table.ts';
 import { printable } from '../printable.ts';
 import { plainScreen, type Screen, styled } from '../screen.ts';
-import { formatTime } from '../time.ts';
+import { asOfFields, formatAsOf, formatTime } from '../time.ts';
 import { toSheet } from './report-table.ts';
 import { formatRunHeading, type RunDetails } from './run-details.ts';
 import { formatRunSummary } from './run-summary.ts';
@@ -12,15 +13,16 @@ import { countsTable, runTables } from './run-tables.ts';
 export async function* formatRunReport(
   details: RunDetails,
   format: RunReportFormat,
-  asOf: Date,
+  asOf: AsOf,
   screen: Screen = plainScreen,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   // Load page and workbook code only when needed.
   switch (format) {
     case 'table':
-      return yield `${formatRunDetails(details, screen)}\n`;
+      yield `${formatRunDetails(details, screen)}\n`;
+      return yield* asOf.read ? [`\nas of ${formatAsOf(asOf)}\n`] : [];
     case 'json':
-      return yield `${JSON.stringify(details)}\n`;
+      return yield `${JSON.stringify({ ...details, ...(asOf.read && asOfFields(asOf)) })}\n`;
     case 'xlsx': {
       const { formatXlsxTables } = await import('../formats/xlsx.ts');
       const tables = [countsTable(details), ...runTables(details)].filter(({ lines }) => lines.length > 0);

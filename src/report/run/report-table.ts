@@ -1,3 +1,4 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { Column, Columns } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 
@@ -43,7 +44,7 @@ function ofNumbers<Row>(
   };
 }
 
-export function toSheet({ name, columns, lines }: ReportTable, asOf: Date): Sheet<number> {
+export function toSheet({ name, columns, lines }: ReportTable, asOf: AsOf): Sheet<number> {
   async function* rows(): AsyncGenerator<readonly number[], void, undefined> {
     yield lines;
   }

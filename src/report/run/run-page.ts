@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import type { AsOf } from '../../domain/replica.ts';
 import { formatPayer } from '../billing/billing-words.ts';
 import type { Chart } from '../html/chart.ts';
 import { createBarChart, createFunnelChart, createTimeChart } from '../html/charts.ts';
@@ -11,7 +12,7 @@ import { countsTable, runTables } from './run-tables.ts';
 /** Charts, then every table that has lines. */
 export async function* formatRunPage(
   details: RunDetails,
-  asOf: Date,
+  asOf: AsOf,
 ): AsyncGenerator<string, void, undefined> {
   const tables = [countsTable(details), ...runTables(details)].filter(({ lines }) => lines.length > 0);
   yield* formatPage({

@@ -82,6 +82,7 @@ const headerDescriptions: Readonly<Record<string, string>> = {
   'WWW-Authenticate': 'The problem with the token, or the needed scope.',
   'Retry-After': 'Seconds to wait before another try, if that can help.',
   Location: 'The path of the run.',
+  'Volley-As-Of': 'Where there is a replica: the time of the figures, and how old the replica was or why it was not read.',
   'Idempotent-Replayed': '`true` if an earlier call with the same key started the run.',
 };
 
@@ -103,8 +104,11 @@ function completeOperation({ operationId, requestBody, responses = {} }: Operati
   if (requestBody && !JSON.stringify(requestBody).includes('"required":['))
     Object.assign(requestBody, { required: false });
   for (const [status, answer] of Object.entries(responses)) {
+    const ofOperation = status === '200' && operationId?.startsWith('report') ? ['Volley-As-Of'] : [];
     const names =
-      operationId === 'startRun' && status === '202' ? startHeaders : (responseHeaders[status] ?? []);
+      operationId === 'startRun' && status === '202'
+        ? startHeaders
+        : [...(responseHeaders[status] ?? []), ...ofOperation];
     const headers = names.map((name) => [
       name,
       { description: headerDescriptions[name], schema: { type: 'string' } },

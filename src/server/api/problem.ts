@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { EndedError, InputError, type Problem, truncateProblems } from '../../domain/problems.ts';
+import { ReplicaError } from '../../domain/replica.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { isConnectionFailure, loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -105,6 +106,10 @@ export function toProblem(error: FastifyError): ProblemError {
   if (isConnectionFailure(thrown)) {
     const headers = { 'retry-after': '5' };
     return new ProblemError(503, 'unavailable', `${noDatabase} Try again.`, { headers });
+  }
+  if (thrown instanceof ReplicaError) {
+    const headers = { 'retry-after': '60' };
+    return new ProblemError(503, 'unavailable', thrown.message, { headers });
   }
   if (thrown instanceof EndedError) {
     const headers = { 'retry-after': '5' };

@@ -200,6 +200,13 @@ export const sheet = z
     title: z.string(),
     subtitle: z.array(z.string()),
     asOf: z.iso.datetime(),
+    read: z
+      .discriminatedUnion('from', [
+        z.object({ from: z.literal('replica'), secondsBehind: count }),
+        z.object({ from: z.literal('primary'), because: z.string() }),
+      ])
+      .optional()
+      .describe('Where there is a replica: how old it was, or why it was not read.'),
     rows: z.array(row),
     totals: z.array(row),
   })

@@ -8,6 +8,7 @@ import { reportContacts } from '../../engine/reporting/contact-report.ts';
 import { readRunReport } from '../../engine/reporting/read-run-report.ts';
 import { reportFailures, reportMissing } from '../../engine/reporting/streamed-reports.ts';
 import type { Encoding } from '../../platform/encodings.ts';
+import { withAll } from '../../platform/spooled-file.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import type { ReportFormat, Sheet } from '../../report/formats/sheet.ts';
 import { missingSheet } from '../../report/lists/delivery-reports.ts';
@@ -15,6 +16,7 @@ import { failureSheet } from '../../report/lists/failures.ts';
 import { contactSheet, type ReportedState } from '../../report/run/contact-sheet.ts';
 import { formatRunReport } from '../../report/run/format-run-report.ts';
 import { toRunDetails } from '../../report/run/run-details.ts';
+import { formatAsOf } from '../../report/time.ts';
 import { ProblemError } from './problem.ts';
 
 /** The first format is the default. */
@@ -64,7 +66,24 @@ type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
   const pieces = formatSheet(sheet, file.format, undefined, csvCall(reply.request));
-  return sendPieces(reply, file, pieces, file.format === 'csv' ? sheet.csv?.encoding : undefined);
+  const encoding = file.format === 'csv' ? sheet.csv?.encoding : undefined;
+  const { asOf } = sheet;
+  if (asOf.read) reply.header('volley-as-of', formatAsOf(asOf));
+  if (asOf.read?.from !== 'replica') return sendPieces(reply, file, pieces, encoding);
+  return withAll(whileAsked(reply, pieces), asItIs, (all) => sendPieces(reply, file, all, encoding));
+}
+
+const asItIs = (error: unknown): unknown => error;
+
+/** Stops reading for a caller who has disconnected. */
+async function* whileAsked<Piece>(
+  { raw }: FastifyReply,
+  pieces: AsyncIterable<Piece>,
+): AsyncGenerator<Piece, void, undefined> {
+  for await (const piece of pieces) {
+    if (raw.destroyed) return;
+    yield piece;
+  }
 }
 
 /** Rejects when the caller disconnects, or a piece cannot be read. */
@@ -128,10 +147,9 @@ export function sendMissing(
   },
 ): Promise<void> {
   const { run, format, olderThan = 0, accounts = null } = asked;
-  const asOf = context.now();
-  const until = new Date(asOf.getTime() - olderThan);
+  const until = new Date(context.now().getTime() - olderThan);
   const [name, which] = run === undefined ? ['missing', 'all runs'] : [`missing-${run}`, `run ${run}`];
-  return reportMissing(context, { run, until, accounts }, (rows) =>
+  return reportMissing(context, { run, until, accounts }, (rows, asOf) =>
     sendSheet(reply, { name, format }, missingSheet(rows, which, asOf)),
   );
 }
@@ -164,22 +182,24 @@ export async function sendRunReport(
   asked: RunReport,
 ): Promise<void> {
   const { run } = asked;
-  const asOf = context.now();
   const file = { name: `${asked.report}-${run}`, format: asked.format };
   switch (asked.report) {
     case 'run': {
       const { zone, format } = asked;
-      const details = await readRunReport(context, run, zone, (found) => toRunDetails(found, zone));
+      const { details, asOf } = await readRunReport(context, run, zone, async (found, asOf) => {
+        return { details: await toRunDetails(found, zone), asOf };
+      });
+      if (asOf.read) reply.header('volley-as-of', formatAsOf(asOf));
       return sendPieces(reply, file, formatRunReport(details, format, asOf));
     }
     case 'contacts': {
       const { states, asContactFile } = asked;
       return reportContacts(context, run, (found) => {
         const rows = asContactFile ? found : { ...found, csv: undefined };
-        return sendSheet(reply, file, contactSheet(run, rows, states, asOf));
+        return sendSheet(reply, file, contactSheet(run, rows, states, found.asOf));
       });
     }
     case 'failures':
-      return sendSheet(reply, file, failureSheet(await reportFailures(context, run), asOf));
+      return reportFailures(context, run, (found) => sendSheet(reply, file, failureSheet(found)));
   }
 }

@@ -34,8 +34,9 @@ async function failedRun(): Promise<string> {
 }
 
 async function failures(run: string) {
-  const json = await written(failureSheet(await reportFailures(opened.context, run), now), 'json');
-  return JSON.parse(json.toString());
+  return reportFailures(opened.context, run, async (report) => {
+    return JSON.parse((await written(failureSheet(report), 'json')).toString());
+  });
 }
 
 test("every request that was not accepted has a line with the service's words", async () => {

@@ -181,7 +181,9 @@ test('rows in batches of one make the same workbook', async () => {
 });
 
 test('a report of several tables has a worksheet for each, and one that describes it', async () => {
-  const bytes = await concatenate(formatRunReport(aReportedRun(), 'xlsx', new Date('2026-11-04T00:00:00Z')));
+  const bytes = await concatenate(
+    formatRunReport(aReportedRun(), 'xlsx', { at: new Date('2026-11-04T00:00:00Z') }),
+  );
   const sheets = await readWorkbook(bytes);
   expect(sheets.map(({ sheet }) => sheet)).toEqual([
     'Summary',

@@ -243,7 +243,7 @@ test('the policy blocks everything that a text could smuggle in', async () => {
 
 describe("a run's report in a browser", () => {
   beforeEach(async () => {
-    const pieces = formatRunReport(aReportedRun(), 'html', new Date('2026-11-04T00:00:00Z'));
+    const pieces = formatRunReport(aReportedRun(), 'html', { at: new Date('2026-11-04T00:00:00Z') });
     await workspace.write('bill.html', (await concatenate(pieces)).toString());
     await page.goto(address());
   });

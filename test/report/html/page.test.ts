@@ -23,12 +23,12 @@ test('a page can have several tables with different rows', async () => {
   const other: Sheet<number> = {
     title: 'Other',
     subtitle: [],
-    asOf: new Date(0),
+    asOf: { at: new Date(0) },
     rows: inOrder([[7]]),
     columns: [{ key: 'n', title: 'Number', kind: 'integer', value: (row) => row }],
   };
   const tables = [createTablePart(aSheet([[aLine()]]), 'Bill'), createTablePart(other, 'Other <things>')];
-  const page = formatPage({ title: 'Both', subtitle: [], asOf: new Date(0), charts: [], tables });
+  const page = formatPage({ title: 'Both', subtitle: [], asOf: { at: new Date(0) }, charts: [], tables });
   const html = (await concatenate(page)).toString();
   expect(html.match(/<caption>.*?<\/caption>/g)).toEqual([
     '<caption>Bill</caption>',
