@@ -125,7 +125,7 @@ export async function lookAtReplica(
     }
   } catch (error) {
     if (error instanceof PrimaryError) throw error.cause;
-    return { kind: 'away', code: codeOf(error) ?? null };
+    return problemOf(error) ?? { kind: 'away', code: codeOf(error) ?? null };
   }
 }
 

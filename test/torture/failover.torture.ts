@@ -5,13 +5,13 @@ import { type DispatchScene, openDispatchScene } from '../support/dispatch-scene
 import { expectNothingLostOrDuplicated } from '../support/expect-dispatched.ts';
 import { openLedgerIn } from '../support/ledger.ts';
 import { findPostgresPrograms } from '../support/postgres-programs.ts';
-import type { Started } from '../support/volley.ts';
 import {
   makeReplicatedOrigin,
   type ReplicatedOrigin,
   type ReplicatedPostgres,
   type Replication,
-} from './replicated-postgres.ts';
+} from '../support/replicated-postgres.ts';
+import type { Started } from '../support/volley.ts';
 
 /** VOLLEY_TORTURE_SEED repeats an earlier torture. */
 const seed = process.env['VOLLEY_TORTURE_SEED'] ?? String(Date.now());

@@ -82,7 +82,8 @@ const headerDescriptions: Readonly<Record<string, string>> = {
   'WWW-Authenticate': 'The problem with the token, or the needed scope.',
   'Retry-After': 'Seconds to wait before another try, if that can help.',
   Location: 'The path of the run.',
-  'Volley-As-Of': 'Where there is a replica: the time of the figures, and how old the replica was or why it was not read.',
+  'Volley-As-Of':
+    'Where there is a replica: the time of the figures, and how old the replica was or why it was not read.',
   'Idempotent-Replayed': '`true` if an earlier call with the same key started the run.',
 };
 

@@ -1,28 +1,32 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openLedger } from '../../src/ledger/connection.ts';
 import { isConnectionFailure } from '../../src/platform/database-failures.ts';
-import { chooseServerUser } from '../../src/platform/server-user.ts';
-import { freePort } from '../support/free-port.ts';
-import { killPostmaster } from '../support/kill-postmaster.ts';
-import { type Listening, listening } from '../support/listening.ts';
-import { runStatement } from '../support/statement.ts';
+import { chooseServerUser, postgresPrograms } from '../../src/platform/server-user.ts';
+import { freePort } from './free-port.ts';
+import { killPostmaster } from './kill-postmaster.ts';
+import { type Listening, listening } from './listening.ts';
+import { runStatement } from './statement.ts';
 
 export type Replication = 'synchronous' | 'asynchronous';
 
-/** A primary and its streaming standby behind one address. */
+/** A primary behind an address, and its streaming standby. */
 export type ReplicatedPostgres = AsyncDisposable & {
   /** A ledger's database, at first on the primary. */
   readonly url: string;
+  /** The same database on the standby. */
+  readonly standbyUrl: string;
   /** Stops the stream to the standby. */
   readonly stallReplication: () => void;
   /** Kills the primary. The address answers again only after `moveAddress`. */
   readonly killPrimary: () => Promise<void>;
+  readonly killStandby: () => Promise<void>;
+  readonly startStandby: () => Promise<void>;
   readonly promote: () => Promise<void>;
   /** Points the address to the former standby. */
   readonly moveAddress: () => void;
@@ -43,22 +47,25 @@ const settings = [
   "timezone = 'UTC'",
   // Reports replay quickly.
   "wal_receiver_status_interval = '100ms'",
+  // Of a standby: a query that holds up the replay is cancelled soon.
+  "max_standby_streaming_delay = '200ms'",
 ];
 
-/** @param programs folder of `postgres`, `initdb`, `pg_ctl` and `pg_basebackup` */
-export async function makeReplicatedOrigin(programs: string): Promise<ReplicatedOrigin> {
+/** @param programs folder of `postgres` and `initdb`; by default, of the embedded server */
+export async function makeReplicatedOrigin(programs?: string): Promise<ReplicatedOrigin> {
   const home = mkdtempSync(join(tmpdir(), 'volley-test-replicated-'));
   chmodSync(home, 0o711);
   const work = join(home, 'work');
   const user = chooseServerUser(work);
   mkdirSync(work, { mode: 0o700 });
   const own = { ...user, cwd: '/' };
+  const folder = programs ?? dirname((await postgresPrograms(user, work)).postgres);
   if (user.uid !== undefined) execFileSync('chown', [`${user.uid}:${user.gid}`, work]);
 
   const run = (program: string, words: readonly string[]) =>
-    promisify(execFile)(join(programs, program), words, own);
+    promisify(execFile)(join(folder, program), words, own);
   const start = (data: string, port: number): ChildProcess =>
-    spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port)], { ...own, stdio: 'ignore' });
+    spawn(join(folder, 'postgres'), ['-D', data, '-p', String(port)], { ...own, stdio: 'ignore' });
 
   const origin = join(work, 'origin');
   const initOptions = ['--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
@@ -70,15 +77,18 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
   return {
     startPair: async (replication) => {
       pairs++;
-      const folder = (name: string): string => join(work, `${name}-${pairs}`);
-      const [primary, standby] = [folder('primary'), folder('standby')];
-      execFileSync('cp', ['-a', origin, primary]);
+      const [primary, standby] = [join(work, `primary-${pairs}`), join(work, `standby-${pairs}`)];
+      // Both begin where the origin was stopped.
+      for (const data of [primary, standby]) execFileSync('cp', ['-a', origin, data]);
       const [port, standbyPort] = [await freePort(), await freePort()];
       const [replicating, address] = [await startTcpLink(port), await startTcpLink(port)];
       const servers = [start(primary, port)];
       await waitUntilReady(urlAt(port));
-      await run('pg_basebackup', backupOptions(replicating.port, standby));
+      const stream = `host=127.0.0.1 port=${replicating.port} user=${userName} application_name=standby`;
+      appendFileSync(join(standby, 'postgresql.conf'), `primary_conninfo = '${stream}'\n`);
+      writeFileSync(join(standby, 'standby.signal'), '');
       servers.push(start(standby, standbyPort));
+      await waitUntilReady(urlAt(standbyPort));
       await waitUntilStreaming(port, replication);
       let primaryRuns = true;
       const killPrimary = async (): Promise<void> => {
@@ -86,15 +96,27 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
         await killPostmaster(servers[0]?.pid ?? 0);
         replicating.stop();
       };
+      let standbyRuns = true;
+      const killStandby = async (): Promise<void> => {
+        standbyRuns = false;
+        await killPostmaster(servers.at(-1)?.pid ?? 0);
+      };
       return {
         url: urlAt(address.port, database),
+        standbyUrl: urlAt(standbyPort, database),
         stallReplication: replicating.stall,
         killPrimary,
-        promote: async () => void (await run('pg_ctl', ['promote', '-D', standby, '-w', '-t', '60'])),
+        killStandby,
+        async startStandby() {
+          servers.push(start(standby, standbyPort));
+          standbyRuns = true;
+          await waitUntilReady(urlAt(standbyPort));
+        },
+        promote: async () => void (await runStatement(urlAt(standbyPort), 'SELECT pg_promote()')),
         moveAddress: () => address.moveTo(standbyPort),
         async [Symbol.asyncDispose]() {
           if (primaryRuns) await killPrimary();
-          await killPostmaster(servers[1]?.pid ?? 0);
+          if (standbyRuns) await killStandby();
           address.stop();
           for (const data of [primary, standby]) rmSync(data, { recursive: true, force: true });
         },
@@ -102,18 +124,6 @@ export async function makeReplicatedOrigin(programs: string): Promise<Replicated
     },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
   };
-}
-
-function backupOptions(port: number, standby: string): readonly string[] {
-  const connection = `host=127.0.0.1 port=${port} user=${userName} application_name=standby`;
-  return [
-    `--dbname=${connection}`,
-    `--pgdata=${standby}`,
-    '--write-recovery-conf',
-    '--wal-method=stream',
-    '--checkpoint=fast',
-    '--no-sync',
-  ];
 }
 
 function urlAt(port: number, name = 'postgres'): string {
