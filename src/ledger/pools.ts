@@ -85,7 +85,7 @@ const replicaTimeouts = { connectionTimeoutMillis: 2_000 };
 
 /** For reports that read a standby. */
 export function openReplicaPool(connection: DatabaseConnection): pg.Pool {
-  const pool = openPool(connection, { ...everySession, ...readOnly }, { ...replicaTimeouts, max: 4 });
+  const pool = openPool(connection, { ...everySession, ...readOnly }, { ...replicaTimeouts, max: 10 });
   trackConnections([pool]);
   return pool;
 }

@@ -57,7 +57,7 @@ function startChanges() {
       const begun = new Date();
       await onPrimary(`UPDATE runs SET campaign = 'night ${number}'`);
       changes.push({ number, begun, done: new Date() });
-      await onPrimary('VACUUM runs');
+      if (number % 10 === 0) await onPrimary('VACUUM runs');
       await sleep(100);
     }
   })();
@@ -78,11 +78,11 @@ const disturbances: readonly Disturbance[] = ['none', 'none', 'paused', 'locked'
 /** Disturbs the standby while the report is read. */
 async function disturb(kind: Disturbance, round: number): Promise<void> {
   if (kind === 'none') return;
-  await sleep(random('after', round, 400));
+  await sleep(random('after', round, kind === 'paused' ? 1 : 400));
   switch (kind) {
     case 'paused':
       await onStandby('SELECT pg_wal_replay_pause()');
-      await sleep(1_200 + random('paused', round, 2_000));
+      await sleep(2_000 + random('paused', round, 3_000));
       await onStandby('SELECT pg_wal_replay_resume()');
       return;
     case 'locked':
@@ -95,7 +95,7 @@ async function disturb(kind: Disturbance, round: number): Promise<void> {
   }
 }
 
-const withReplica = { VOLLEY_READ_REPLICA: 'prefer 2s' };
+const withReplica = { VOLLEY_READ_REPLICA: 'prefer 4s' };
 
 test('each report of a disturbed standby equals the one of the primary, or says how old it is', async () => {
   const env = { ...withReplica, DATABASE_READ_URL: postgres.standbyUrl };
@@ -121,7 +121,7 @@ test('each report of a disturbed standby equals the one of the primary, or says 
       const number = Number(String(campaigns.figures.rows[0].campaign).replace('night ', ''));
       const { read } = campaigns;
       const isOlder = read?.from === 'replica' && read.secondsBehind > 0;
-      if (isOlder) expect(read.secondsBehind).toBeLessThanOrEqual(2);
+      if (isOlder) expect(read.secondsBehind).toBeLessThanOrEqual(4);
       // `asOf` is in milliseconds, and the commit in microseconds.
       const trueAt = isOlder ? campaigns.asOf : begun;
       expect(number, `${kind}, round ${round}: ${JSON.stringify(read)}`).toBeGreaterThanOrEqual(
