@@ -12,7 +12,7 @@ export type ReadFrom =
 
 /** Why a replica was not read. */
 export type ReplicaProblem =
-  /** `code`: of the system or of Postgres; null: it did not answer in time. */
+  /** `code`: of the system or of Postgres; null: it did not answer in time, or the connection ended. */
   | { readonly kind: 'away'; readonly code: string | null }
   /** Seconds; null: it has replayed nothing yet since its start. */
   | { readonly kind: 'behind'; readonly seconds: number | null; readonly allowed: number }
@@ -29,7 +29,7 @@ export type ReplicaProblem =
 export function replicaProblemText(problem: ReplicaProblem): string {
   switch (problem.kind) {
     case 'away':
-      return `the replica does not answer (${problem.code ?? 'no answer in time'})`;
+      return `the replica does not answer${problem.code === null ? '' : ` (${problem.code})`}`;
     case 'behind': {
       const { seconds, allowed } = problem;
       const far = seconds === null ? 'an unknown time' : `${seconds} s`;
