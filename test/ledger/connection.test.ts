@@ -5,6 +5,7 @@ import { InputError } from '../../src/domain/problems.ts';
 import { connectLedger, openLedger } from '../../src/ledger/connection.ts';
 import { applySettings } from '../../src/ledger/pools.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
+import type { Connection, ReadConnection, Snapshot, Transaction } from '../../src/ledger/session.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -80,4 +81,19 @@ test('the error for a missing database says that it does not exist', async () =>
   await expect(openLedger({ connectionString: url.href }, 'Postgres')).rejects.toThrow(
     /database "no_such_database" does not exist/,
   );
+});
+
+test('what writes or decides about sending cannot be given a replica', () => {
+  const given = (replica: ReadConnection, snapshot: Snapshot) => {
+    // @ts-expect-error a replica takes no changes
+    const writing: Connection = replica;
+    // @ts-expect-error not in a snapshot either
+    const changing: Transaction = snapshot;
+    return [writing, changing];
+  };
+  const reading = (primary: pg.Pool, transaction: Transaction): [ReadConnection, Snapshot] => [
+    primary,
+    transaction,
+  ];
+  expect(given.length + reading.length).toBe(4);
 });
