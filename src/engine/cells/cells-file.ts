@@ -66,7 +66,7 @@ export function readCells(source: string, path: string): readonly Cell[] {
   return Object.entries(file.value.cells).map(([name, { read, write, dashboard, accounts }]) => ({
     name,
     accounts,
-    dashboard: dashboard?.replace(/\/+$/, ''),
+    dashboard: dashboard?.replace(/(?<!\/)\/+$/, ''),
     read: variableOf(read),
     write: write && variableOf(write),
     where: file.locate(['cells', name]),
