@@ -17,8 +17,8 @@ type Parts<Value> = {
 
 /** The file of VOLLEY_CELLS; undefined: commands use the ledger of the project. @throws InputError for a faulty one */
 export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<readonly Cell[] | undefined> {
-  const { cellsPath, loadCells } = await import('../engine/cells/cells-file.ts');
-  return cellsPath(settings) === undefined ? undefined : loadCells(settings);
+  if (!settings.environment['VOLLEY_CELLS']) return undefined;
+  return (await import('../engine/cells/cells-file.ts')).loadCells(settings);
 }
 
 /**
@@ -68,6 +68,18 @@ export async function askAnd<Value>(
   const { settings } = shell;
   const tools = { ...toolsOf(shell), settings, findHashKey: hashKeyFinder(settings) };
   return askCells(cells, access, tools, ask);
+}
+
+/** @throws InputError when the cell refuses it @throws CellsAwayError when it is away */
+export async function askOne<Value>(
+  shell: Shell,
+  cell: Cell,
+  access: CellAccess,
+  ask: (context: EngineContext) => Promise<Value>,
+): Promise<Value> {
+  const [answer] = await askAnd(shell, [cell], access, ask);
+  if (answer?.kind === 'answered') return answer.value;
+  throw answer?.refusal ?? new CellsAwayError(answer ? [problemOf(answer)] : []);
 }
 
 /** What came of a change in one cell. */
@@ -132,8 +144,7 @@ export async function withLedgerOfRun(
       work(context, await chooseRun(shell, context, name, filter)),
     );
   const { cell, run } = await chooseRunOfCells(shell, cells, { name, filter });
-  const [answer] = await askAnd(shell, [cell], 'read', (context) => work(context, run.run));
-  if (answer?.kind === 'away') throw answer.refusal ?? new CellsAwayError([problemOf(answer)]);
+  await askOne(shell, cell, 'read', (context) => work(context, run.run));
 }
 
 type FoundRun = { readonly cell: Cell; readonly run: ListedRun };

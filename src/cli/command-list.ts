@@ -86,6 +86,10 @@ export const commandSections: Readonly<Record<string, Section>> = {
       summary: 'show or change the limits of accounts',
       load: () => import('./commands/account.ts'),
     },
+    cells: {
+      summary: 'list the cells of several Postgres, move accounts between them',
+      load: () => import('./commands/cells.ts'),
+    },
     token: {
       summary: 'create, list and revoke tokens of the API',
       load: () => import('./commands/token.ts'),

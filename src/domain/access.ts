@@ -21,6 +21,7 @@ export const auditActions = [
   'token revoked',
   'session ended',
   'ledger restored',
+  'account moved',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

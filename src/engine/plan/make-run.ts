@@ -1,10 +1,12 @@
 import { type Approval, approvalReason } from '../../campaign/approval.ts';
 import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
 import { createTariffs, type Tariffs } from '../../campaign/tariffs.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
 import type { AuditEvent } from '../../ledger/audit/audit.ts';
+import { keepAccount } from '../../ledger/moves/moved-accounts.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import type { Decided, PlannedRun } from '../../ledger/planning/planned-run.ts';
 import { inSession, type Session, type Transaction } from '../../ledger/session.ts';
@@ -88,6 +90,7 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       canary: failFast?.first ?? null,
       priority: slices.priority,
       checkPlan: async (session, decided) => {
+        await requireAccountHere(session, account.name);
         const cost = estimateCost(decided.totals, channel, rates, now);
         await check(session, decided, cost);
         waitsBecause = approvalReason(approval?.rule, decided.recipients, cost);
@@ -108,6 +111,15 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
     await expandRun(client, plan, ledger.hashKey);
   });
   return run;
+}
+
+/** @throws InputError for an account that has moved to another cell: two ledgers would not know each other's runs */
+async function requireAccountHere(session: Transaction, account: string): Promise<void> {
+  const moved = await keepAccount(session, account);
+  if (moved === undefined) return;
+  const { cell, movedAt } = moved;
+  const what = `It moved to cell ${cell} at ${movedAt.toISOString()}. Send its campaigns there, with the ledger and the accounts file of that cell.`;
+  throw new InputError([{ where: `account ${account}`, what }]);
 }
 
 function toRequest(

@@ -1,0 +1,103 @@
+import { InputError } from '../../domain/problems.ts';
+import type { Cell } from '../../engine/cells/cells-file.ts';
+import { type Columns, integerColumn, textColumn, wordsColumn } from '../../report/column.ts';
+import { askAnd, askOne, awayExits, cellsOf, changeExits } from '../cells.ts';
+import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { CellsAwayError } from '../failures.ts';
+import { jsonFlag, jsonLinesFlag } from '../options.ts';
+import type { Shell } from '../shell.ts';
+
+const list = defineCommand({
+  description: 'Lists the cells with their accounts and unfinished runs, and says which one is away.',
+  options: [jsonLinesFlag],
+  exits: awayExits,
+  examples: [['volley cells list', 'see which cell has which account']],
+  run: async (shell, _, { json }) => {
+    const { listUnfinishedRuns } = await import('../../ledger/runs/find.ts');
+    const { printRows } = await import('../output/print-list.ts');
+    const cells = await requireCells(shell);
+    const answers = await askAnd(shell, cells, 'read', ({ ledger }) => listUnfinishedRuns(ledger.pool));
+    const rows = answers.map((answer): ListedCell => {
+      const { name: cell, accounts } = answer.cell;
+      return answer.kind === 'answered'
+        ? { cell, accounts, unfinished: answer.value.length, away: null }
+        : { cell, accounts, unfinished: null, away: answer.why };
+    });
+    printRows(shell, json, { columns: cellColumns, none: 'The file has no cell.' }, rows);
+    if (rows.some(({ away }) => away !== null)) shell.exitWith(3);
+  },
+});
+
+type ListedCell = {
+  readonly cell: string;
+  readonly accounts: readonly string[];
+  readonly unfinished: number | null;
+  readonly away: string | null;
+};
+
+const cellColumns: Columns<ListedCell> = [
+  textColumn('cell', 'Cell'),
+  wordsColumn('accounts', 'Accounts', ({ accounts }) => accounts.join(', '), {
+    json: ({ accounts }) => accounts,
+  }),
+  integerColumn('unfinished', 'Unfinished runs'),
+  wordsColumn('away', 'Away because'),
+];
+
+const map = defineCommand({
+  description: 'Prints the cell of each account as a map of nginx, for a proxy in front of all cells.',
+  examples: [['volley cells map', 'write the lines that nginx includes']],
+  run: async (shell) => {
+    for (const { name, accounts } of await requireCells(shell))
+      for (const account of accounts) shell.print(`${JSON.stringify(account)} ${name};`);
+  },
+});
+
+const move = defineCommand({
+  description:
+    'Moves an account to another cell, between its runs: its suppressions, its limits, and its entry in the file. Past runs stay where they are. After a kill, repeat the command.',
+  arguments: [argument('<account>', 'the account that moves')],
+  options: [option('--to <cell>', 'the cell that gets it', { required: true }), jsonFlag],
+  exits: changeExits,
+  examples: [['volley cells move alfa --to south', 'move an account']],
+  run: async (shell, [account], { to: name, json }) => {
+    const { cellsPath, requireCell, requireCellOf } = await import('../../engine/cells/cells-file.ts');
+    const { moveBetweenLedgers, moveInFile } = await import('../../engine/cells/move-account.ts');
+    const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
+    const cells = await requireCells(shell);
+    const to = requireCell(cells, name, '--to');
+    const from = requireCellOf(cells, account, 'cells move');
+    if (from === to)
+      throw new InputError([{ where: `account ${account}`, what: `It is in cell ${name} already.` }]);
+    const names = { from: from.name, to: to.name };
+    const suppressionAccount = await requireSuppressionAccount(account, shell.settings);
+    const moved = await askOne(shell, from, 'write', (before) =>
+      askOne(shell, to, 'write', (after) =>
+        moveBetweenLedgers({ account, suppressionAccount, from: before, to: after, cells: names }),
+      ),
+    ).catch((error: unknown) => {
+      if (error instanceof CellsAwayError)
+        shell.note(`Repeat the command when both cells answer: until then, no run of ${account} may start.`);
+      throw error;
+    });
+    await moveInFile(cellsPath(shell.settings) ?? '', shell.settings.workingFolder, account, names);
+    if (json) return shell.print(JSON.stringify({ account, ...names, ...moved }));
+    shell.print(`Account ${account} is in cell ${to.name}. ${moved.suppressions} suppressions were copied.`);
+    shell.note(
+      `Let the proxy and cell ${to.name} know it: \`volley cells map\`, its accounts file, its campaigns.`,
+    );
+    if (moved.tokens.length > 0)
+      shell.note(
+        `Tokens that stay in cell ${from.name}: ${moved.tokens.join(', ')}. Create others in ${to.name}.`,
+      );
+  },
+});
+
+export const command = defineGroup('Lists cells, and moves accounts between them.', { list, move, map });
+
+/** @throws InputError without a file of cells */
+async function requireCells(shell: Shell): Promise<readonly Cell[]> {
+  const cells = await cellsOf(shell);
+  if (cells) return cells;
+  throw new InputError([{ where: 'VOLLEY_CELLS', what: 'It is not set. Set it to the file of the cells.' }]);
+}

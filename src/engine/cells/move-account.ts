@@ -1,0 +1,135 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { InputError } from '../../domain/problems.ts';
+import { readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
+import { canShareHashes, copySuppressions } from '../../ledger/moves/copy-suppressions.ts';
+import { lockAccount, markArrived, markMoved } from '../../ledger/moves/moved-accounts.ts';
+import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
+import { inTransaction, type Transaction } from '../../ledger/session.ts';
+import { listTokens } from '../../ledger/tokens/tokens.ts';
+import { hasCode } from '../../platform/file-error.ts';
+import { listNames } from '../../platform/suggestions.ts';
+import { moveListItem } from '../../platform/yaml-move.ts';
+import { audited } from '../audit.ts';
+import type { EngineContext } from '../context.ts';
+import { readCells } from './cells-file.ts';
+
+/** An account that moves between the ledgers of two cells. */
+export type Move = {
+  readonly account: string;
+  /** The account whose suppressions it obeys. */
+  readonly suppressionAccount: string;
+  readonly from: EngineContext;
+  readonly to: EngineContext;
+  /** Names of the cells. */
+  readonly cells: { readonly from: string; readonly to: string };
+};
+
+export type Moved = {
+  readonly suppressions: number;
+  /** Tokens of the old cell that can use the account. They stay there. */
+  readonly tokens: readonly string[];
+};
+
+/**
+ * Takes an account from one ledger to another. From the first step on, no run of it is planned in the old ledger; from
+ * the second on, runs can be planned in the new one. Both can be repeated, so a killed move is repeated too.
+ *
+ * @throws InputError when a run of the account is not over
+ */
+export async function moveBetweenLedgers(move: Move): Promise<Moved> {
+  const { account, from, cells } = move;
+  const entry = { action: 'account moved', subject: account, details: cells } as const;
+  await audited(from, entry, (addAuditEntry) =>
+    inTransaction(from.ledger.pool, async (client) => {
+      await requireNoRun(client, account);
+      await markMoved(client, { account, cell: cells.to, movedAt: from.now() });
+      await addAuditEntry(client);
+    }),
+  );
+  const suppressions = await inTransaction(
+    from.ledger.pool,
+    (client) => copyInto(client, move),
+    'BEGIN ISOLATION LEVEL REPEATABLE READ',
+  );
+  const tokens = await listTokens(from.ledger.pool);
+  const named = tokens.filter(({ accounts, revokedAt }) => revokedAt === null && accounts?.includes(account));
+  return { suppressions, tokens: named.map(({ name }) => name) };
+}
+
+async function requireNoRun(client: Transaction, account: string): Promise<void> {
+  const where = `account ${account}`;
+  await lockAccount(client, account).catch((error: unknown) => {
+    if (!hasCode(error, '55P03')) throw error;
+    throw new InputError([{ where, what: 'A run of it is being planned. Move it when no run is going on.' }]);
+  });
+  const runs = (await listUnfinishedRuns(client)).filter((run) => run.account === account);
+  if (runs.length === 0) return;
+  const what = `It moves between runs, and these are not over: ${listNames(runs.map(({ run }) => run))}. Wait, or end them with \`volley cancel\`.`;
+  throw new InputError([{ where, what }]);
+}
+
+async function copyInto(client: Transaction, move: Move): Promise<number> {
+  const { account, suppressionAccount, to, cells } = move;
+  const limits = await readRateLimits(client, account);
+  const entry = { action: 'account moved', subject: account, details: cells } as const;
+  return audited(to, entry, (addAuditEntry) =>
+    inTransaction(
+      to.ledger.pool,
+      async (there) => {
+        if (!(await canShareHashes(client, there))) throw otherKey(cells);
+        const copied = await copySuppressions(client, there, suppressionAccount, null);
+        await setRateLimits(there, account, limits);
+        await markArrived(there, account);
+        await addAuditEntry(there);
+        return copied;
+      },
+      // Without the idle timeout: the rows come from another server.
+      'BEGIN',
+    ),
+  );
+}
+
+function otherKey({ from, to }: Move['cells']): InputError {
+  const what = `Suppressions of cell ${from} are hashed, and cell ${to} has not proved that it has their key. Set the VOLLEY_HASH_KEY of ${from} in ${to}, run \`volley purge\` there once, then repeat the command.`;
+  return new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
+}
+
+/**
+ * Writes the new cell of the account into the file, all at once.
+ *
+ * @param path as errors show it
+ * @throws InputError when the file cannot be written, or was changed meanwhile
+ */
+export async function moveInFile(
+  path: string,
+  workingFolder: string,
+  account: string,
+  { from, to }: Move['cells'],
+): Promise<void> {
+  const file = resolve(workingFolder, path);
+  const source = await readFile(file, 'utf8');
+  const listed = readCells(source, path).find(({ accounts }) => accounts.includes(account));
+  if (listed?.name !== from) {
+    const what = `It was changed meanwhile: account "${account}" is not in cell ${from}. Repeat the command.`;
+    throw new InputError([{ where: path, what }]);
+  }
+  const accountsOf = (cell: string): string[] => ['cells', cell, 'accounts'];
+  const changed = moveListItem(source, account, accountsOf(from), accountsOf(to));
+  readCells(changed, path);
+  const unfinished = `${file}.${process.pid}.new`;
+  try {
+    const handle = await open(unfinished, 'w', 0o644);
+    try {
+      await handle.writeFile(changed);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    const what = `It cannot be written (${error instanceof Error ? error.message : String(error)}). Write there that account "${account}" is in cell ${to}, or repeat the command.`;
+    throw new InputError([{ where: path, what }], { cause: error });
+  }
+}
