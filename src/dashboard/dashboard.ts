@@ -21,6 +21,7 @@ import { addBillingPages } from './billing/billing-pages.ts';
 import { addCampaignPage } from './campaigns/campaign-page.ts';
 import { addCampaignsPage } from './campaigns/campaigns-page.ts';
 import { addStartAction } from './campaigns/start-action.ts';
+import { addCellsPage } from './cells/cells-page.ts';
 import { addDeliveryReportPages } from './delivery-reports/delivery-report-pages.ts';
 import { addHealthPage } from './health/health-page.ts';
 import { addPlanPage } from './plan/plan-page.ts';
@@ -91,6 +92,7 @@ async function addPages(server: FastifyInstance, tools: Tools): Promise<void> {
   addAccountsPages(server, tools);
   addLimitsAction(server, tools);
   addHealthPage(server, tools);
+  addCellsPage(server, tools);
   addAuditPage(server, tools);
   addTokensPages(server);
   addSessionsPages(server);

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
+import { startAcceptingService } from '../support/accepting-service.ts';
 import { cellsYaml, useCells } from '../support/cells-scene.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
@@ -74,9 +75,10 @@ test('after a move no run of the account is planned in the old cell', async () =
     'campaign: late\naccount: bravo\nchannel: sms\ncontacts: { file: contacts.csv, columns: { Recipient: mobile } }\nmessage: { Message: Hello }\n',
   );
   expect((await move('bravo', '--to', 'west')).code).toBe(0);
+  await using service = await startAcceptingService();
   const env = {
     DATABASE_URL: scene.ledgers.north.url,
-    VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9',
+    VOLLEY_SANDBOX_URL: service.url,
     VOLLEY_SANDBOX_TOKEN: 'x',
     VOLLEY_CELLS: '',
   };

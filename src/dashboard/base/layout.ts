@@ -20,6 +20,8 @@ export type PageContent = {
 
 export type PageLink = { readonly href: string; readonly text: string };
 
+const cellsSection = { href: '/cells', text: 'Cells' } as const;
+
 const sections: readonly { readonly href: string; readonly text: string; readonly admin?: true }[] = [
   { href: '/', text: 'Runs' },
   { href: '/recipients', text: 'Recipients' },
@@ -30,6 +32,7 @@ const sections: readonly { readonly href: string; readonly text: string; readonl
   { href: '/audit', text: 'Audit', admin: true },
   { href: '/tokens', text: 'Tokens', admin: true },
   { href: '/health', text: 'Health' },
+  cellsSection,
 ];
 
 /** The section that a path belongs to. Runs have the start page. */
@@ -45,7 +48,13 @@ export function formatPage(
     view,
     assets,
     notice,
-  }: { readonly view?: View | undefined; readonly assets: Assets; readonly notice?: string | undefined },
+    hasCells = false,
+  }: {
+    readonly view?: View | undefined;
+    readonly assets: Assets;
+    readonly notice?: string | undefined;
+    readonly hasCells?: boolean;
+  },
 ): string {
   return html`<!doctype html>
 <html lang="en">
@@ -61,7 +70,7 @@ ${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/">Volley</a>${view && navigation(view)}${view && person(view)}</header>
+<header class="top"><a class="brand" href="/">Volley</a>${view && navigation(view, hasCells)}${view && person(view)}</header>
 <main id="main" tabindex="-1">
 ${within && html`<p class="within"><a href="${within.href}">${within.text}</a></p>`}
 <h1 dir="auto">${title}</h1>
@@ -83,10 +92,10 @@ const htmxSettings = JSON.stringify({
   sse: { reconnectDelay: 500, reconnectMaxDelay: 3_000 },
 });
 
-function navigation({ mayAdmin, address }: View): Html {
+function navigation({ mayAdmin, address }: View, hasCells: boolean): Html {
   const path = address.replace(/\?.*$/s, '');
   const links = sections
-    .filter(({ admin }) => !admin || mayAdmin)
+    .filter((one) => (!one.admin || mayAdmin) && (one !== cellsSection || hasCells))
     .map(
       ({ href, text }) =>
         html`<li><a href="${href}"${isCurrent(href, path) && html` aria-current="${path === href ? 'page' : 'true'}"`}>${text}</a></li>`,

@@ -46,7 +46,9 @@ export async function sendPage(
   content: PageContent,
 ): Promise<FastifyReply> {
   const notice = takeNotice(reply);
-  const page = formatPage(content, { view, assets: reply.server.assets, notice });
+  const { assets } = reply.server;
+  const hasCells = reply.server.hasRoute({ method: 'GET', url: '/cells' });
+  const page = formatPage(content, { view, assets, notice, hasCells });
   if (content.policy !== undefined) reply.header('content-security-policy', content.policy);
   reply.code(status).type('text/html; charset=utf-8').header('vary', 'accept-encoding');
   if (!/\bgzip\b/.test(reply.request.headers['accept-encoding'] ?? '')) return reply.send(page);

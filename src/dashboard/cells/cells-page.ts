@@ -1,0 +1,180 @@
+import type { FastifyInstance } from 'fastify';
+import { addUpTotals, closingOfAll } from '../../engine/cells/add-up.ts';
+import { askCells, type CellAnswer } from '../../engine/cells/ask-cells.ts';
+import { type CellBilling, readCellBilling } from '../../engine/cells/cell-figures.ts';
+import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
+import { listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import type { BillingTotal } from '../../ledger/billing/report.ts';
+import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
+import { addMonths } from '../../platform/months.ts';
+import { type Columns, decimalColumn, integerColumn, pickColumns, textColumn } from '../../report/column.ts';
+import { badge } from '../../report/html/cells.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { runColumns } from '../../report/lists/runs.ts';
+import { suppressionColumns } from '../../report/lists/suppressions.ts';
+import { formatLocal } from '../../report/time.ts';
+import { textIn } from '../base/fields.ts';
+import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
+import { requireAllAccounts, type View } from '../base/view.ts';
+import { textField } from '../parts/form-fields.ts';
+import { listTable } from '../parts/list.ts';
+import { section } from '../parts/parts.ts';
+import { runPath } from '../paths.ts';
+
+const maxRuns = 50;
+const maxFound = 20;
+
+/** All cells of VOLLEY_CELLS: their newest runs, a month of their billing, and a search for a person. */
+export function addCellsPage(server: FastifyInstance, { limits, scheduleSource: { settings } }: Tools): void {
+  if (cellsPath(settings) === undefined) return;
+  addPage(server, { path: '/cells', scope: 'read' }, async (view, { query }) => {
+    requireAllAccounts(view);
+    const asked = {
+      text: textIn(query, 'q'),
+      month: monthOf(textIn(query, 'month'), view),
+    };
+    const { context } = view;
+    const tools = { ...context, settings, findHashKey: () => context.ledger.hashKey };
+    const answers = await limits.page(async () =>
+      askCells((await loadCells(settings)) ?? [], 'read', tools, (ofCell) =>
+        readCell(ofCell, asked, view.zone),
+      ),
+    );
+    return { title: 'Cells', body: cellsPart(answers, asked, view) };
+  });
+}
+
+type Asked = { readonly text: string; readonly month: string };
+
+function monthOf(written: string, { now, zone }: View): string {
+  return /^\d{4}-(0[1-9]|1[0-2])$/.test(written) ? written : formatLocal(now, zone).slice(0, 7);
+}
+
+type CellFacts = {
+  readonly runs: readonly ListedRun[];
+  readonly billing: CellBilling;
+  readonly found: FoundRecipient | undefined;
+  readonly suppressions: readonly PagedSuppression[];
+};
+
+async function readCell(context: EngineContext, { text, month }: Asked, zone: string): Promise<CellFacts> {
+  const period = { from: `${month}-01`, until: `${addMonths(month, 1)}-01`, timeZone: zone };
+  const address = text === '' ? undefined : addressOf(text, {});
+  return {
+    runs: await listRuns(context.ledger.knex, maxRuns),
+    billing: await readCellBilling(context, { by: [], ...period, filter: {} }),
+    found: text === '' ? undefined : await searchRecipient(context, text, { limit: maxFound }),
+    suppressions:
+      address === undefined ? [] : await listSuppressionsOfAddress(context, address, { sources: null }),
+  };
+}
+
+type Answers = readonly CellAnswer<CellFacts>[];
+
+function cellsPart(answers: Answers, asked: Asked, view: View): Html {
+  return html`${answers.map(awayPart)}
+${section('cells-part', 'Cells', listTable({ caption: 'Cells and their accounts', columns: cellColumns, rows: answers, id: 'cells' }))}
+${section('search-part', 'A person', [searchForm(asked), asked.text !== '' && foundPart(answers, view)])}
+${section('billing-part', `Billing of ${asked.month}`, billingPart(answers, asked, view))}
+${section('runs-part', 'Newest runs', runsPart(answers, view))}`;
+}
+
+function awayPart(answer: CellAnswer<CellFacts>): Html | undefined {
+  if (answer.kind === 'answered') return undefined;
+  return html`<p class="banner" role="alert">${badge('warning')} Cell ${answer.cell.name} is away, and what it knows is missing below: <bdi>${answer.why}</bdi></p>`;
+}
+
+const cellColumns: Columns<CellAnswer<CellFacts>> = [
+  textColumn('cell', 'Cell', ({ cell }) => cell.name, {
+    target: ({ cell }) => (cell.dashboard ? { kind: 'page', path: `${cell.dashboard}/` } : null),
+  }),
+  textColumn('accounts', 'Accounts', ({ cell }) => cell.accounts.join(', ')),
+  textColumn('state', 'State', ({ kind }) => (kind === 'answered' ? 'answers' : 'away')),
+];
+
+/** The rows of a list over cells, each with its cell. Their links lead to the dashboard of the cell. */
+function rowsOf<Row extends object>(answers: Answers, read: (facts: CellFacts) => readonly Row[]) {
+  return answers.flatMap((answer) =>
+    answer.kind === 'answered'
+      ? read(answer.value).map((row) => ({
+          ...row,
+          cell: answer.cell.name,
+          dashboard: answer.cell.dashboard,
+        }))
+      : [],
+  );
+}
+
+type OfCell = { readonly cell: string; readonly dashboard: string | undefined };
+
+const cellColumn: Columns<OfCell> = [textColumn('cell', 'Cell', ({ cell }) => cell)];
+
+const runTarget = ({ run, dashboard }: OfCell & { readonly run: string | null }) =>
+  dashboard === undefined || run === null
+    ? null
+    : ({ kind: 'page', path: `${dashboard}${runPath(run)}` } as const);
+
+function runsPart(answers: Answers, view: View): Html {
+  const newest = rowsOf(answers, ({ runs }) => runs)
+    .toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))
+    .slice(0, maxRuns);
+  const columns = pickColumns<ListedRun & OfCell>(
+    [...cellColumn, ...runColumns],
+    'cell',
+    { key: 'run', target: runTarget },
+    'campaign',
+    'channel',
+    'state',
+    'createdAt',
+    'finishedAt',
+  );
+  if (newest.length === 0) return html`<p class="empty">The cells that answer have no run.</p>`;
+  return listTable({ caption: 'The newest runs of all cells', columns, rows: newest, id: 'runs' }, view);
+}
+
+function billingPart(answers: Answers, { text, month }: Asked, view: View): Html {
+  const reports = rowsOf(answers, ({ billing }) => [billing]);
+  const totals = addUpTotals(reports.flatMap((report) => report.totals));
+  const away = answers.length - reports.length;
+  const closing = away === 0 ? closingOfAll(reports.map((report) => report.closing)) : undefined;
+  return html`<form method="get" action="/cells" class="filter"><input type="hidden" name="q" value="${text}">
+${textField({ name: 'month', label: 'Month', value: month, hint: `Such as ${month}, in ${view.zone}` })}
+<p class="field"><button>Show</button></p></form>
+${totals.length === 0 ? html`<p class="empty">Nothing was sent.</p>` : listTable({ caption: 'All cells, added up', columns: totalColumns, rows: totals, id: 'billing' })}
+${closing && html`<p class="hint">Closed in all cells, the last time by <bdi>${closing.closedBy}</bdi>.</p>`}`;
+}
+
+const totalColumns: Columns<BillingTotal> = [
+  textColumn('kind', 'Kind', ({ kind }) => kind),
+  integerColumn('requests', 'Requests'),
+  integerColumn('recipients', 'Recipients'),
+  integerColumn('delivered', 'Delivered'),
+  integerColumn('unknown', 'Unknown'),
+  decimalColumn('price', 'Price'),
+  textColumn('currency', 'Currency', ({ currency }) => currency),
+];
+
+function searchForm({ text, month }: Asked): Html {
+  return html`<search><form method="get" action="/cells" class="filter"><input type="hidden" name="month" value="${month}">
+${textField({ name: 'q', label: 'Phone number with +, e-mail address, MessageID or job number', value: text })}
+<p class="field"><button class="main">Search all cells</button></p></form></search>`;
+}
+
+function foundPart(answers: Answers, view: View): Html {
+  const found = rowsOf(answers, (facts) => facts.found?.histories ?? []);
+  const suppressions = rowsOf(answers, (facts) => facts.suppressions);
+  const columns: Columns<(typeof found)[number]> = [
+    ...cellColumn,
+    textColumn('run', 'Run', ({ run }) => run, { target: runTarget }),
+    textColumn('campaign', 'Campaign', ({ campaign }) => campaign),
+    textColumn('address', 'Address', ({ address }) => address),
+    textColumn('state', 'State', ({ state }) => state),
+  ];
+  const none = html`<p class="empty">No run of a cell that answers has sent there.</p>`;
+  return html`${found.length === 0 ? none : listTable({ caption: 'What was sent', columns, rows: found, id: 'found' }, view)}
+${suppressions.length > 0 && listTable({ caption: 'Suppressions', columns: [...cellColumn, ...pickColumns<PagedSuppression>(suppressionColumns, 'channel', 'account', 'subAccount', 'source', 'createdAt')], rows: suppressions, id: 'suppressed' }, view)}`;
+}
