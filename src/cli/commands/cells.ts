@@ -1,15 +1,16 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Cell } from '../../engine/cells/cells-file.ts';
+import type { Forwarded } from '../../engine/cells/forward-reports.ts';
 import { type Columns, integerColumn, textColumn, wordsColumn } from '../../report/column.ts';
-import { askAnd, askOne, awayExits, cellsOf, changeExits } from '../cells.ts';
+import { askAnd, askOne, awayExits, cellsOf, changeExits, noteAway } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
-import { CellsAwayError } from '../failures.ts';
-import { jsonFlag, jsonLinesFlag } from '../options.ts';
+import { CellsAwayError, explainInput } from '../failures.ts';
+import { jsonFlag } from '../options.ts';
 import type { Shell } from '../shell.ts';
 
 const list = defineCommand({
   description: 'Lists the cells with their accounts and unfinished runs, and says which one is away.',
-  options: [jsonLinesFlag],
+  options: [jsonFlag],
   exits: awayExits,
   examples: [['volley cells list', 'see which cell has which account']],
   run: async (shell, _, { json }) => {
@@ -93,7 +94,63 @@ const move = defineCommand({
   },
 });
 
-export const command = defineGroup('Lists cells, and moves accounts between them.', { list, move, map });
+const forward = defineCommand({
+  description:
+    'Hands delivery reports and replies that arrived in the new cell of a moved account to the cell that sent the message, and takes over the suppressions that come of them. For cron; none counts twice.',
+  options: [jsonFlag],
+  exits: changeExits,
+  examples: [['volley cells forward', 'after a move, every few minutes']],
+  run: async (shell, _, { json }) => {
+    const { forwardReports } = await import('../../engine/cells/forward-reports.ts');
+    const { requireCell } = await import('../../engine/cells/cells-file.ts');
+    const { listMoved } = await import('../../ledger/moves/moved-accounts.ts');
+    const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
+    const { printRows } = await import('../output/print-list.ts');
+    const cells = await requireCells(shell);
+    const answers = await askAnd(shell, cells, 'read', ({ ledger }) => listMoved(ledger.pool));
+    noteAway(
+      shell,
+      answers.filter((answer) => answer.kind === 'away'),
+    );
+    const rows: ForwardedRow[] = [];
+    for (const answer of answers) {
+      for (const moved of answer.kind === 'answered' ? answer.value : []) {
+        const suppressionAccount = await requireSuppressionAccount(moved.account, shell.settings);
+        const { name: cell } = answer.cell;
+        const to = requireCell(cells, moved.cell, `account ${moved.account}`);
+        const forwarded = await askOne(shell, answer.cell, 'write', (old) =>
+          askOne(shell, to, 'write', (current) =>
+            forwardReports({ moved, suppressionAccount, cell, old, current }),
+          ),
+        ).catch((error: unknown) => {
+          // The other accounts go on.
+          if (!(error instanceof InputError)) throw error;
+          explainInput(error, shell);
+          shell.exitWith(3);
+        });
+        if (forwarded) rows.push({ account: moved.account, from: moved.cell, to: cell, ...forwarded });
+      }
+    }
+    printRows(shell, json, { columns: forwardedColumns, none: 'No account has moved.' }, rows);
+  },
+});
+
+type ForwardedRow = Forwarded & { readonly account: string; readonly from: string; readonly to: string };
+
+const forwardedColumns: Columns<ForwardedRow> = [
+  textColumn('account', 'Account'),
+  textColumn('from', 'From cell'),
+  textColumn('to', 'To cell'),
+  integerColumn('reports', 'Delivery reports'),
+  integerColumn('suppressions', 'Suppressions taken over'),
+];
+
+export const command = defineGroup('Lists cells, and moves accounts between them.', {
+  list,
+  move,
+  forward,
+  map,
+});
 
 /** @throws InputError without a file of cells */
 async function requireCells(shell: Shell): Promise<readonly Cell[]> {

@@ -77,7 +77,7 @@ async function copyInto(client: Transaction, move: Move): Promise<number> {
     inTransaction(
       to.ledger.pool,
       async (there) => {
-        if (!(await canShareHashes(client, there))) throw otherKey(cells);
+        await requireSharedHashes(client, there, cells);
         const copied = await copySuppressions(client, there, suppressionAccount, null);
         await setRateLimits(there, account, limits);
         await markArrived(there, account);
@@ -90,9 +90,15 @@ async function copyInto(client: Transaction, move: Move): Promise<number> {
   );
 }
 
-function otherKey({ from, to }: Move['cells']): InputError {
+/** @throws InputError when the other ledger could not compare what is hashed */
+export async function requireSharedHashes(
+  client: Transaction,
+  there: Transaction,
+  { from, to }: Move['cells'],
+): Promise<void> {
+  if (await canShareHashes(client, there)) return;
   const what = `Suppressions of cell ${from} are hashed, and cell ${to} has not proved that it has their key. Set the VOLLEY_HASH_KEY of ${from} in ${to}, run \`volley purge\` there once, then repeat the command.`;
-  return new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
+  throw new InputError([{ where: 'VOLLEY_HASH_KEY', what }]);
 }
 
 /**

@@ -1,0 +1,65 @@
+import { unresolvedStates } from '../delivery-reports/list.ts';
+import type { ReceivedCall } from '../delivery-reports/receive.ts';
+import type { Connection } from '../session.ts';
+
+export type UnmatchedReport = {
+  /** A bigint, as text. */
+  readonly report: string;
+  readonly messageId: string;
+};
+
+/**
+ * Lists reports and replies of an account that belong to no run of this ledger, and that no other cell has got, in
+ * order of arrival. Those without a MessageID are left out: it cannot be told where they belong.
+ *
+ * @param after the last one of the page before; '0' for the first page
+ */
+export async function pageUnmatched(
+  client: Connection,
+  { account, since }: { readonly account: string; readonly since: Date },
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly UnmatchedReport[]> {
+  const { rows } = await client.query<UnmatchedReport>(
+    `
+    SELECT k.report_id::text AS report, k.message_id AS "messageId"
+    FROM unusual_delivery_reports k
+    WHERE k.state IN ('unmatched', 'inbound') AND k.state = ANY ($5) AND k.account = $1 AND k.received_at >= $2
+      AND k.run_id IS NULL AND k.message_id IS NOT NULL AND k.report_id > $3::bigint
+      AND NOT EXISTS (SELECT FROM forwarded_reports f WHERE f.report_id = k.report_id)
+    ORDER BY k.report_id
+    LIMIT $4
+    `,
+    [account, since, after, limit, unresolvedStates],
+  );
+  return rows;
+}
+
+/** The calls as they came, in order of arrival. */
+export async function readCalls(client: Connection, reports: readonly string[]): Promise<ReceivedCall[]> {
+  const { rows } = await client.query<ReceivedCall>(
+    `
+    SELECT account, received_at AS "receivedAt", method, content_type AS "contentType", headers, body
+    FROM calls_of($1::bigint[])
+    ORDER BY report_id
+    `,
+    [reports],
+  );
+  return rows;
+}
+
+/** The other cell has got them. */
+export async function markForwarded(
+  client: Connection,
+  reports: readonly string[],
+  cell: string,
+  now: Date,
+): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO forwarded_reports (report_id, cell, forwarded_at)
+    SELECT report_id, $2, $3 FROM unnest($1::bigint[]) AS report_id
+    ON CONFLICT DO NOTHING
+    `,
+    [reports, cell, now],
+  );
+}
