@@ -4,6 +4,7 @@ import { loadDeliveryReportRules } from '../../src/engine/delivery-reports/recei
 import { receiveDeliveryReports } from '../../src/ledger/delivery-reports/receive.ts';
 import { markCompleted } from '../../src/ledger/run-states/transitions.ts';
 import { inTransaction } from '../../src/ledger/session.ts';
+import { encodeDeliveryReport } from '../../src/wire/encode-delivery-report.ts';
 import { type CellName, cellsYaml, useCells } from '../support/cells-scene.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
@@ -17,18 +18,20 @@ async function apply(cell: CellName): Promise<void> {
   await applyInbox(scene.ledgers[cell].context, { ...rules, onFailed: () => undefined });
 }
 
-const receive = (cell: CellName, ...bodies: object[]): Promise<void> =>
+/** Reports that the service has delivered. */
+const receive = (cell: CellName, ...messageIds: string[]): Promise<void> =>
   receiveDeliveryReports(
     scene.ledgers[cell].ledger.pool,
     crypto.randomUUID(),
-    bodies.map((body) => ({
-      account: 'alfa',
-      receivedAt: new Date(),
-      method: 'POST' as const,
-      contentType: 'application/json',
-      headers: {},
-      body: Buffer.from(JSON.stringify(body)),
-    })),
+    messageIds.map((messageId) => {
+      const report = {
+        ...{ version: 'v2.02', url: 'https://volley.example', type: 'SMS', units: { SMSParts: 1 } },
+        ...{ price: '0.08', status: 'Success', result: 'delivered', sentTimeUtc: new Date().toISOString() },
+        ...{ messageId, destination: '+61400000002' },
+      } as const;
+      const call = { account: 'alfa', receivedAt: new Date(), contentType: 'application/json', headers: {} };
+      return { ...call, method: 'POST', body: Buffer.from(encodeDeliveryReport(report, 'json').body) };
+    }),
   );
 
 test('a delivery report for an old run that arrives in the new cell is handed to the old one, where it counts once', async () => {
@@ -40,12 +43,11 @@ test('a delivery report for an old run that arrives in the new cell is handed to
   const { rows } = await ledger.pool.query<{ messageId: string }>(
     `SELECT message_id AS "messageId" FROM request_states WHERE run_id = '261101-aaaaa' AND request = 1`,
   );
-  const MessageID = rows[0]?.messageId;
+  const messageId = rows[0]?.messageId ?? '';
   const env = { VOLLEY_WEBHOOK_TOKEN: 'a-token-that-is-long-enough-for-it' };
   expect((await scene.command(['cells', 'move', 'alfa', '--to', 'south'])).code).toBe(0);
 
-  const report = { MessageID, Destination: '+61400000002', Status: 'SUCCESS', Result: 'Delivered' };
-  await receive('south', report, { ...report, MessageID: 'of-nobody' });
+  await receive('south', messageId, 'of-no-run');
   await apply('south');
   const list = ['delivery-reports', 'list', '--json'];
   const named = await scene.command(list, {

@@ -29,7 +29,7 @@ const maxRuns = 50;
 const maxFound = 20;
 
 /** All cells of VOLLEY_CELLS: their newest runs, a month of their billing, and a search for a person. */
-export function addCellsPage(server: FastifyInstance, { limits, scheduleSource: { settings } }: Tools): void {
+export function addCellsPage(server: FastifyInstance, { limits, campaignSource: { settings } }: Tools): void {
   if (cellsPath(settings) === undefined) return;
   addPage(server, { path: '/cells', scope: 'read' }, async (view, { query }) => {
     requireAllAccounts(view);
@@ -122,16 +122,11 @@ function runsPart(answers: Answers, view: View): Html {
   const newest = rowsOf(answers, ({ runs }) => runs)
     .toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))
     .slice(0, maxRuns);
-  const columns = pickColumns<ListedRun & OfCell>(
-    [...cellColumn, ...runColumns],
-    'cell',
-    { key: 'run', target: runTarget },
-    'campaign',
-    'channel',
-    'state',
-    'createdAt',
-    'finishedAt',
-  );
+  const columns: Columns<ListedRun & OfCell> = [
+    ...cellColumn,
+    textColumn('run', 'Run', ({ run }) => run, { target: runTarget }),
+    ...pickColumns(runColumns, 'campaign', 'channel', 'state', 'createdAt', 'finishedAt'),
+  ];
   if (newest.length === 0) return html`<p class="empty">The cells that answer have no run.</p>`;
   return listTable({ caption: 'The newest runs of all cells', columns, rows: newest, id: 'runs' }, view);
 }
@@ -176,5 +171,5 @@ function foundPart(answers: Answers, view: View): Html {
   ];
   const none = html`<p class="empty">No run of a cell that answers has sent there.</p>`;
   return html`${found.length === 0 ? none : listTable({ caption: 'What was sent', columns, rows: found, id: 'found' }, view)}
-${suppressions.length > 0 && listTable({ caption: 'Suppressions', columns: [...cellColumn, ...pickColumns<PagedSuppression>(suppressionColumns, 'channel', 'account', 'subAccount', 'source', 'createdAt')], rows: suppressions, id: 'suppressed' }, view)}`;
+${suppressions.length > 0 && listTable({ caption: 'Suppressions', columns: [...cellColumn, ...pickColumns(suppressionColumns, 'channel', 'account', 'subAccount', 'source', 'createdAt')], rows: suppressions, id: 'suppressed' }, view)}`;
 }

@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
-import { readRateLimits, setRateLimits } from '../../ledger/limits/rates.ts';
+import { readRateLimits, setRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { canShareHashes, copySuppressions } from '../../ledger/moves/copy-suppressions.ts';
 import { lockAccount, markArrived, markMoved } from '../../ledger/moves/moved-accounts.ts';
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';

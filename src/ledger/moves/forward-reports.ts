@@ -1,4 +1,3 @@
-import { unresolvedStates } from '../delivery-reports/list.ts';
 import type { ReceivedCall } from '../delivery-reports/receive.ts';
 import type { Connection } from '../session.ts';
 
@@ -10,7 +9,7 @@ export type UnmatchedReport = {
 
 /**
  * Lists reports and replies of an account that belong to no run of this ledger, and that no other cell has got, in
- * order of arrival. Those without a MessageID are left out: it cannot be told where they belong.
+ * order of arrival. Those without a MessageID are left out: nothing says where they belong.
  *
  * @param after the last one of the page before; '0' for the first page
  */
@@ -23,13 +22,13 @@ export async function pageUnmatched(
     `
     SELECT k.report_id::text AS report, k.message_id AS "messageId"
     FROM unusual_delivery_reports k
-    WHERE k.state IN ('unmatched', 'inbound') AND k.state = ANY ($5) AND k.account = $1 AND k.received_at >= $2
+    WHERE k.state IN ('unmatched', 'inbound') AND k.account = $1 AND k.received_at >= $2
       AND k.run_id IS NULL AND k.message_id IS NOT NULL AND k.report_id > $3::bigint
       AND NOT EXISTS (SELECT FROM forwarded_reports f WHERE f.report_id = k.report_id)
     ORDER BY k.report_id
     LIMIT $4
     `,
-    [account, since, after, limit, unresolvedStates],
+    [account, since, after, limit],
   );
   return rows;
 }
