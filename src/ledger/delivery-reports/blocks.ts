@@ -1,8 +1,8 @@
 /** Bytes of the bodies in a block, without its last one. */
-const maxBlockBytes = 1024 * 1024;
+export const maxBlockBytes = 1024 * 1024;
 
 /** A block's ids are `report_ids`' next number and those after it, up to the next one. */
-const maxBlockCalls = 256;
+export const maxBlockCalls = 256;
 
 /**
  * SQL: further clauses of a `WITH`, and the statement, which add calls to the inbox in blocks, and each block to the queue.
@@ -26,6 +26,10 @@ export const storeAndQueue = (calls: string, dueAt: string): string => `, block 
     FROM block
     RETURNING first_report, calls, bytes, first_received_at
   )
+  ${queueBlocks(dueAt)}`;
+
+/** SQL: a statement that adds the blocks of the clause `stored` to the queue. */
+export const queueBlocks = (dueAt: string): string => `
   INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes)
   SELECT ${dueAt}, first_report, first_report + calls - 1, calls, bytes
   FROM stored

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
-import { storeAndQueue } from './blocks.ts';
+import { maxBlockBytes, maxBlockCalls, queueBlocks, storeAndQueue } from './blocks.ts';
 
 /** One call of the webhook. */
 export type ReceivedCall = {
@@ -37,9 +37,12 @@ export async function receiveDeliveryReports(
   });
   // One value: an array of bytes would travel as text of twice the length.
   const bodies = Buffer.concat(reports.map(({ body }) => body));
+  const isPlain =
+    reports.length <= maxBlockCalls &&
+    bodies.byteLength <= maxBlockBytes &&
+    reports.every(({ signature }) => signature === undefined);
   await pool.query({
-    name: 'receive-reports',
-    text: receiveStatement,
+    ...(isPlain ? receivePlain : receiveAny),
     values: [batch, bodies, ...calls.values(withOffsets)],
   });
 }
@@ -60,7 +63,33 @@ const calls = batchOf<ReportWithOffset>({
   bytes: ['integer', ({ body }) => body.byteLength],
 });
 
-const receiveStatement = `
+/** Calls of one block without signatures: their arrays are stored as they are, for a fifth less processor time. */
+const receivePlain = {
+  name: 'receive-plain-reports',
+  text: `
+  WITH new_batch AS (
+    INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
+    ON CONFLICT DO NOTHING
+    RETURNING batch
+  ), stored AS (
+    INSERT INTO inbox_blocks (first_report, calls, bytes, first_received_at, last_received_at, accounts, received_at,
+                              methods, content_types, headers, bodies)
+    SELECT nextval('report_ids'), cardinality(c.accounts), octet_length($2::bytea), c.received_at[1],
+           c.received_at[cardinality(c.accounts)], c.accounts, c.received_at, c.methods, c.content_types, c.headers,
+           ARRAY(SELECT substr($2, start, bytes) FROM unnest(c.starts, c.lengths) AS b (start, bytes))
+    FROM new_batch
+    CROSS JOIN (
+      VALUES ($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::json[], $8::bytea[], $9::integer[], $10::integer[])
+    ) AS c (accounts, received_at, methods, content_types, headers, signatures, starts, lengths)
+    RETURNING first_report, calls, bytes, first_received_at
+  )
+  ${queueBlocks('first_received_at')}
+`,
+};
+
+const receiveAny = {
+  name: 'receive-reports',
+  text: `
   WITH new_batch AS (
     INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
     ON CONFLICT DO NOTHING
@@ -89,7 +118,8 @@ const receiveStatement = `
       GROUP BY r.account, r.signature
     )
   )${storeAndQueue('accepted', 'first_received_at')}
-`;
+`,
+};
 
 export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM inbox_batches WHERE received_at < $1', [receivedBefore]);
