@@ -49,6 +49,10 @@ export async function readCells<Value>(
   throw new CellsAwayError(away.map(problemOf));
 }
 
+/** What a report says of the cells whose part is missing. */
+export const withoutCells = (away: readonly string[]): string[] =>
+  away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : [];
+
 export type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
 
 export const problemOf = ({ cell, why }: Away): Problem => ({

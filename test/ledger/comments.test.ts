@@ -11,7 +11,7 @@ test('every table of the ledger has a comment', async () => {
   const { rows } = await opened.ledger.pool.query<{ table: string; comment: string | null }>(`
     SELECT relname AS table, obj_description(oid, 'pg_class') AS comment
     FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'knex_migrations%'
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT LIKE 'knex_migrations%'
     ORDER BY relname
   `);
   const without = rows.filter(({ comment }) => comment === null).map(({ table }) => table);

@@ -5,7 +5,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { noName, parseDimensions, toBillingQuery } from '../../report/billing/billing-words.ts';
-import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells } from '../cells.ts';
+import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells, withoutCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
 import { loadBillingTimeReader } from '../option-readers.ts';
 import { periodOf, periodOptions } from '../options.ts';
@@ -116,7 +116,7 @@ function cellsText(
   const partly = closing === undefined && named(true) !== '' && named(false) !== '';
   return [
     `cells: ${parts.map(({ cell }) => cell).join(', ')}`,
-    ...(away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : []),
+    ...withoutCells(away),
     ...(partly ? [`closed in ${named(true)}, and not in ${named(false)}`] : []),
   ];
 }

@@ -36,7 +36,7 @@ export const command = defineCommand({
     flag('--yes', 'ask nothing'),
     jsonFlag,
   ],
-  examples: [['volley purge --older-than 400d --dry-run', 'see what would be erased']],
+  examples: [['volley purge --older-than 400d --dry-run', 'see what a purge would erase']],
   run: async (
     shell,
     _,

@@ -1,5 +1,5 @@
 import type { CampaignQuery } from '../../ledger/billing/run-costs.ts';
-import { awayExits, cellsOf, readCells } from '../cells.ts';
+import { awayExits, cellsOf, readCells, withoutCells } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
 import { periodOf, periodOptions } from '../options.ts';
 import type { WriteSheet } from '../output/write-report.ts';
@@ -46,6 +46,5 @@ async function writeCampaignsOfCells(shell: Shell, query: CampaignQuery, write: 
   const sums = addUpRuns(parts.flatMap(({ value }) => value.sums));
   const asOf = { at: shell.now() };
   const sheet = campaignSheet(query, { asOf, runs: runs(), sums, overCells: true });
-  const without = away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : [];
-  await write({ ...sheet, subtitle: [...sheet.subtitle, ...without] });
+  await write({ ...sheet, subtitle: [...sheet.subtitle, ...withoutCells(away)] });
 }

@@ -18,7 +18,8 @@ export async function giveBackSpace(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(`
     SELECT relname AS name
     FROM pg_class
-    WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'runs'::regclass) AND pg_has_role(relowner, 'USAGE')
+    WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'runs'::regclass)
+      AND pg_has_role(relowner, 'USAGE')
   `);
   for (const { name } of rows) {
     await pool.query(`VACUUM (SKIP_LOCKED) ${name}`);
@@ -27,16 +28,19 @@ export async function giveBackSpace(pool: pg.Pool): Promise<void> {
 }
 
 async function moveRows(pool: pg.Pool, table: string): Promise<void> {
-  for (let space = await readSpace(pool, table); isWorthMoving(space); ) {
+  let fruitless = 0;
+  for (let space = await readSpace(pool, table); isWorthMoving(space) && fruitless < maxFruitless; ) {
     const end = Math.floor(space.pages * (1 - step));
     await inTransaction(pool, (client) => emptyPages(client, table, end));
-    await pool.query(`VACUUM (SKIP_LOCKED) ${table}`);
+    await pool.query(`VACUUM ${table}`);
     const after = await readSpace(pool, table);
-    // An open snapshot, or another session that uses the table, keeps the end. The next purge tries again.
-    if (after.pages >= space.pages) return;
+    fruitless = after.pages < space.pages ? 0 : fruitless + 1;
     space = after;
   }
 }
+
+/** An open snapshot, or another session that uses the table, keeps its end. The next purge tries again. */
+const maxFruitless = 3;
 
 /** Moves the rows of all pages from this one on. A page with free space gets them again until it is full. */
 async function emptyPages(client: Transaction, table: string, first: number): Promise<void> {

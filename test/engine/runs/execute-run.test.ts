@@ -294,7 +294,7 @@ test('a batch without recipients is cancelled, and the next one is sent', async 
     recipients: { total: 12, accepted: 3, cancelled: 9, pending: 0 },
   });
   const watch = (await readDispatchProgress(opened.ledger.pool, [run])).get(run);
-  expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, held: 0 });
+  expect(watch).toMatchObject({ total: 12, settled: 12, notAccepted: 0, heldSlices: 0 });
 });
 
 test('a completed run sends nothing again', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/ledger/delivery-reports/partitions.ts';
 import { receiveDeliveryReports } from '../../../src/ledger/delivery-reports/receive.ts';
 import { readSchemaState } from '../../../src/ledger/fingerprint.ts';
+import { waitForEarlierWriters } from '../../../src/ledger/purge/earlier-writers.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
@@ -37,8 +38,11 @@ const receive = (bodies: readonly (string | Buffer)[], receivedAt = monday) =>
   );
 
 /** @returns how many blocks there are less */
-const foldNow = async (now: Date) =>
-  foldBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
+const foldNow = async (now: Date) => {
+  // Those of other databases, too.
+  await waitForEarlierWriters(opened.ledger.pool);
+  return foldBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
+};
 
 const numbered = (length: number) => Array.from({ length }, (_, index) => `{"Number":${index}}`);
 const applied = () => query('DELETE FROM inbox_waiting');
