@@ -92,22 +92,26 @@ test('the page follows a run to its end, without a reload', async () => {
 
 test('without JavaScript, the first look at a run that has ended shows all its delivery reports and costs', async () => {
   const { get } = await scene.visitor('read');
-  const run = await sendSix();
+  const run = await start('slow.yaml');
   expect((await get(`/runs/${run}`)).text).toContain('0 delivered');
+  const stateOf = async () => (await findRun(scene.opened.ledger.knex, run))?.state;
+  await expect.poll(stateOf, { timeout: 20_000 }).toBe('completed');
   const { pool } = scene.opened.ledger;
   const { rows } = await pool.query<{ messageId: string }>(
-    'SELECT message_id AS "messageId" FROM requests_between($1, 1, 6) ORDER BY request',
+    'SELECT message_id AS "messageId" FROM requests_between($1, 1, 60) ORDER BY request',
     [run],
   );
-  for (const [index, { messageId }] of rows.entries())
-    await sendDeliveryReport(scene.webhookUrl, { messageId, destination: `+6141200000${index}` });
+  for (const [index, { messageId }] of rows.entries()) {
+    const destination = `+614120${String(index).padStart(5, '0')}`;
+    await sendDeliveryReport(scene.webhookUrl, { messageId, destination });
+  }
   const applied = async () =>
     (await pool.query('SELECT FROM recipient_outcomes WHERE run_id = $1', [run])).rowCount;
-  await expect.poll(applied).toBe(6);
+  await expect.poll(applied).toBe(60);
   const { text } = await get(`/runs/${run}`);
-  expect(text).toContain('6 delivered, 0 undelivered, 0 not reported yet');
+  expect(text).toContain('60 delivered, 0 undelivered, 0 not reported yet');
   // 0.08 for each.
-  expect(text).toMatch(/In delivery reports<\/dt><dd>0\.480?\b/);
+  expect(text).toMatch(/In delivery reports<\/dt><dd>4\.80?\b/);
 });
 
 test('doubts are resolved one, many and all, with the keyboard alone', async () => {
