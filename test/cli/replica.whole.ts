@@ -74,6 +74,8 @@ async function lag(): Promise<void> {
 }
 
 async function caughtUp(): Promise<void> {
+  // Its commit writes what open transactions have in the WAL.
+  await onPrimary(`SELECT pg_logical_emit_message(true, 'test', '')`);
   const [wal] = await onPrimary('SELECT pg_current_wal_insert_lsn()::text AS lsn');
   const sql = `SELECT pg_last_wal_replay_lsn() >= '${String(wal?.['lsn'])}' AS done`;
   while ((await onStandby(sql))[0]?.['done'] !== true) await sleep(20);
