@@ -280,6 +280,10 @@ describe('a replica that is none', () => {
         /^Postgres at 127\.0\.0\.1:\d+\/ledger is 0 s behind the primary; beyond 60 s, reports read the primary\.$/,
       ),
     });
+    expect(await found({ VOLLEY_READ_REPLICA: 'require' })).toMatchObject({
+      state: 'warning',
+      found: 'VOLLEY_READ_REPLICA is set and DATABASE_READ_URL is not: reports read the primary.',
+    });
     await lag();
     expect(await found(replica('require 1s'))).toMatchObject({
       state: 'problem',

@@ -5,9 +5,9 @@ import { replicaSettings } from '../../platform/database.ts';
 import type { Settings } from '../settings.ts';
 import { ok, type Pool, type PoolProbe, problem, warning } from './check.ts';
 
-/** None without DATABASE_READ_URL. */
+/** None where no replica is set. */
 export function replicaProbes({ environment }: Settings, now: () => Date): PoolProbe[] {
-  if (!environment['DATABASE_READ_URL']) return [];
+  if (!environment['DATABASE_READ_URL'] && !environment['VOLLEY_READ_REPLICA']) return [];
   return [{ name: 'replica', ask: (primary) => checkReplica(primary, environment, now) }];
 }
 
@@ -17,7 +17,11 @@ async function checkReplica(
   now: () => Date,
 ): Promise<Finding> {
   const settings = replicaSettings(environment);
-  if (settings === undefined) return ok('There is none.');
+  if (settings === undefined)
+    return warning(
+      'VOLLEY_READ_REPLICA is set and DATABASE_READ_URL is not: reports read the primary.',
+      nameStandby,
+    );
   const { description, isRequired, maxAge } = settings;
   const replica = openReplica(settings);
   try {
