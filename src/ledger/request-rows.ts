@@ -25,6 +25,15 @@ export function attemptOf(run: string, request: string, attempt: string): string
   return `LATERAL (SELECT * FROM attempts_between(${run}, ${request}, ${request}) s WHERE s.attempt = ${attempt} LIMIT 1)`;
 }
 
+/** SQL to join: outcomes of single recipients, folded or not. */
+export function outcomesOf(run: string, request: string): string {
+  return `LATERAL (SELECT * FROM recipient_outcomes_between(${run}, ${request}, ${request}) OFFSET 0)`;
+}
+
+export function outcomeOf(run: string, request: string, position: string): string {
+  return `LATERAL (SELECT * FROM recipient_outcomes_between(${run}, ${request}, ${request}) s WHERE s.position = ${position} LIMIT 1)`;
+}
+
 /** SQL to join: the contact file of a line; lines count across files. */
 export function contactFileOf(run: string, line: string): string {
   return `LATERAL (

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type InboxOptions, tendInbox } from '../engine/delivery-reports/apply-inbox.ts';
+import { foldSettledOutcomes } from '../engine/delivery-reports/fold-outcomes.ts';
 import type { FoldFence } from '../ledger/delivery-reports/fold-blocks.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -35,7 +36,7 @@ type RepeatedTask = {
   readonly stop: () => Promise<void>;
 };
 
-/** Applies the inbox and books billing; the two do not wait for each other. */
+/** Applies the inbox; books billing and folds outcomes. The two do not wait for each other. */
 export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
@@ -60,9 +61,11 @@ export function startApplier(
     if (reports > 0) logger.debug({ reports }, 'delivery reports applied');
   });
   let fence: FoldFence | undefined;
+  let foldFrom: Awaited<ReturnType<typeof foldSettledOutcomes>>;
   const booking = createRepeatedTask(log, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
     fence = await tendInbox(context, fence);
+    foldFrom = await foldSettledOutcomes(context, foldFrom, () => !stopped);
   });
   const timer = setInterval(() => {
     applying.run();

@@ -79,6 +79,8 @@ const countable = [
   'outcomes',
   'slice_outcomes',
   'recipient_outcomes',
+  'recipient_outcomes_between',
+  'all_recipient_outcomes',
   'request_states',
   'recipient_states',
 ];
@@ -86,7 +88,7 @@ const countable = [
 /** Files outside `counts/` that count rows of requests and recipients, and what for. None counts a run by state. */
 const otherCounts = {
   'billing/list-requests.ts': 'the recipients of each request that it lists',
-  'delivery-reports/missing.ts': 'the reported recipients of each request that it lists',
+  'delivery-reports/fold-outcomes.ts': 'the reported recipients of a slice',
   'purge/erase-run.ts': 'how many requests it erases at once',
   'requests/add-rows.ts': 'the requests of a slice',
   'requests/claim-rows.ts': 'the suppressed recipients of a request',

@@ -112,7 +112,7 @@ export async function expectFirstReportDecides({ pool }: Ledger): Promise<number
   const decided = await pool.query(
     `SELECT r.address, o.outcome, o.price::text AS price, o.report_id::text AS report
      FROM recipient_states r
-     JOIN recipient_outcomes o USING (run_id, request, position)
+     JOIN all_recipient_outcomes o USING (run_id, request, position)
      ORDER BY r.address`,
   );
   expect(decided.rows).toEqual(sorted(outcomes, 'address'));

@@ -106,7 +106,7 @@ const step = fc.oneof(
   }),
   fc.record({ kind: fc.constant('suppress' as const), line: fc.integer({ min: 2, max: 8 }) }),
   fc.record({ kind: fc.constantFrom(...ofRun), run: fc.nat(5) }),
-  fc.record({ kind: fc.constantFrom('replay' as const, 'book' as const, 'close' as const) }),
+  fc.record({ kind: fc.constantFrom('replay' as const, 'fold' as const, 'book' as const, 'close' as const) }),
 );
 export type BillingStep = typeof step extends fc.Arbitrary<infer Step> ? Step : never;
 

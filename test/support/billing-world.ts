@@ -15,6 +15,7 @@ import { readReport, reportRecipients, reportWhole } from './billing-reports.ts'
 import type { BillingStep, SentEnd } from './billing-steps.ts';
 import { claimRequests, markUnrecordedInDoubt, releaseSettledSlices, settleRequests } from './claims.ts';
 import { emptyLedger } from './empty-ledger.ts';
+import { foldAll } from './fold-outcomes.ts';
 import { aContact, anEnvelope, aRun, planContacts } from './ledger.ts';
 import { startNextAttempt } from './requests.ts';
 
@@ -59,6 +60,9 @@ export async function performStep(world: World, step: BillingStep, pool = world.
     case 'replay':
       await requeueDeliveryReports(pool, { all: true }, now);
       await applyDeliveryReports(pool, { limit: 100, parse: readReport, now });
+      return;
+    case 'fold':
+      await foldAll(pool);
       return;
     case 'suppress':
       await addSuppressions(pool, [
@@ -217,7 +221,7 @@ function outcomeOf(end: SentEnd, reported: boolean) {
 
 async function listReported(pool: pg.Pool, run: string): Promise<ReadonlySet<number>> {
   const { rows } = await pool.query<{ request: number }>(
-    'SELECT request FROM recipient_outcomes WHERE run_id = $1',
+    'SELECT request FROM all_recipient_outcomes WHERE run_id = $1',
     [run],
   );
   return new Set(rows.map(({ request }) => request));
@@ -236,7 +240,7 @@ async function releaseClaims(pool: pg.Pool, run: string, now: Date): Promise<voi
               SELECT coalesce(max(q.request), s.first_request - 1)
               FROM requests_between(s.run_id, s.first_request, s.claimed_to) q
               WHERE EXISTS (SELECT FROM requests r WHERE r.run_id = s.run_id AND r.request = q.request)
-                OR EXISTS (SELECT FROM recipient_outcomes o WHERE o.run_id = s.run_id AND o.request = q.request)
+                OR EXISTS (SELECT FROM recipient_outcomes_between(s.run_id, q.request, q.request))
                 OR q.state <> 'sending'
             ) AS to
      FROM slices s

@@ -9,6 +9,8 @@ const tables = [
     'schedules',
     'attempts',
     'recipient_outcomes',
+    'folded_outcomes',
+    'folded_reports',
     'unusual_delivery_reports',
     'inbox',
     'inbox_queue',

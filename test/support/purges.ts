@@ -12,6 +12,7 @@ import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { createHashKey } from '../../src/ledger/suppressions/hash.ts';
 import { removeSuppressions } from '../../src/ledger/suppressions/remove.ts';
 import { claimRequests, settleRequests } from './claims.ts';
+import { foldAll } from './fold-outcomes.ts';
 import type { TestLedger } from './ledger.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
@@ -91,7 +92,7 @@ async function addOldRows(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * Plans a run that was sent and reported on long ago. It has personal messages, rejected contacts, a rejected
+ * Plans a run that was sent and reported on long ago. Its outcomes are folded. It has personal messages, rejected contacts, a rejected
  * request that quotes a contact, a reply, an unmatched delivery report and a suppression.
  */
 export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<string> {
@@ -147,6 +148,7 @@ export async function planOldRun(opened: TestLedger, chunkSize = 1): Promise<str
   await pool.query('DELETE FROM inbox_waiting');
   await inTransaction(pool, (client) => markPaused(client, run, 'Bad number of reason-of-a-person'));
   await completeRun(pool, run);
+  await foldAll(pool);
   return run;
 }
 

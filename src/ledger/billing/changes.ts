@@ -1,4 +1,5 @@
 import { batchOf } from '../batch.ts';
+import { outcomesOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 
 /** Adds the slices of a run in planning, all unbooked. */
@@ -98,7 +99,7 @@ export async function moveOutcomesToLastAttempt(
       SELECT o.run_id, o.request, o.position, o.outcome, o.units, o.price, a.started_at AS former
       FROM ${laterAttempts.table('t')}
       JOIN attempts a ON a.run_id = t.run_id AND a.request = t.request AND a.attempt = t.former
-      JOIN recipient_outcomes o ON o.run_id = t.run_id AND o.request = t.request
+      CROSS JOIN ${outcomesOf('t.run_id', 't.request')} o
       WHERE o.outcome <> 'cancelled'
     ), redated AS (
       UPDATE billing_changes c

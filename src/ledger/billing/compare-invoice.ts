@@ -158,8 +158,8 @@ const comparison = `
   INSERT INTO reconciled
   WITH recipient AS (
     -- Range by range, from the first wanted request to the last.
-    SELECT w.run_id, w.request, c.address, ${comparedServiceAddress('c.address')} AS compared, o.outcome,
-           o.price, coalesce(o.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
+    SELECT w.run_id, w.request, c.address, ${comparedServiceAddress('c.address')} AS compared, c.outcome,
+           c.price, coalesce(c.units, c.parts, CASE r.channel WHEN 'email' THEN 1 END) AS units
     FROM (
       SELECT run_id, min(request) AS first, max(request) AS last
       FROM wanted_requests
@@ -167,11 +167,9 @@ const comparison = `
     ) range
     JOIN runs r ON r.run_id = range.run_id AND r.purged_at IS NULL
     CROSS JOIN LATERAL (
-      SELECT * FROM recipients_between(range.run_id, range.first, range.last) OFFSET 0
+      SELECT * FROM recipient_results_between(range.run_id, range.first, range.last) OFFSET 0
     ) c
     JOIN wanted_requests w ON w.run_id = c.run_id AND w.request = c.request
-    LEFT JOIN recipient_outcomes o
-      ON o.run_id = w.run_id AND o.request = w.request AND o.position = c.position
   ), invoiced AS (
     SELECT i.line, i.message_id, i.destination, i.address, i.date, i.units, i.price,
            min(i.line) OVER same AS first_line, w.run_id, w.request

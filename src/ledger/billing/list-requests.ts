@@ -110,8 +110,7 @@ const requestsOfPayer = `
     SELECT (count(*) FILTER (WHERE outcome = 'delivered'))::integer AS delivered,
            (count(*) FILTER (WHERE outcome = 'undelivered'))::integer AS undelivered,
            coalesce(sum(price), 0)::text AS price
-    FROM recipient_outcomes o
-    WHERE o.run_id = $1 AND o.request = q.request
+    FROM recipient_outcomes_between($1, q.request, q.request)
   ) o
   ORDER BY q.request
 `;

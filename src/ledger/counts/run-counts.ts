@@ -117,8 +117,7 @@ const statement = `
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
                count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered
-        FROM recipient_outcomes
-        WHERE run_id = p.run_id AND request = p.request
+        FROM recipient_outcomes_between(p.run_id, p.request, p.request)
       ) o
       WHERE p.run_id = r.run_id
       GROUP BY 1, 2

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
 import { rejectedValueCode } from '../../platform/database-failures.ts';
+import { hasCode } from '../../platform/file-error.ts';
 import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
@@ -112,14 +113,19 @@ async function applyOrBisect(
     return [];
   } catch (error) {
     const code = rejectedValueCode(error);
-    if (code === undefined) throw error;
+    const isFolded = hasCode(error, serializationFailure);
+    if (code === undefined && !isFolded) throw error;
     await client.query('ROLLBACK TO SAVEPOINT reports; RELEASE SAVEPOINT reports');
+    if (code === undefined) return applyOrBisect(client, readings, apply);
     if (readings.length === 1) return [{ ...first, code }];
     const middle = Math.ceil(readings.length / 2);
     const earlier = await applyOrBisect(client, readings.slice(0, middle), apply);
     return [...earlier, ...(await applyOrBisect(client, readings.slice(middle), apply))];
   }
 }
+
+/** An outcome was folded after the statement began. The next one sees its block. */
+const serializationFailure = '40001';
 
 export type FailedDeliveryReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & {
   /** SQLSTATE of the ledger's refusal, or the name of the parser's error. */

@@ -3,6 +3,7 @@ import { recordFirstOutcomes } from '../billing/changes.ts';
 import { acceptanceOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
+import { isFolded } from './outcome-blocks.ts';
 import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts';
 import {
   findNamedRequest,
@@ -89,6 +90,7 @@ const statement = `
     ) p
     JOIN ${acceptanceOf('r.run_id', 'r.request')} a ON a.accepted
     WHERE c.first_request + c.request_offsets[p.index] = r.request
+      AND NOT ${isFolded('r.run_id', 'r.request', 'c.positions[p.index]')}
   ), ${tariffClause('matched')}, written AS (
     -- In key order, to avoid deadlocks.
     INSERT INTO recipient_outcomes

@@ -9,6 +9,7 @@ import type { Transaction } from '../session.ts';
 import { applyOrdinary } from './apply-ordinary.ts';
 import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
 import { findRecipients } from './match.ts';
+import { unfoldOutcomes } from './outcome-blocks.ts';
 import { findPriceOutliers } from './price-outliers.ts';
 import { requeueUnmatched } from './queue.ts';
 import {
@@ -54,6 +55,7 @@ export async function applyParsedReports(
 
   const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
+  else await unfoldOutcomes(client, [...recipients.values()]);
   await storeDeliveries(client, deliveries, recipients, priceOutliers);
   await storeReplies(client, replies, { recipients, requests, webhooks: sharing.webhooks });
   await storeUnreadable(client, reports.filter(isOf('unreadable')));

@@ -2,6 +2,7 @@ import { batchOf } from '../batch.ts';
 import { recordOutcomeChanges } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfDecidingReports } from './ordinary-report-rows.ts';
+import { unfoldOutcomes } from './outcome-blocks.ts';
 import {
   type MatchedRecipient,
   type ParsedReport,
@@ -108,7 +109,7 @@ async function insertFirstOutcomes(
 }
 
 /**
- * Locks existing outcomes in key order. Call this before storing reports that were read earlier: an applier that
+ * Locks existing outcomes in key order, and unfolds the others. Call this before storing reports that were read earlier: an applier that
  * decides an outcome also updates its reports, so two appliers would deadlock.
  */
 export async function lockOutcomes(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
@@ -123,6 +124,8 @@ export async function lockOutcomes(client: Transaction, recipients: readonly Rec
     `,
     recipientKeys.values(recipients),
   );
+  // After the lock: a locked outcome is not folded.
+  await unfoldOutcomes(client, recipients);
 }
 
 /** Limits the final reports read for a recipient: the service may send any number. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryOutcome, DeliveryReportState } from '../../domain/delivery-reports.ts';
 import { readPages, streamRows } from '../cursor.ts';
+import { outcomeOf } from '../request-rows.ts';
 import type { Connection, ReadConnection } from '../session.ts';
 
 export type ListedDeliveryReport = {
@@ -198,8 +199,7 @@ export async function listConflicting(
     SELECT k.message_id AS "messageId", k.address, k.received_at AS "receivedAt", k.outcome, k.result,
            o.outcome AS decided, o.result AS "decidedResult", o.reported_at AS "decidedAt"
     FROM unusual_delivery_reports k
-    LEFT JOIN recipient_outcomes o
-      ON o.run_id = k.run_id AND o.request = k.request AND o.position = k.position AND o.outcome <> 'cancelled'
+    LEFT JOIN ${outcomeOf('k.run_id', 'k.request', 'k.position')} o ON o.outcome <> 'cancelled'
     WHERE k.run_id = $1 AND k.state = 'conflicting'
     ORDER BY k.report_id
     LIMIT $2

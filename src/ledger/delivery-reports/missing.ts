@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { readPages, streamRows } from '../cursor.ts';
-import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Snapshot } from '../session.ts';
 
 /** An accepted recipient without a final delivery report. */
@@ -13,13 +12,29 @@ export type MissingDeliveryReport = {
   readonly lastStatus: string | null;
 };
 
-/** SQL: of the recipient `r` of the request `q`. */
+/** SQL: of the recipient `m`. */
 const lastStatus = `
   (SELECT k.status
    FROM unusual_delivery_reports k
-   WHERE k.run_id = q.run_id AND k.request = q.request AND k.position = r.position
+   WHERE k.run_id = m.run_id AND k.request = m.request AND k.position = m.position
    ORDER BY k.report_id DESC
    LIMIT 1) AS "lastStatus"`;
+
+/**
+ * SQL to join: recipients of accepted requests without an outcome, in a range of many requests. A FULL JOIN is hashed
+ * or merged.
+ */
+const unreportedOf = (run: string, first: string, last: string): string => `LATERAL (
+    SELECT u.*, message_id(n.run_number, n.message_key, u.request) AS message_id
+    FROM (
+      SELECT q.run_id, request, q.updated_at, r.position, r.address
+      FROM (SELECT * FROM requests_between(${run}, ${first}, ${last}) WHERE state = 'accepted') q
+      FULL JOIN (SELECT * FROM recipient_results_between(${run}, ${first}, ${last}) WHERE outcome IS NULL) r USING (request)
+      OFFSET 0
+    ) u
+    JOIN runs n ON n.run_id = u.run_id
+    WHERE u.position IS NOT NULL
+  )`;
 
 export type MissingFilter = {
   readonly run?: string | undefined;
@@ -34,18 +49,14 @@ export function streamMissing(
   limit: number | undefined,
 ): AsyncGenerator<readonly MissingDeliveryReport[], void, undefined> {
   const sql = `
-    SELECT q.run_id AS run, q.message_id AS "messageId", r.address, q.updated_at AS "acceptedAt",
+    SELECT m.run_id AS run, m.message_id AS "messageId", m.address, m.updated_at AS "acceptedAt",
            ${lastStatus}
     FROM runs
-    JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q ON q.state = 'accepted' AND q.updated_at <= $2
-    CROSS JOIN ${recipientsOf('runs.run_id', 'q.request')} r
-    WHERE runs.purged_at IS NULL AND CASE WHEN $1::text IS NULL THEN runs.kind = 'ordinary' ELSE runs.run_id = $1 END
+    JOIN slices s ON s.run_id = runs.run_id AND s.phase = 'sending'
+    CROSS JOIN ${unreportedOf('s.run_id', 's.first_request', 's.last_request')} m
+    WHERE m.updated_at <= $2 AND runs.purged_at IS NULL AND CASE WHEN $1::text IS NULL THEN runs.kind = 'ordinary' ELSE runs.run_id = $1 END
       AND ($4::text[] IS NULL OR runs.account = ANY ($4))
-      AND NOT EXISTS (
-        SELECT FROM recipient_outcomes o
-        WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
-      )
-    ORDER BY q.updated_at, q.run_id, q.request, r.position
+    ORDER BY m.updated_at, m.run_id, m.request, m.position
     LIMIT $3
   `;
   return streamRows(
@@ -105,24 +116,11 @@ export async function pageMissingOfRun(
   for (const { first, last } of slices) {
     const { rows } = await pool.query<MissingOfRun>(
       `
-      SELECT q.run_id AS run, q.request, r.position, q.message_id AS "messageId", r.address,
-             q.updated_at AS "acceptedAt",
-             ${lastStatus}
-      FROM (
-        SELECT *
-        FROM requests_between($1, $2, $3) a
-        WHERE a.state = 'accepted' AND a.recipients > (
-          SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = a.request
-        )
-        ORDER BY a.request
-        OFFSET 0
-      ) q
-      CROSS JOIN ${recipientsOf('$1', 'q.request')} r
-      WHERE (q.request, r.position) > ($4, $5) AND NOT EXISTS (
-        SELECT FROM recipient_outcomes o
-        WHERE o.run_id = $1 AND o.request = q.request AND o.position = r.position
-      )
-      ORDER BY q.request, r.position
+      SELECT m.run_id AS run, m.request, m.position, m.message_id AS "messageId", m.address,
+             m.updated_at AS "acceptedAt", ${lastStatus}
+      FROM ${unreportedOf('$1', '$2', '$3')} m
+      WHERE (m.request, m.position) > ($4, $5)
+      ORDER BY m.request, m.position
       LIMIT $6
       `,
       [run, Math.max(first, request), last, request, position, limit - found.length],
@@ -157,27 +155,20 @@ export async function listPollable(
 ): Promise<PollableRequest[]> {
   const { rows } = await pool.query<PollableRequest>(
     `
-    SELECT q.run_id AS run, q.request, q.message_id AS "messageId",
-           ARRAY(
-             SELECT r.address
-             FROM recipients_between(q.run_id, q.request, q.request) r
-             WHERE NOT EXISTS (
-               SELECT FROM recipient_outcomes o
-               WHERE o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
-             )
-             ORDER BY r.position
-           ) AS missing
+    SELECT q.run_id AS run, q.request, q.message_id AS "messageId", q.missing
     FROM runs
-    JOIN LATERAL requests_between(runs.run_id, ${everyRequest}) q USING (run_id)
-    LEFT JOIN polls p USING (run_id, request)
+    JOIN slices s ON s.run_id = runs.run_id AND s.phase = 'sending'
+    CROSS JOIN LATERAL (
+      SELECT m.run_id, m.request, m.message_id, m.updated_at, array_agg(m.address ORDER BY m.position) AS missing
+      FROM ${unreportedOf('s.run_id', 's.first_request', 's.last_request')} m
+      WHERE m.updated_at BETWEEN $3 AND $4
+      GROUP BY m.run_id, m.request, m.message_id, m.updated_at
+    ) q
+    LEFT JOIN polls p ON p.run_id = q.run_id AND p.request = q.request
     WHERE runs.account = $1 AND ($2::text IS NULL OR runs.run_id = $2) AND runs.purged_at IS NULL
       -- A finished run accepted no request later.
       AND coalesce(runs.finished_at, 'infinity') >= $3
-      AND q.state = 'accepted' AND q.updated_at BETWEEN $3 AND $4
       AND (p.polled_at IS NULL OR p.polled_at <= $5)
-      AND q.recipients > (
-        SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = q.run_id AND o.request = q.request
-      )
     ORDER BY p.polled_at NULLS FIRST, q.updated_at, q.run_id, q.request
     LIMIT $6
     `,

@@ -126,9 +126,14 @@ export async function readReports(client: Transaction, query: ReportQuery): Prom
     `
     SELECT CAST(k.report_id AS float8) AS report, k.run_id AS run, k.request, k.position, k.message_id AS "messageId",
            k.state, k.outcome, k.status, k.result, k.received_at AS at, CASE WHEN $6::boolean THEN k.address END AS address
-    FROM delivery_reports k
-    WHERE (k.report_id BETWEEN $2::bigint AND $3::bigint OR k.report_id = ANY ($4::bigint[]))
-      AND ($1::text[] IS NULL OR k.run_id = ANY ($1))
+    FROM (
+      SELECT * FROM delivery_reports_arrived($2, $3)
+      UNION ALL
+      SELECT a.*
+      FROM (SELECT DISTINCT report_id FROM unnest($4::bigint[]) AS report_id WHERE report_id NOT BETWEEN $2 AND $3) also
+      CROSS JOIN LATERAL (SELECT * FROM delivery_reports_arrived(also.report_id, also.report_id) OFFSET 0) a
+    ) k
+    WHERE $1::text[] IS NULL OR k.run_id = ANY ($1)
     ORDER BY CASE WHEN $5::boolean THEN -k.report_id ELSE k.report_id END
     LIMIT $7
     `,

@@ -34,17 +34,24 @@ export async function restageRecipients(
       SELECT r.line, q.envelope, r.parts, r.address, r.original_address,
              coalesce(CAST(r.destination AS text), '{}') AS destination
       FROM contents c
-      CROSS JOIN LATERAL ROWS FROM (
-        unnest(c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts),
-        json_array_elements(CAST(c.destinations AS json))
-      ) AS r (request_offset, position, line, address, original_address, parts, destination)
+      CROSS JOIN LATERAL (
+        -- A FULL JOIN is hashed or merged.
+        SELECT r.*, o.outcome
+        FROM ROWS FROM (
+          unnest(c.request_offsets, c.positions, c.lines, c.addresses, c.original_addresses, c.parts),
+          json_array_elements(CAST(c.destinations AS json))
+        ) AS r (request_offset, position, line, address, original_address, parts, destination)
+        FULL JOIN (
+          SELECT request - c.first_request AS request_offset, position, outcome
+          FROM recipient_outcomes_between(c.run_id, c.first_request, c.last_request)
+        ) o ON o.request_offset = r.request_offset AND o.position = r.position
+        OFFSET 0
+      ) r
       JOIN LATERAL requests_between(c.run_id, c.first_request, c.last_request) q
         ON q.request = c.first_request + r.request_offset
-      LEFT JOIN recipient_outcomes o
-        ON o.run_id = c.run_id AND o.request = q.request AND o.position = r.position
       -- An empty address: the recipient is erased.
       WHERE c.run_id = $1 AND r.address <> ''
-        AND CASE WHEN o.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE o.outcome = ANY ($3::text[]) END
+        AND CASE WHEN r.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE r.outcome = ANY ($3::text[]) END
     ), sent_again AS MATERIALIZED (
       SELECT line, min(run_id) AS run
       FROM runs

@@ -75,9 +75,11 @@ const isNotLookedUp = `NOT EXISTS (
   SELECT FROM early_proofs p WHERE p.run_id = recipient_outcomes.run_id AND p.request = recipient_outcomes.request
 )`;
 
-/** Tables with a row for each request, recipient or rejected contact; the last shows that an interruption was before it. */
+/** Tables with rows for requests, recipients or rejected contacts; the last shows that an interruption was before it. */
 const tables = [
   'recipient_outcomes',
+  'folded_reports',
+  'folded_outcomes',
   'envelopes',
   'rejected_contacts',
   'recipient_keys',

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
+import { unfoldOutcomes } from '../delivery-reports/outcome-blocks.ts';
 import { type ErasedRecipients, eraseMessage, eraseRecipients } from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
@@ -25,6 +26,10 @@ export async function erasePersonFromRun(
   );
   if (ended === 0) return undefined;
   await eraseRecipients(client, person);
+  await unfoldOutcomes(
+    client,
+    requests.map((request, index) => ({ run, request, position: positions[index] ?? 0 })),
+  );
   for (const statement of ofRecipients) await client.query(statement, [run, requests, positions]);
   const { rows } = await client.query<{ calls: number }>(eraseCalls, [run, requests, positions]);
   await client.query(eraseEnvelopes, [run, requests]);
@@ -130,7 +135,9 @@ const reportsWithAddress = `
   )
   SELECT f.report_id
   FROM found f
-  LEFT JOIN recipient_outcomes o USING (report_id)
+  LEFT JOIN LATERAL (
+    SELECT run_id FROM delivery_reports_arrived(f.report_id, f.report_id) LIMIT 1
+  ) o ON true
   LEFT JOIN runs r ON r.run_id = coalesce(f.run_id, o.run_id)
   WHERE (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
     AND f.report_id NOT IN (SELECT report_id FROM waiting_reports)

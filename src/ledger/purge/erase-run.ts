@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { foldWholeRun } from '../counts/fold.ts';
+import { foldOutcomesLock } from '../delivery-reports/fold-outcomes.ts';
 import {
   eraseJobNumbers,
   eraseMessage,
@@ -101,6 +102,7 @@ async function eraseRecipients(pool: pg.Pool, run: string, ofPayers: PayerEnvelo
     const range = [run, first, first + size - 1];
     reports += await inTransaction(pool, async (client) => {
       await eraseRequests(client, { run, first, last: first + size - 1 }, ofPayers);
+      await client.query(`SELECT pg_advisory_xact_lock(${foldOutcomesLock})`);
       for (const statement of recipientStatements) await client.query(statement, range);
       const { rows: erased } = await client.query<{ calls: number }>(eraseCalls, range);
       return erased[0]?.calls ?? 0;
@@ -109,7 +111,32 @@ async function eraseRecipients(pool: pg.Pool, run: string, ofPayers: PayerEnvelo
   return reports;
 }
 
+/** Blocks are locked: what an applier unfolds afterwards has no words. */
 const recipientStatements = [
+  `
+  SELECT
+  FROM folded_outcomes
+  WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
+  ORDER BY first_request
+  FOR UPDATE
+  `,
+  // The counts lose the words too.
+  `
+  WITH erased AS (
+    DELETE FROM folded_reports w WHERE w.run_id = $1 AND w.first_request BETWEEN $2 AND $3 RETURNING w.*
+  ), lost AS (
+    SELECT b.outcomes[e.kind] AS outcome, w.results[e.words] AS result, count(*) AS recipients
+    FROM erased w
+    JOIN folded_outcomes b ON b.run_id = $1 AND b.first_request = w.first_request
+    CROSS JOIN LATERAL unnest(b.kinds, w.words) AS e (kind, words)
+    WHERE w.results[e.words] IS NOT NULL
+    GROUP BY 1, 2
+  )
+  INSERT INTO run_counts (run_id, counted, requests, recipients, group_id, words)
+  SELECT $1, outcome, 0, -recipients, result_group(result), to_jsonb(result) FROM lost
+  UNION ALL
+  SELECT $1, outcome, 0, sum(recipients), result_group(NULL), NULL FROM lost GROUP BY outcome
+  `,
   // Reasons of suppressed recipients are Volley's own words.
   `
   UPDATE recipient_outcomes
@@ -127,7 +154,7 @@ const recipientStatements = [
 /** Their raw calls go: a replay would misread an empty body. */
 const eraseCalls = `
   SELECT CAST(erase_calls(ARRAY(
-    SELECT report_id FROM delivery_reports WHERE run_id = $1 AND request BETWEEN $2 AND $3
+    SELECT report_id FROM delivery_reports_between($1, $2, $3)
   )) AS float8) AS calls
 `;
 

@@ -3,7 +3,7 @@ import type { Channel } from '../../domain/message.ts';
 import type { RequestState, RunKind } from '../../domain/runs.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { reasonOf } from '../reasons.ts';
-import { contactFileOf, recipientsOf, requestOf } from '../request-rows.ts';
+import { contactFileOf, outcomeOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { findRequestsByMessageId, type RequestKey } from '../requests/by-message-id.ts';
 import type { ReadConnection } from '../session.ts';
 
@@ -78,8 +78,7 @@ export async function findRecipients(
     JOIN runs run ON run.run_id = r.run_id AND ($3::text[] IS NULL OR run.account = ANY ($3))
     CROSS JOIN ${requestOf('r.run_id', 'r.request')} q
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    LEFT JOIN recipient_outcomes o
-      ON o.run_id = q.run_id AND o.request = q.request AND o.position = r.position
+    LEFT JOIN ${outcomeOf('q.run_id', 'q.request', 'r.position')} o ON true
     LEFT JOIN ${contactFileOf('run.run_id', 'r.line')} f ON true
     ORDER BY run.created_at DESC, run.run_id, q.request, r.position
     LIMIT $2 OFFSET $4

@@ -201,8 +201,7 @@ async function findRepeatedNumbers(
           AND (q.state <> 'accepted' OR q.reported OR q.reason ->> 'kind' <> 'job_number')
       )
       AND NOT EXISTS (
-        SELECT FROM recipient_outcomes o
-        WHERE o.run_id = a.run_id AND o.request = a.request AND o.outcome <> 'cancelled'
+        SELECT FROM recipient_outcomes_between(a.run_id, a.request, a.request) o WHERE o.outcome <> 'cancelled'
       )
       AND NOT EXISTS (
         SELECT FROM unusual_delivery_reports u WHERE u.run_id = a.run_id AND u.request = a.request

@@ -48,8 +48,11 @@ export async function eraseRequests(
 const deleteJobNumbers = `
   DELETE FROM job_numbers j
   USING requests_between($1, $2, $3) q
+  LEFT JOIN (
+    SELECT request, count(*) AS reported FROM recipient_outcomes_between($1, $2, $3) GROUP BY request
+  ) o ON o.request = q.request
   WHERE j.job_number = upper(q.reason ->> 'jobNumber') AND j.run_id = $1 AND j.request = q.request
-    AND q.recipients <= (SELECT count(*) FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request)
+    AND q.recipients <= coalesce(o.reported, 0)
 `;
 
 const mergeBlocks = `

@@ -97,11 +97,19 @@ export async function listUndelivered(
     withRows(`
       SELECT o.*, r.address, r.line AS row
       FROM (
-        SELECT request, position, result, reported_at AS at
-        FROM recipient_outcomes
-        WHERE run_id = $1 AND outcome = 'undelivered' AND (request, position) > ($3, $4)
-          AND ($2::text IS NULL OR result_group(result) = $2)
-        ORDER BY request, position
+        SELECT o.request, o.position, o.result, o.reported_at AS at
+        FROM slices s
+        CROSS JOIN LATERAL (
+          SELECT *
+          FROM recipient_outcomes_between($1, greatest(s.first_request, $3), s.last_request)
+          WHERE outcome = 'undelivered' AND (request, position) > ($3, $4)
+            AND ($2::text IS NULL OR result_group(result) = $2)
+          ORDER BY request, position
+          LIMIT $5
+        ) o
+        -- Slice by slice: the first ones may have enough.
+        WHERE s.run_id = $1 AND s.last_request >= $3
+        ORDER BY s.first_request, o.request, o.position
         LIMIT $5
       ) o
       LEFT JOIN ${recipientOf('$1', 'o.request', 'o.position')} r ON true`),

@@ -29,7 +29,7 @@ const opened = testLedger();
 beforeEach(async () => {
   await deleteRuns(opened.ledger.pool);
   await opened.ledger.pool.query(`
-    DELETE FROM recipient_outcomes; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
+    DELETE FROM recipient_outcomes; DELETE FROM folded_outcomes; DELETE FROM folded_reports; DELETE FROM attempts; DELETE FROM billing_changes; DELETE FROM billing_outcomes; DELETE FROM billing_reopened_requests;
     DELETE FROM suppressions; DELETE FROM removed_suppressions; DELETE FROM hashed_suppressions; DELETE FROM hash_key;
     DELETE FROM ticks; DELETE FROM inbox_blocks; DELETE FROM inbox_waiting; DELETE FROM unusual_delivery_reports;
   `);
@@ -70,7 +70,7 @@ test('a purge keeps what was counted, sent, reported and charged', async () => {
     await summariseRun(opened.ledger.pool, run),
     ...(await Promise.all([ofReports, ofRequests, ofAttempts].map(query))),
     await query(
-      'SELECT request, position, outcome, units, price, reported_at FROM recipient_outcomes ORDER BY 1',
+      'SELECT request, position, outcome, units, price, reported_at FROM all_recipient_outcomes ORDER BY 1',
     ),
     await query(
       'SELECT request, sub_account, department, charge_code FROM request_states JOIN envelopes USING (run_id, envelope) ORDER BY request',
@@ -179,7 +179,7 @@ describe('a purged run', () => {
   test('applying delivery reports restores nothing that a purge erases meanwhile', async () => {
     const { pool } = opened.ledger;
     await planOldRun(opened);
-    const charged = () => query('SELECT outcome, units, price FROM recipient_outcomes ORDER BY 1, 2, 3');
+    const charged = () => query('SELECT outcome, units, price FROM all_recipient_outcomes ORDER BY 1, 2, 3');
     const before = await charged();
     expect(before.length).toBeGreaterThan(0);
     const all = await query(

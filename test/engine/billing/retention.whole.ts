@@ -28,7 +28,7 @@ const rowsOf = async () => {
   const tables = [
     'contents',
     'envelopes',
-    'recipient_outcomes',
+    'folded_outcomes',
     'rejected_contacts',
     'unusual_delivery_reports',
     'job_numbers',

@@ -27,7 +27,7 @@ test('a delivery report that comes after an erasure is booked to the payer, and 
     { Type: 'SMS', MessageID, Destination: carl, Status: 'Success', Price: '0.07', Detail: 'SMSParts:1' },
   ]);
   expect(
-    await query('SELECT outcome, price::text FROM recipient_outcomes WHERE request = 3 AND position = 1'),
+    await query('SELECT outcome, price::text FROM all_recipient_outcomes WHERE request = 3 AND position = 1'),
   ).toEqual([{ outcome: 'delivered', price: '0.07' }]);
   expect(await erasePerson(withKey(opened), carl, 'asked')).toMatchObject({ reports: 1 });
   expect(await dumpOf(opened.ledger.pool)).not.toContain('412345673');
@@ -36,7 +36,7 @@ test('a delivery report that comes after an erasure is booked to the payer, and 
 test('a rerun leaves an erased recipient out', async () => {
   await createRequestRows(opened.ledger.pool, run);
   await query(
-    `DELETE FROM recipient_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`,
+    `DELETE FROM recipient_outcomes; DELETE FROM folded_outcomes; UPDATE requests SET state = 'rejected' WHERE request IN (2, 3)`,
   );
   const again = await planRerun(withKey(opened), {
     of: run,

@@ -53,7 +53,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
           'resends', q.resends,
           'addresses', c.addresses, 'counts', json_build_array(q.recipients, q.attempts),
           'outcomes', (SELECT coalesce(json_object_agg(c.addresses[o.position], o.outcome), '{}')
-                    FROM recipient_outcomes o WHERE o.run_id = $1 AND o.request = q.request),
+                    FROM recipient_outcomes_between($1, q.request, q.request) o),
           'attempts', (SELECT coalesce(json_agg(json_build_object('owner', a.owner, 'verdict', a.verdict)
                                                 ORDER BY a.attempt), '[]')
                        FROM attempts_between($1, q.request, q.request) a)
