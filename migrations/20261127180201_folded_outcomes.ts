@@ -166,6 +166,22 @@ async function createFunctions(knex: Knex): Promise<void> {
     SELECT ${from('f')} FROM folded_recipients f;
     COMMENT ON VIEW all_recipient_outcomes IS 'Outcomes of single recipients, folded or not.';
 
+    CREATE FUNCTION folded_by(decided bigint[]) RETURNS SETOF folded_recipients
+    LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+      SELECT f.*
+      FROM (
+        SELECT DISTINCT b.run_id, b.first_request
+        FROM (SELECT DISTINCT report_id >> 18 << 18 AS first FROM unnest(decided) AS report_id) range
+        CROSS JOIN LATERAL (SELECT * FROM folded_outcomes o WHERE o.reports @> range.first OFFSET 0) b
+      ) c
+      CROSS JOIN LATERAL (
+        SELECT * FROM folded_recipients o WHERE o.run_id = c.run_id AND o.first_request = c.first_request OFFSET 0
+      ) f
+      JOIN (SELECT DISTINCT report_id FROM unnest(decided) AS report_id) d ON d.report_id = f.report_id;
+    END;
+    COMMENT ON FUNCTION folded_by IS 'Folded recipients whose outcomes these reports decided.';
+
     CREATE FUNCTION folded_block_of(run text, request integer) RETURNS SETOF folded_outcomes
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
@@ -293,7 +309,18 @@ async function createReports(knex: Knex): Promise<void> {
         WHERE reports && int8range(first, greatest(first, last), '[]') AND report_id BETWEEN first AND last
       )`)}`,
     )}
-    COMMENT ON FUNCTION delivery_reports_arrived IS 'What delivery_reports has of calls with these ids.';
+    COMMENT ON FUNCTION delivery_reports_arrived IS 'What delivery_reports has of calls in this range of ids.';
+
+    ${reportFunction(
+      'delivery_reports_of(reports bigint[])',
+      `
+      SELECT ${reportColumns}
+      FROM unusual_delivery_reports
+      WHERE report_id = ANY (reports)
+      UNION ALL ${ordinary('(SELECT * FROM recipient_outcomes WHERE report_id = ANY (reports))')}
+      UNION ALL ${ordinary('folded_by(reports)')}`,
+    )}
+    COMMENT ON FUNCTION delivery_reports_of IS 'What delivery_reports has of calls with these ids.';
   `);
 }
 
@@ -509,8 +536,8 @@ export async function down(knex: Knex): Promise<void> {
   await createRecounts(knex, 'recipient_outcomes');
   await countOutcomes(knex, '', '');
   await knex.raw(`
-    DROP FUNCTION delivery_reports_arrived, delivery_reports_between, recipient_results_between,
-      recipient_outcomes_between, is_in_block, folded_block_of;
+    DROP FUNCTION delivery_reports_of, delivery_reports_arrived, delivery_reports_between, recipient_results_between,
+      recipient_outcomes_between, is_in_block, folded_block_of, folded_by;
     DROP VIEW all_recipient_outcomes, folded_recipients;
     DROP FUNCTION numbers_in, low_half, high_half, number_of;
     DROP TABLE folded_reports, folded_outcomes;

@@ -113,7 +113,10 @@ export async function unfoldOutcomes(
 
 /** Like `unfoldOutcomes`, for the outcomes that these reports decided. */
 export async function unfoldOutcomesOf(client: Transaction, reports: readonly string[]): Promise<void> {
-  const { rows } = await client.query<RecipientKey>(decidedBy, [reports]);
+  const { rows } = await client.query<RecipientKey>(
+    'SELECT run_id AS run, request, position FROM folded_by($1::bigint[])',
+    [reports],
+  );
   await unfoldOutcomes(client, rows);
 }
 
@@ -166,17 +169,4 @@ const unfold = `
   USING chosen c
   WHERE w.run_id = c.run_id AND w.first_request = c.first_request
     AND (c.run_id, c.first_request) NOT IN (SELECT run_id, first_request FROM block WHERE is_described)
-`;
-
-const decidedBy = `
-  SELECT f.run_id AS run, f.request, f.position
-  FROM (
-    SELECT DISTINCT b.run_id, b.first_request
-    FROM unnest($1::bigint[]) AS report_id
-    CROSS JOIN LATERAL (SELECT * FROM folded_outcomes o WHERE o.reports @> report_id OFFSET 0) b
-  ) c
-  CROSS JOIN LATERAL (
-    SELECT * FROM folded_recipients WHERE run_id = c.run_id AND first_request = c.first_request OFFSET 0
-  ) f
-  JOIN unnest($1::bigint[]) AS report_id USING (report_id)
 `;

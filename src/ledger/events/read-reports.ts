@@ -129,9 +129,7 @@ export async function readReports(client: Transaction, query: ReportQuery): Prom
     FROM (
       SELECT * FROM delivery_reports_arrived($2, $3)
       UNION ALL
-      SELECT a.*
-      FROM (SELECT DISTINCT report_id FROM unnest($4::bigint[]) AS report_id WHERE report_id NOT BETWEEN $2 AND $3) also
-      CROSS JOIN LATERAL (SELECT * FROM delivery_reports_arrived(also.report_id, also.report_id) OFFSET 0) a
+      SELECT * FROM delivery_reports_of($4::bigint[]) WHERE report_id NOT BETWEEN $2 AND $3
     ) k
     WHERE $1::text[] IS NULL OR k.run_id = ANY ($1)
     ORDER BY CASE WHEN $5::boolean THEN -k.report_id ELSE k.report_id END

@@ -135,9 +135,7 @@ const reportsWithAddress = `
   )
   SELECT f.report_id
   FROM found f
-  LEFT JOIN LATERAL (
-    SELECT run_id FROM delivery_reports_arrived(f.report_id, f.report_id) LIMIT 1
-  ) o ON true
+  LEFT JOIN delivery_reports_of(ARRAY(SELECT report_id FROM found)) o USING (report_id)
   LEFT JOIN runs r ON r.run_id = coalesce(f.run_id, o.run_id)
   WHERE (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
     AND f.report_id NOT IN (SELECT report_id FROM waiting_reports)
