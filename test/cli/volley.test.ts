@@ -24,7 +24,7 @@ test('volley --help begins with the five commands of a day, and then lists every
 /** They run until they are stopped, or print no result. */
 const withoutJson = [
   ...['serve', 'worker', 'dashboard', 'demo', 'sandbox', 'schema', 'completion'],
-  ...['schedule sync', 'db migrate', 'db stop'],
+  ...['schedule sync', 'db migrate', 'db stop', 'cells map'],
 ];
 
 test('every command that prints a result has --json', () => {

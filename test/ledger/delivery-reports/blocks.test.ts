@@ -222,6 +222,7 @@ test('a call that is read while its block is folded is found in the other', asyn
   const at = daysLater(500);
   for (let index = 0; index < 120; index++) await receive([`call ${index}`], at);
   const fence = await readFoldFence(pool);
+  await waitForEarlierWriters(pool);
   const dequeued = await inTransaction(pool, async (client) => {
     const query = client.query.bind(client) as (...words: unknown[]) => Promise<unknown>;
     let statements = 0;
@@ -249,5 +250,6 @@ test('blocks are not folded while a transaction may still commit one of them', a
   expect(await foldBlocks(pool, evening, fence)).toBe(0);
   await slow.query('ROLLBACK');
   slow.release();
+  await waitForEarlierWriters(pool);
   expect(await foldBlocks(pool, evening, fence)).toBe(119);
 });
