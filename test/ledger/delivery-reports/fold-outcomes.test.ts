@@ -323,3 +323,23 @@ test('a purge after the fold leaves no word of the service, and late reports of 
   expect(await booked()).toEqual({ delivered: 900, undelivered: 0, price: '90.0' });
   await expectCountsKept(pool, run);
 });
+
+test('what the recipients of a block share is in its row, where each of them finds it without another look-up', async () => {
+  const { pool } = opened.ledger;
+  const [, named] = await sendTo(400, 1);
+  await receiveReadings(
+    pool,
+    named.map((each, index) =>
+      aDelivery({ ...each, jobNumber: `JOB-${index}`, result: `result ${index % 40}` }),
+    ),
+  );
+  await applyAll();
+  await foldAll(pool);
+  const isElsewhere = (columns: readonly string[]): string =>
+    columns.map((column) => `pg_column_toast_chunk_id(${column}) IS NOT NULL`).join(' OR ');
+  const inBlocks = ['outcomes', 'units', 'prices', 'places', 'reports', 'kinds', 'report_low'];
+  expect(await query(`SELECT FROM folded_outcomes WHERE ${isElsewhere(inBlocks)}`)).toEqual([]);
+  expect(
+    await query(`SELECT FROM folded_reports WHERE ${isElsewhere(['results', 'statuses', 'words'])}`),
+  ).toEqual([]);
+});
