@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { inTransaction, type Transaction } from '../session.ts';
 
 /** Tables with a row for each block, envelope or contact of a run, whose rows move. Those of others are few, or large. */
-const movedTables = ['contents', 'envelopes', 'rejected_contacts', 'recipient_keys', 'requests', 'attempts'];
+const movedTables = [
+  ...['contents', 'folded_outcomes', 'folded_reports', 'envelopes', 'rejected_contacts', 'recipient_keys'],
+  ...['requests', 'attempts'],
+];
 
 /** Less is not worth the writing: share of a table without rows, and bytes. */
 const least = { share: 0.25, bytes: 1024 * 1024 };
