@@ -26,7 +26,7 @@ export async function foldSettledOutcomes(
     const due = slices.filter(({ isDue }) => isDue);
     for (const slice of due) {
       if (!shouldContinue()) return until;
-      await foldOutcomes(ledger.pool, slice);
+      await foldOutcomes(ledger.pool, slice, shouldContinue);
     }
     until = slices.length < slicesPerPage ? undefined : slices.at(-1);
     if (until === undefined || due.length === 0) return until;

@@ -10,7 +10,12 @@ export type OutcomeRange = {
   readonly last: number;
   /** All reports of the slice are in, or its first one has become old. */
   readonly isDue: boolean;
+  /** So many requests have about as many recipients as one transaction folds. */
+  readonly step: number;
 };
+
+/** About so many recipients. */
+const recipientsPerTransaction = 20_000;
 
 /** The end of a page. */
 export type FoldedUntil = Pick<OutcomeRange, 'run' | 'last'>;
@@ -64,7 +69,8 @@ export async function listUnfolded(
                  AND o.report_id IS NOT NULL
              )
              ELSE false
-           END AS "isDue"
+           END AS "isDue",
+           CAST(greatest(1, ${recipientsPerTransaction} / greatest(1, accepted_recipients / (last_request - first_request + 1))) AS integer) AS step
     FROM slice
     LIMIT $4
     `,
@@ -77,14 +83,31 @@ export async function listUnfolded(
 export const foldOutcomesLock = 5_518_204_637;
 
 /**
- * Folds the outcomes of a slice into its blocks, in one transaction. It waits for no other one for long: an applier may
+ * Folds the outcomes of a slice into its blocks, some requests in each transaction.
+ *
+ * @param shouldContinue called between two transactions
+ * @returns the number of folded outcomes
+ */
+export async function foldOutcomes(
+  pool: pg.Pool,
+  { run, first, last, step }: Omit<OutcomeRange, 'isDue'>,
+  shouldContinue: () => boolean = () => true,
+): Promise<number> {
+  let folded = 0;
+  for (let from = first; from <= last && shouldContinue(); from += step)
+    folded += (await foldRange(pool, { run, first: from, last: Math.min(last, from + step - 1) })) ?? 0;
+  return folded;
+}
+
+/**
+ * It waits for no other one for long: an applier may
  * have locked an outcome, and then wait for a block.
  *
  * @returns the number of folded outcomes; undefined if another transaction is in the way
  */
-export async function foldOutcomes(
+async function foldRange(
   pool: pg.Pool,
-  { run, first, last }: Omit<OutcomeRange, 'isDue'>,
+  { run, first, last }: Pick<OutcomeRange, 'run' | 'first' | 'last'>,
 ): Promise<number | undefined> {
   try {
     return await inTransaction(pool, async (client) => {
@@ -110,7 +133,7 @@ const lockNotAvailable = '55P03';
 const lockBlocks = `
   SELECT
   FROM folded_outcomes
-  WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
+  WHERE run_id = $1 AND first_request <= $3 AND last_request >= $2
   ORDER BY first_request
   FOR UPDATE
 `;
@@ -123,7 +146,7 @@ const fits = (time: string): string =>
   `(${time} IS NULL OR (${time} = date_trunc('milliseconds', ${time})
       AND ${time} - c.base_at BETWEEN interval '-24 days' AND interval '24 days'))`;
 
-/** $1: run. $2 and $3: a slice. What no block can hold keeps its row, and so do outcomes that counts look up. */
+/** $1: run. $2 and $3: requests of a slice, which a former block may exceed. What no block can hold keeps its row, and so do outcomes that counts look up. */
 const fold = `
   WITH grid AS MATERIALIZED (
     SELECT min(first_request) AS first_request, max(last_request) AS last_request
@@ -131,23 +154,22 @@ const fold = `
       SELECT first_request, last_request,
              (row_number() OVER (ORDER BY first_request) - 1)
                / greatest(1, ${recipientsPerBlock} * count(*) OVER () / greatest(1, sum(cardinality(positions)) OVER ())) AS number
-      FROM contents
-      WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
-        AND EXISTS (SELECT FROM runs WHERE run_id = $1 AND records_deleted_at IS NULL)
+      FROM contents_between($1, $2, $3)
+      WHERE EXISTS (SELECT FROM runs WHERE run_id = $1 AND records_deleted_at IS NULL)
     ) c
     GROUP BY number
   ), present AS MATERIALIZED (
     SELECT first_request, last_request, base_at, base_report
     FROM folded_outcomes
-    WHERE run_id = $1 AND first_request BETWEEN $2 AND $3
+    WHERE run_id = $1 AND first_request <= $3 AND last_request >= $2
   ), range AS (
     SELECT * FROM present
     UNION ALL
-    -- What no block has yet: a purge merges blocks of contents.
+    -- What no block has yet: a purge merges blocks of contents, and former transactions may have had other ranges.
     SELECT lower(r), upper(r) - 1, NULL, NULL
     FROM grid
     CROSS JOIN LATERAL unnest(
-      int4multirange(int4range(first_request, last_request, '[]'))
+      int4multirange(int4range(greatest(first_request, $2), least(last_request, $3), '[]'))
         - (SELECT coalesce(range_agg(int4range(first_request, last_request, '[]')), '{}') FROM present)
     ) AS r
   ), cell AS MATERIALIZED (
@@ -157,7 +179,8 @@ const fold = `
     CROSS JOIN LATERAL (
       SELECT min(reported_at) AS base_at, min(report_id) AS base_report
       FROM recipient_outcomes
-      WHERE run_id = $1 AND request BETWEEN r.first_request AND r.last_request AND report_id IS NOT NULL
+      WHERE run_id = $1 AND request BETWEEN greatest(r.first_request, $2) AND least(r.last_request, $3)
+        AND report_id IS NOT NULL
     ) o
     WHERE o.base_at IS NOT NULL
   ), taken AS (

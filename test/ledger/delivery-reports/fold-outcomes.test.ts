@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { foldSettledOutcomes } from '../../../src/engine/delivery-reports/fold-outcomes.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
-import { listUnfolded } from '../../../src/ledger/delivery-reports/fold-outcomes.ts';
+import { foldOutcomes, listUnfolded } from '../../../src/ledger/delivery-reports/fold-outcomes.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import type { RawReport, ReportContent } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
@@ -342,4 +342,35 @@ test('what the recipients of a block share is in its row, where each of them fin
   expect(
     await query(`SELECT FROM folded_reports WHERE ${isElsewhere(['results', 'statuses', 'words'])}`),
   ).toEqual([]);
+});
+
+test('parts of a slice that are folded by themselves, in parts of another size, share no request', async () => {
+  const { pool } = opened.ledger;
+  const [run, named] = await sendTo(700, 1);
+  const reports = named.map((each) => aDelivery(each));
+  for (const [remainder, step] of [
+    [0, 130],
+    [1, 1_000],
+    [2, 33],
+  ] as const) {
+    await receiveReadings(
+      pool,
+      reports.filter((_, index) => index % 3 === remainder),
+    );
+    await applyAll();
+    await foldOutcomes(pool, { run, first: 1, last: 700, step });
+    expect(await singles()).toBe(0);
+  }
+  expect(await singles()).toBe(0);
+  expect(await query('SELECT request FROM all_recipient_outcomes ORDER BY request')).toEqual(
+    named.map((_, index) => ({ request: index + 1 })),
+  );
+  expect(
+    await query(
+      'SELECT FROM folded_outcomes a JOIN folded_outcomes b ON b.first_request > a.first_request AND b.first_request <= a.last_request',
+    ),
+  ).toEqual([]);
+  await receiveReadings(pool, reports);
+  await applyAll();
+  await expectCountsKept(pool, run);
 });
