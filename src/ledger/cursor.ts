@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { inTransaction, type Snapshot, type Transaction } from './session.ts';
 
 type Statement = { readonly sql: string; readonly values: readonly unknown[] };
@@ -10,7 +10,7 @@ export async function* streamRows<Row extends pg.QueryResultRow>(
   { sql, values }: Statement,
   batch: number,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  const cursor = pg.escapeIdentifier(name);
+  const cursor = client.escapeIdentifier(name);
   await client.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, [...values]);
   for (;;) {
     const { rows } = await client.query<Row>(`FETCH ${batch} FROM ${cursor}`);
