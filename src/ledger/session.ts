@@ -9,7 +9,9 @@ declare const transactionMark: unique symbol;
 export type ReadConnection = Pick<pg.ClientBase, 'query'>;
 
 /** A `ReadConnection` in one read-only snapshot. */
-export type Snapshot = Pick<pg.ClientBase, 'query' | 'escapeIdentifier'> & { readonly [transactionMark]: true };
+export type Snapshot = Pick<pg.ClientBase, 'query' | 'escapeIdentifier'> & {
+  readonly [transactionMark]: true;
+};
 
 /** A session in a transaction, from `inTransaction` or `inTransactionOf`. */
 export type Transaction = pg.ClientBase & Snapshot;
