@@ -36,7 +36,7 @@ type RepeatedTask = {
   readonly stop: () => Promise<void>;
 };
 
-/** Applies the inbox; books billing and folds outcomes. The two do not wait for each other. */
+/** Applies the inbox, books billing, and folds what is old. These tasks do not wait for each other. */
 export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
@@ -60,16 +60,23 @@ export function startApplier(
     const reports = await applyInbox(context, { ...work, shouldContinue });
     if (reports > 0) logger.debug({ reports }, 'delivery reports applied');
   });
-  let fence: FoldFence | undefined;
-  let foldFrom: Awaited<ReturnType<typeof foldSettledOutcomes>>;
   const booking = createRepeatedTask(log, 'billing not booked; trying again', async () => {
     await bookBilling(context, () => !stopped);
-    fence = await tendInbox(context, fence);
-    foldFrom = await foldSettledOutcomes(context, foldFrom, () => !stopped);
   });
+  let fence: FoldFence | undefined;
+  let foldFrom: Awaited<ReturnType<typeof foldSettledOutcomes>>;
+  const tending = createRepeatedTask(
+    log,
+    'inbox not tended, or outcomes not folded; trying again',
+    async () => {
+      fence = await tendInbox(context, fence);
+      foldFrom = await foldSettledOutcomes(context, foldFrom, () => !stopped);
+    },
+  );
   const timer = setInterval(() => {
     applying.run();
     booking.run();
+    tending.run();
   }, interval);
 
   return {
@@ -80,7 +87,7 @@ export function startApplier(
     stop: async () => {
       stopped = true;
       clearInterval(timer);
-      await Promise.all([applying.stop(), booking.stop()]);
+      await Promise.all([applying.stop(), booking.stop(), tending.stop()]);
     },
   };
 }
