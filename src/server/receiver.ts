@@ -28,7 +28,7 @@ export type Receiver = {
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly sharing?: AccountSharing;
-  /** Commits a call as received. A call is answered 2xx only afterwards (rule 5). */
+  /** Commits a call as received. A call is answered 2xx only afterwards (rule 5a). */
   readonly store: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
@@ -44,8 +44,8 @@ type WebhookRequest = FastifyRequest<{ Params: { account: string; token: string 
 const retryAfter = 30;
 
 /**
- * Receives delivery reports: commits the raw bytes (for a GET its query string), answers 200 (rule 5), and applies them in
- * the background. Checks that need no body come before it is read.
+ * Receives delivery reports: commits the raw bytes (for a GET its query string), answers 200 (rule 5a), and applies them
+ * in the background. Checks that need no body come before it is read.
  *
  * @throws InputError when the port is not available
  */

@@ -20,7 +20,7 @@ export type ReceivedCall = {
 
 /**
  * Commits raw delivery reports to the inbox in order, all or none, without signed duplicates, as one block or few. Only then
- * may the receiver answer 2xx (rule 5). A repeated call with the same batch changes nothing, so the caller can retry.
+ * may the receiver answer 2xx (rule 5a). A repeated call with the same batch changes nothing, so the caller can retry.
  *
  * @param batch a new UUID for these reports
  */

@@ -11,7 +11,7 @@ import type { SliceRange } from './read-contents.ts';
 /* How requests come into doubt. `resolve.ts` and `prove.ts` lead out of it. */
 
 /**
- * `sending → in_doubt` for requests whose owner has stopped sending (rule 2), or `accepted` by a delivery report.
+ * `sending → in_doubt` for requests whose owner has stopped sending (rule 2a), or `accepted` by a delivery report.
  * The caller has locked the slice and changes its owner, so the former owner can record no more.
  *
  * @returns the number of requests

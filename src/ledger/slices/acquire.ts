@@ -67,7 +67,7 @@ const tiers = Object.fromEntries(
 
 /**
  * In one transaction the worker gets the next job and slice, the run becomes running, and requests that an expired
- * owner was sending become in doubt (rule 2). The fleet acquires one slice at a time.
+ * owner was sending become in doubt (rule 2a). The fleet acquires one slice at a time.
  *
  * @param ignoredAccounts that this process does not have
  */
