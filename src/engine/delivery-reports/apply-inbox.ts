@@ -81,8 +81,8 @@ const batchRetention = 600_000;
 const signedCallRetention = 1_200_000;
 
 /**
- * Deletes expired records that detect repeated calls, makes the next partition of the inbox, and moves some calls of Volley
- * 0.3.0 into blocks, and folds blocks of few calls.
+ * Deletes expired records that detect repeated calls, and makes the next partition of the inbox. Moves some calls of
+ * Volley 0.3.0 into blocks, and folds blocks of few calls.
  *
  * @param fence what the last call returned
  */

@@ -109,8 +109,8 @@ async function insertFirstOutcomes(
 }
 
 /**
- * Locks existing outcomes in key order, and unfolds the others. Call this before storing reports that were read earlier: an applier that
- * decides an outcome also updates its reports, so two appliers would deadlock.
+ * Locks existing outcomes in key order, and gives folded ones their rows. Call this before storing reports that were read
+ * earlier: an applier that decides an outcome also updates its reports, so two appliers would deadlock.
  */
 export async function lockOutcomes(client: Transaction, recipients: readonly RecipientKey[]): Promise<void> {
   if (recipients.length === 0) return;

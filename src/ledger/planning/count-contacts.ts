@@ -23,7 +23,7 @@ export async function countContacts(client: Transaction, beyondLimit: number | n
                  count(*) FILTER (WHERE reason = 'invalid')::integer AS invalid,
                  count(*) FILTER (WHERE reason = 'duplicate')::integer AS duplicate,
                  count(*) FILTER (WHERE reason = 'suppressed')::integer AS suppressed
-          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) left_out) rejected
+          FROM (SELECT reason FROM staged_rejections UNION ALL SELECT reason FROM left_out) each) rejected
     `,
     [beyondLimit],
   );

@@ -72,7 +72,7 @@ export type Decided = PlannedCounts & {
   readonly totals: readonly CostTotal[];
   /** The reasons of the first suppressed contacts. */
   readonly suppressedReasons: readonly SuppressedReason[];
-  /** What would be sent without the limit; null: there is none. */
+  /** What the limit removed; null: there is none. */
   readonly beyondLimit: BeyondLimit | null;
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];

@@ -20,7 +20,7 @@ export const runAbout = {
 
 const reasonOf = ({ stateReason }: ListedRun): string | null => formatReasonOrNull(stateReason);
 
-/** `volley runs`, `listRuns` of the API, and the pages that list runs of an account or a campaign. */
+/** `volley runs` and `listRuns` of the API. Pages that list runs pick some of the columns. */
 export const runColumns = columnsOf<RunOfList>()([
   runColumn,
   { ...campaignColumn, shown: formatCampaign },
