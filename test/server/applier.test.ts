@@ -55,6 +55,26 @@ test('an applier that is stopped finishes its batches and leaves the rest in the
   expect(rows).toHaveLength(5_000 - done);
 });
 
+test('an inbox that cannot be tended is logged as that', async () => {
+  const lines: string[] = [];
+  const applier = startApplier(
+    opened.context,
+    { findMapping: () => observedMapping, sharing: noSharing, onApplied: () => {}, onFailed: () => {} },
+    openLogger('info', 'info', { write: (line) => lines.push(line) }),
+    { interval: 20 },
+  );
+  await opened.ledger.pool.query('ALTER TABLE signed_calls RENAME TO hidden_calls');
+  try {
+    while (lines.length === 0) await sleep(10);
+  } finally {
+    await opened.ledger.pool.query('ALTER TABLE hidden_calls RENAME TO signed_calls');
+    await applier.stop();
+  }
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+    'inbox not tended, or outcomes not folded; trying again',
+  ]);
+});
+
 test('delivery reports are counted and booked while more arrive than can be applied', async () => {
   const { pool } = opened.ledger;
   await createRequestRows(pool, await planContacts(opened.ledger, aRun(), [aContact(2)]));
