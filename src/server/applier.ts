@@ -3,7 +3,7 @@ import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type InboxOptions, tendInbox } from '../engine/delivery-reports/apply-inbox.ts';
 import { foldSettledOutcomes } from '../engine/delivery-reports/fold-outcomes.ts';
-import type { FoldFence } from '../ledger/delivery-reports/fold-blocks.ts';
+import type { FoldFence } from '../ledger/delivery-reports/fold-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 

@@ -7,7 +7,7 @@ import { purge } from '../../src/engine/billing/purge.ts';
 import { applyRetention } from '../../src/engine/billing/retention.ts';
 import { tendInbox } from '../../src/engine/delivery-reports/apply-inbox.ts';
 import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
-import type { FoldFence } from '../../src/ledger/delivery-reports/fold-blocks.ts';
+import type { FoldFence } from '../../src/ledger/delivery-reports/fold-inbox.ts';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
 import { planAcceptedRun } from '../support/arrival-order.ts';
 import { openTestLedger } from '../support/ledger.ts';

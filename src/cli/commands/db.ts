@@ -57,7 +57,7 @@ const restored = defineCommand({
     ['volley db restored --since 2026-11-22T01:00Z --reason "disk failed"', 'confirm a restored backup'],
   ],
   run: async (shell, _, { since, nothingMissing, reason, json }) => {
-    const { confirmRestored } = await import('../../engine/schedule/confirm-restored.ts');
+    const { confirmRestored } = await import('../../engine/location/confirm-restored.ts');
     const { lostRunsText } = await import('../open-context.ts');
     if ((since === undefined) === (nothingMissing === undefined)) {
       const what = 'Use one of the two: the time of the backup, or that nothing is missing.';

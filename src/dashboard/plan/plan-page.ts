@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { costliestLines, type KnownCost } from '../../campaign/cost.ts';
 import { formatReason } from '../../domain/reasons.ts';
+import { createPlannedRuns, type PlannedRunFacts } from '../../engine/plan/planned-facts.ts';
 import { type PlannedMessage, readPlannedMessages } from '../../engine/plan/planned-messages.ts';
-import { createPlannedRuns, type PlannedRunFacts } from '../../engine/plan/planned-run.ts';
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import type { WindowOfRun } from '../../ledger/planning/planned-totals.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';

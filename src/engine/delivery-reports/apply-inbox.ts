@@ -3,7 +3,7 @@ import {
   applyDeliveryReports,
   type FailedDeliveryReport,
 } from '../../ledger/delivery-reports/apply-batch.ts';
-import { type FoldFence, foldBlocks, readFoldFence } from '../../ledger/delivery-reports/fold-blocks.ts';
+import { type FoldFence, foldBlocks, readFoldFence } from '../../ledger/delivery-reports/fold-inbox.ts';
 import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
 import { tendPartitions } from '../../ledger/delivery-reports/partitions.ts';
 import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/queue.ts';

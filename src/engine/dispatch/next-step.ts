@@ -42,7 +42,7 @@ export type StepContext = {
 
 /**
  * Decides whether a request may be sent again, and what it becomes if not. Only a request that the service provably did
- * not accept is sent again, with the same MessageID and bytes. p-retry holds how often (`send-request.ts`).
+ * not accept is sent again, with the same MessageID and bytes. p-retry holds how often (`retry-request.ts`).
  *
  * When the worker stops or the breaker is open, the request is returned even after its last retry. Its next claim
  * grants all retries again.

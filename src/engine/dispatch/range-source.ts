@@ -11,7 +11,7 @@ import { attemptOnce, type Sender, settlementOf, withheldAttempt } from './attem
 import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
 import { type Attempt, released } from './next-step.ts';
 import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
-import { retryRequest } from './send-request.ts';
+import { retryRequest } from './retry-request.ts';
 
 /**
  * Makes the fast path, which claims and accepts requests without rows of their own as ranges. A request with any other

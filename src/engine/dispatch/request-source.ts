@@ -10,7 +10,7 @@ import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
-import { sendRequest } from './send-request.ts';
+import { sendRequest } from './retry-request.ts';
 
 /** Supplies the requests of a slice and records their outcomes. */
 export type RequestSource = {

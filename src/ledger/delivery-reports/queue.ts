@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Connection, Transaction } from '../session.ts';
-import { storeAndQueue } from './blocks.ts';
 import type { QueuedReport } from './dequeue.ts';
+import { storeAndQueue } from './inbox-blocks.ts';
 
 const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
   report_id: ['bigint', ({ report }) => report],

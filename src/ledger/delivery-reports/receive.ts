@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import { batchOf } from '../batch.ts';
-import { maxBlockBytes, maxBlockCalls, queueBlocks, storeAndQueue } from './blocks.ts';
+import { maxBlockBytes, maxBlockCalls, queueBlocks, storeAndQueue } from './inbox-blocks.ts';
 
 /** One call of the webhook. */
 export type ReceivedCall = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMemoryClaimMarks } from '../../../src/domain/claim-marks.ts';
 import { checkLedgerLocation, requireSendableLedger } from '../../../src/engine/dispatch/ledger-location.ts';
-import { confirmRestored } from '../../../src/engine/schedule/confirm-restored.ts';
+import { confirmRestored } from '../../../src/engine/location/confirm-restored.ts';
 import { readLocation } from '../../../src/ledger/location/location.ts';
 import { openClaimMarks } from '../../../src/platform/claim-marks.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';

@@ -16,7 +16,7 @@ import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { findLostRuns } from '../dispatch/begun-runs.ts';
-import { maxTicks } from './record-schedules.ts';
+import { maxTicks } from '../schedule/record-schedules.ts';
 
 type Restoration = {
   readonly reason: string;

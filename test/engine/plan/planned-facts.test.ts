@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPlannedRuns } from '../../../src/engine/plan/planned-run.ts';
+import { createPlannedRuns } from '../../../src/engine/plan/planned-facts.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { testLedger } from '../../support/test-ledger.ts';

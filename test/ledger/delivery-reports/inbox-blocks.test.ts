@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { checkPartitions } from '../../../src/engine/doctor/work.ts';
 import { dequeueReports } from '../../../src/ledger/delivery-reports/dequeue.ts';
-import { foldBlocks, readFoldFence } from '../../../src/ledger/delivery-reports/fold-blocks.ts';
+import { foldBlocks, readFoldFence } from '../../../src/ledger/delivery-reports/fold-inbox.ts';
 import {
   dropOldPartitions,
   hasNextPartition,
