@@ -106,7 +106,7 @@ test(`a purge, new partitions and dropped ones lose none of ${reports} reports t
   expect(stored).toBe(reports);
   // Each has decided about its recipient, and is in the inbox, or was erased, or dropped.
   expect(await count('delivery_reports')).toBe(reports);
-  expect(await count(`recipient_outcomes WHERE outcome = 'delivered'`)).toBe(reports);
+  expect(await count(`all_recipient_outcomes WHERE outcome = 'delivered'`)).toBe(reports);
   expect(kept + dropped + purged).toBe(reports);
   expect(dropped).toBeGreaterThan(0);
   expect(kills).toBeGreaterThan(3);
