@@ -10,7 +10,7 @@ import type { SliceCheckpoint } from './checkpoint.ts';
 import { released } from './next-step.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import type { Recorder } from './recorder.ts';
-import { sendRequest } from './retry-request.ts';
+import { attemptUntilSettled } from './retry-request.ts';
 
 /** Supplies the requests of a slice and records their outcomes. */
 export type RequestSource = {
@@ -66,7 +66,7 @@ export function createRowSource(options: SourceContext, checkpoint: SliceCheckpo
       return rows.claimed;
     },
     async send(sender, prepared) {
-      const settlement = await sendRequest(sender, prepared);
+      const settlement = await attemptUntilSettled(sender, prepared);
       if (settlement && (await recorder.record(settlement))) {
         onSettled(prepared.claimed.messageId, settlement.state);
       }

@@ -15,8 +15,12 @@ import {
 } from './attempt-once.ts';
 import { type Attempt, outOfRetries } from './next-step.ts';
 
-/** @returns undefined if another owner has settled the request */
-export async function sendRequest(
+/**
+ * Sends a request that has a row. Without one, a source attempts it once, and adds the row before `retryRequest`.
+ *
+ * @returns undefined if another owner has settled the request
+ */
+export async function attemptUntilSettled(
   sender: Sender,
   prepared: PreparedRequest,
 ): Promise<Settlement | undefined> {

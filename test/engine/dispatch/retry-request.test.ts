@@ -3,7 +3,7 @@ import { createAddressCheck } from '../../../src/engine/dispatch/address-check.t
 import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
-import { sendRequest } from '../../../src/engine/dispatch/retry-request.ts';
+import { attemptUntilSettled } from '../../../src/engine/dispatch/retry-request.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
@@ -27,7 +27,7 @@ async function send(
   service: SendPeer,
   changes: Partial<Sender>,
   classify?: (gateway: Gateway) => Gateway['classify'],
-): ReturnType<typeof sendRequest> {
+): ReturnType<typeof attemptUntilSettled> {
   const { context } = opened;
   const never = new AbortController().signal;
   await using gateway = openTestGateway(service.url);
@@ -52,7 +52,7 @@ async function send(
     cutOff: never,
     ...changes,
   };
-  return await sendRequest(sender, { claimed, contents: new Map(), probe: undefined });
+  return await attemptUntilSettled(sender, { claimed, contents: new Map(), probe: undefined });
 }
 
 test('an outage during the check of the lease is waited out', async () => {
