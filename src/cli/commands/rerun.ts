@@ -41,7 +41,7 @@ export const command = defineCommand({
 });
 
 async function sendAgain(
-  { shell, open: _, ...awaiting }: Surroundings,
+  { shell, awaitReports }: Surroundings,
   context: EngineContext,
   { run: source, account: name }: Run,
   { states, json }: { readonly states: readonly RerunState[]; readonly json: boolean },
@@ -58,6 +58,6 @@ async function sendAgain(
     shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
   }
   shell.exitWith(
-    await dispatchAndPrint(shell, context, { run, account, json, includePaused: false, ...awaiting }),
+    await dispatchAndPrint(shell, context, { run, account, json, includePaused: false, awaitReports }),
   );
 }

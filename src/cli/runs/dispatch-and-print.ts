@@ -1,5 +1,4 @@
 import { formatReason, isInterruption } from '../../domain/reasons.ts';
-import type { RunSummary } from '../../domain/runs.ts';
 import { bookBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { cutOffAfter } from '../../engine/dispatch/drain.ts';
@@ -21,7 +20,7 @@ import { type ExitCode, exitCodeOfRequests } from '../exit-codes.ts';
 import { afterRecording } from '../failures.ts';
 import type { Shell } from '../shell.ts';
 import { startRunProgress } from './progress.ts';
-import { accountLoader } from './surroundings.ts';
+import { accountLoader, type Surroundings } from './surroundings.ts';
 
 export function drainText(run?: string): string {
   const goesOn = run === undefined ? '' : ` \`volley resume ${run}\` continues it later.`;
@@ -64,7 +63,7 @@ export async function dispatchAndPrint(
     readonly json: boolean;
     readonly ownCampaign?: string;
     /** Waits for the delivery reports of a finished run, before its summary is printed. */
-    readonly awaitReports?: (run: string) => Promise<RunSummary>;
+    readonly awaitReports?: Surroundings['awaitReports'];
   } & ExecuteOptions & { readonly run: string; readonly account: Account },
 ): Promise<ExitCode> {
   const waits = await findApproval(context.ledger.pool, run);

@@ -24,8 +24,8 @@ export async function resumeNamed(
     shell,
     sandbox,
     { name: run },
-    ({ shell: around, open: _, ...awaiting }, context, found) =>
-      resumeOne(around, context, found, { ...how, ...awaiting }),
+    ({ shell: around, awaitReports }, context, found) =>
+      resumeOne(around, context, found, { ...how, awaitReports }),
   );
 }
 

@@ -89,7 +89,7 @@ async function runPlan(
 
 /** @param opened the plan that the run must equal */
 async function runCampaign(
-  { shell, open, ...awaiting }: Surroundings,
+  { shell, open, awaitReports }: Surroundings,
   path: string,
   { json, contacts: contactFiles, again = false, of, limit, testTo }: CampaignOptions,
   opened?: OpenedPlan & { readonly inSandbox: boolean },
@@ -98,7 +98,7 @@ async function runCampaign(
   const origin = await chooseOrigin(shell, path, of);
   const start = { path, settings: shell.settings, contactFiles, origin, limit, testTo };
   const checked = await prepareToStart(start);
-  if (awaiting.awaitReports) requireHarmlessTrial(checked);
+  if (awaitReports) requireHarmlessTrial(checked);
   await requireReachable(checked.account);
   await open(async (context) => {
     const started = await startWithProgress(shell, context, { ...start, checked }, (prepared) => ({
@@ -111,7 +111,7 @@ async function runCampaign(
       json: json === true,
       // An operator may have paused the run since it was planned.
       includePaused: false,
-      ...awaiting,
+      awaitReports,
       ownCampaign: prepared.absolutePath,
     };
     shell.exitWith(await dispatchAndPrint(shell, context, { run, account: prepared.account, ...how }));
