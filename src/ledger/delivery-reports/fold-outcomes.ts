@@ -139,7 +139,7 @@ const lockBlocks = `
 `;
 
 /** About so many recipients share a block. */
-const recipientsPerBlock = 400;
+const recipientsPerOutcomeBlock = 400;
 
 /** SQL: whether a time, or null, is stored exactly. Integers count milliseconds. */
 const fits = (time: string): string =>
@@ -153,7 +153,7 @@ const fold = `
     FROM (
       SELECT first_request, last_request,
              (row_number() OVER (ORDER BY first_request) - 1)
-               / greatest(1, ${recipientsPerBlock} * count(*) OVER () / greatest(1, sum(cardinality(positions)) OVER ())) AS number
+               / greatest(1, ${recipientsPerOutcomeBlock} * count(*) OVER () / greatest(1, sum(cardinality(positions)) OVER ())) AS number
       FROM contents_between($1, $2, $3)
       WHERE EXISTS (SELECT FROM runs WHERE run_id = $1 AND records_deleted_at IS NULL)
     ) c

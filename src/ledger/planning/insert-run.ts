@@ -113,7 +113,7 @@ export async function insertEnvelopes(client: Transaction, { run, window }: Plan
 }
 
 /** First recipients this close share a block. A larger request has a block of its own. */
-const recipientsPerBlock = 32;
+const recipientsPerContentBlock = 32;
 
 /** Numbers staged contacts into requests and stores them in blocks. No block spans two slices. */
 export async function insertContents(
@@ -157,6 +157,6 @@ export async function insertContents(
            addresses, original_addresses, parts, tariffs, destinations
     FROM blocks
     `,
-    [run, chunkSize, recipientsPerBlock],
+    [run, chunkSize, recipientsPerContentBlock],
   );
 }

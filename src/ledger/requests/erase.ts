@@ -23,7 +23,7 @@ export async function readPayerEnvelopes(pool: pg.Pool, run: string): Promise<Pa
 }
 
 /** Recipients of purged requests that share a block: about so many, so that Postgres compresses their arrays. */
-const recipientsPerBlock = 512;
+const recipientsPerPurgedBlock = 512;
 
 /**
  * Erases the recipients of a range of requests, and answers of the service, which may quote them. Of each address a
@@ -36,7 +36,7 @@ export async function eraseRequests(
   { envelopes, payers }: PayerEnvelopes,
 ): Promise<void> {
   await client.query(deleteJobNumbers, [run, first, last]);
-  await client.query(mergeBlocks, [run, first, last, recipientsPerBlock, envelopes, payers]);
+  await client.query(mergeBlocks, [run, first, last, recipientsPerPurgedBlock, envelopes, payers]);
   await client.query(eraseRequestRows, [run, first, last, envelopes, payers]);
   await client.query(
     'UPDATE attempts SET detail = NULL WHERE run_id = $1 AND request BETWEEN $2 AND $3 AND detail IS NOT NULL',
