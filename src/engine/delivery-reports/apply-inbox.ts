@@ -3,7 +3,7 @@ import {
   applyDeliveryReports,
   type FailedDeliveryReport,
 } from '../../ledger/delivery-reports/apply-batch.ts';
-import { type FoldFence, foldBlocks, readFoldFence } from '../../ledger/delivery-reports/fold-inbox.ts';
+import { type FoldFence, foldInboxBlocks, readFoldFence } from '../../ledger/delivery-reports/fold-inbox.ts';
 import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
 import { tendPartitions } from '../../ledger/delivery-reports/partitions.ts';
 import { type Replay, requeueDeliveryReports } from '../../ledger/delivery-reports/queue.ts';
@@ -92,7 +92,7 @@ export async function tendInbox({ ledger, now }: EngineContext, fence?: FoldFenc
   await deleteSignedCalls(ledger.pool, ago(signedCallRetention));
   await tendPartitions(ledger.pool, now());
   await moveFormerCalls(ledger.pool);
-  if (fence) await foldBlocks(ledger.pool, now(), fence);
+  if (fence) await foldInboxBlocks(ledger.pool, now(), fence);
   return readFoldFence(ledger.pool);
 }
 

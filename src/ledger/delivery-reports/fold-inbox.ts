@@ -30,7 +30,7 @@ export async function readFoldFence(pool: pg.Pool): Promise<FoldFence> {
  *
  * @returns how many blocks there are less
  */
-export async function foldBlocks(
+export async function foldInboxBlocks(
   pool: pg.Pool,
   now: Date,
   { last, transaction }: FoldFence,

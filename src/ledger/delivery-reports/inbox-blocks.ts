@@ -10,7 +10,7 @@ export const maxBlockCalls = 256;
  * @param calls rows of `index` (the order), `account`, `received_at`, `method`, `content_type`, `headers` and `body`
  * @param dueAt an expression over the block
  */
-export const storeAndQueue = (calls: string, dueAt: string): string => `, block AS (
+export const storeAndQueue = (calls: string, dueAt: string): string => `block AS (
     SELECT ${blockColumns}
     FROM (
       SELECT *, sum(octet_length(body)) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place

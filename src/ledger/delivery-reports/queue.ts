@@ -77,7 +77,7 @@ export async function divideCalls(
              'application/json' AS content_type, d.headers, p.body
       FROM ${parts.table('p', 3)}
       JOIN calls_of($2::bigint[]) d USING (report_id)
-    )${storeAndQueue('divided', '$1::timestamptz')}
+    ), ${storeAndQueue('divided', '$1::timestamptz')}
     `,
     [now, divided, ...parts.values(all)],
   );

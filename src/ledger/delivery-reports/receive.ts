@@ -19,40 +19,40 @@ export type ReceivedCall = {
 };
 
 /**
- * Commits raw delivery reports to the inbox in order, all or none, without signed duplicates, as one block or few. Only then
- * may the receiver answer 2xx (rule 5a). A repeated call with the same batch changes nothing, so the caller can retry.
+ * Commits calls to the inbox in order, all or none, without signed duplicates, as one block or few. Only then may the
+ * receiver answer 2xx (rule 5a). If this is called again with the same batch, nothing changes, so the caller can retry.
  *
- * @param batch a new UUID for these reports
+ * @param batch a new UUID for these calls
  */
 export async function receiveDeliveryReports(
   pool: pg.Pool,
   batch: string,
-  reports: readonly ReceivedCall[],
+  calls: readonly ReceivedCall[],
 ): Promise<void> {
   let end = 1;
-  const withOffsets = reports.map((report): ReportWithOffset => {
+  const withOffsets = calls.map((call): CallWithOffset => {
     const start = end;
-    end += report.body.byteLength;
-    return { ...report, start };
+    end += call.body.byteLength;
+    return { ...call, start };
   });
   // One value: an array of bytes would travel as text of twice the length.
-  const bodies = Buffer.concat(reports.map(({ body }) => body));
+  const bodies = Buffer.concat(calls.map(({ body }) => body));
   const isPlain =
-    reports.length <= maxBlockCalls &&
+    calls.length <= maxBlockCalls &&
     bodies.byteLength <= maxBlockBytes &&
-    reports.every(({ signature }) => signature === undefined);
+    calls.every(({ signature }) => signature === undefined);
   await pool.query({
     ...(isPlain ? receivePlain : receiveAny),
-    values: [batch, bodies, ...calls.values(withOffsets)],
+    values: [batch, bodies, ...columns.values(withOffsets)],
   });
 }
 
-type ReportWithOffset = ReceivedCall & {
+type CallWithOffset = ReceivedCall & {
   /** Offset of its body, from 1. */
   readonly start: number;
 };
 
-const calls = batchOf<ReportWithOffset>({
+const columns = batchOf<CallWithOffset>({
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   method: ['text', ({ method }) => method],
@@ -97,7 +97,7 @@ const receiveAny = {
   ), received AS MATERIALIZED (
     SELECT calls.*
     FROM new_batch
-    CROSS JOIN ${calls.table('calls', 3, 'index')}
+    CROSS JOIN ${columns.table('calls', 3, 'index')}
   ), signed AS (
     -- In key order, to avoid deadlocks.
     INSERT INTO signed_calls (account, digest, received_at)
@@ -117,7 +117,7 @@ const receiveAny = {
       JOIN signed n ON n.account = r.account AND n.digest = r.signature
       GROUP BY r.account, r.signature
     )
-  )${storeAndQueue('accepted', 'first_received_at')}
+  ), ${storeAndQueue('accepted', 'first_received_at')}
 `,
 };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { checkPartitions } from '../../../src/engine/doctor/work.ts';
 import { dequeueReports } from '../../../src/ledger/delivery-reports/dequeue.ts';
-import { foldBlocks, readFoldFence } from '../../../src/ledger/delivery-reports/fold-inbox.ts';
+import { foldInboxBlocks, readFoldFence } from '../../../src/ledger/delivery-reports/fold-inbox.ts';
 import {
   dropOldPartitions,
   hasNextPartition,
@@ -41,7 +41,7 @@ const receive = (bodies: readonly (string | Buffer)[], receivedAt = monday) =>
 const foldNow = async (now: Date) => {
   // Those of other databases, too.
   await waitForEarlierWriters(opened.ledger.pool);
-  return foldBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
+  return foldInboxBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
 };
 
 const numbered = (length: number) => Array.from({ length }, (_, index) => `{"Number":${index}}`);
@@ -228,7 +228,7 @@ test('a call that is read while its block is folded is found in the other', asyn
     let statements = 0;
     const between = Object.assign(Object.create(client), {
       query: async (...words: unknown[]) => {
-        if (statements++ === 1) await foldBlocks(pool, new Date(at.getTime() + 20 * 60_000), fence);
+        if (statements++ === 1) await foldInboxBlocks(pool, new Date(at.getTime() + 20 * 60_000), fence);
         return query(...words);
       },
     });
@@ -247,9 +247,9 @@ test('blocks are not folded while a transaction may still commit one of them', a
   await slow.query(`INSERT INTO inbox_batches (batch, received_at) VALUES (gen_random_uuid(), now())`);
   for (let index = 0; index < 120; index++) await receive(['call'], at);
   const fence = await readFoldFence(pool);
-  expect(await foldBlocks(pool, evening, fence)).toBe(0);
+  expect(await foldInboxBlocks(pool, evening, fence)).toBe(0);
   await slow.query('ROLLBACK');
   slow.release();
   await waitForEarlierWriters(pool);
-  expect(await foldBlocks(pool, evening, fence)).toBe(119);
+  expect(await foldInboxBlocks(pool, evening, fence)).toBe(119);
 });
