@@ -41,7 +41,7 @@ if (kind === 'preview') {
     prepared,
     {
       again: true,
-      progress: {
+      events: {
         onExpand: () => {
           readSeconds = (performance.now() - begun) / 1000;
         },

@@ -81,9 +81,9 @@ test('the rate of a run does not count the time that it waited for its window', 
   const opensAt = new Date('2026-11-22T20:00Z');
   for (const at of [began, opensAt.getTime()]) {
     time = at;
-    progress.onWatch({ ...watch, opensAt });
+    progress.onProgress({ ...watch, opensAt });
   }
   time += 10_000;
-  progress.onWatch({ ...watch, settled: 500 });
+  progress.onProgress({ ...watch, settled: 500 });
   expect(lines.at(-1)).toMatch(/500\/1000 requests, 50\/s, 10 s left$/);
 });

@@ -5,7 +5,7 @@ import { requireSummary } from '../../src/engine/runs/find-run.ts';
 import type { Account } from '../../src/gateway/account.ts';
 import { anAccount } from './account.ts';
 
-const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
+const noEvents = { onStart: () => {}, onProgress: () => {}, onDown: () => {}, onUp: () => {} };
 const never = new AbortController().signal;
 
 /** Executes a run in this process. */
@@ -18,7 +18,7 @@ export async function execute(
   const end = await executeRun(context, run, {
     accountNamed: async () => account,
     stop,
-    progress: noProgress,
+    events: noEvents,
   });
   return { end, summary: await requireSummary(context, run) };
 }

@@ -43,9 +43,9 @@ export async function executeIn(
   const end = await executeRun(contextOf(ledger), run, {
     accountNamed: async () => anAccount({ baseUrl: service.url, ...account }),
     stop,
-    progress: {
+    events: {
       onStart: () => {},
-      onWatch: () => {},
+      onProgress: () => {},
       onDown: () => outages.push('down'),
       onUp: () => outages.push('up'),
     },

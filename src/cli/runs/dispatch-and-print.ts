@@ -41,7 +41,7 @@ export async function dispatchWithProgress(
     return await executeRun(context, run, {
       accountNamed: accountLoader(shell, account),
       stop: shell.stop,
-      progress,
+      events: progress,
       ...options,
     });
   } finally {
@@ -118,7 +118,7 @@ function leaveDuringOutage(shell: Shell, run: string, end: Exclude<RunEnd, Known
       );
       return shell.leave(130);
     case 'recorded': {
-      const { state, stateReason, total, notAccepted } = end.watch;
+      const { state, stateReason, total, notAccepted } = end.progress;
       const counts = `${count(total, 'request')}, ${notAccepted} of them not accepted`;
       note(
         `All of the run was recorded before: it is ${state} (${counts}). \`volley status ${run}\` shows it.`,

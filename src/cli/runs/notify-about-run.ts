@@ -114,7 +114,7 @@ async function sendMail(shell: Shell, context: EngineContext, run: string): Prom
       cutOff: deadlines.cutOff,
       outageRetry: createOutageRetry(silent, context.ledger, deadlines.giveUp),
       watchedRun: run,
-      onWatch: ({ state, heldSlices }) => {
+      onProgress: ({ state, heldSlices }) => {
         if (state !== 'running' && heldSlices === 0) over.abort();
       },
     });

@@ -1,5 +1,5 @@
 import { type RunWait, waitKinds } from '../../domain/waits.ts';
-import type { RunProgress } from '../../engine/runs/execute-run.ts';
+import type { DispatchEvents } from '../../engine/runs/execute-run.ts';
 import { waitsOf } from '../../engine/runs/waits.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import { printable } from '../../report/printable.ts';
@@ -79,16 +79,16 @@ export function stageText(name: string, milliseconds: number, state: StageState,
 export function createRunText({
   now,
   noteScreen,
-}: Pick<Shell, 'now' | 'noteScreen'>): (watch: DispatchProgress) => string {
+}: Pick<Shell, 'now' | 'noteScreen'>): (progress: DispatchProgress) => string {
   let began: number | undefined;
   let startedAt = now().getTime();
   /** The last time that the run waited, if it did at the last call. */
   let waitedAt: number | undefined;
-  return (watch) => {
-    const { settled, total, notAccepted, phase } = watch;
+  return (progress) => {
+    const { settled, total, notAccepted, phase } = progress;
     began ??= settled;
     const time = now().getTime();
-    const wait = findPause(watch, now());
+    const wait = findPause(progress, now());
     if (waitedAt !== undefined && wait) startedAt += time - waitedAt;
     waitedAt = wait ? time : undefined;
     if (wait) {
@@ -125,18 +125,18 @@ export function outageText(error: Error): string {
 
 export async function startRunProgress(
   shell: Pick<Shell, 'terminal' | 'now' | 'note' | 'noteScreen'>,
-): Promise<RunProgress & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
+): Promise<DispatchEvents & { readonly done: () => void; readonly isAllSettled: () => boolean }> {
   const line = await startProgressLine(shell);
   let runText = createRunText(shell);
-  let watch: DispatchProgress | undefined;
+  let progress: DispatchProgress | undefined;
   let text = '';
   let waitedFor: string | undefined;
   return {
     onStart: () => {
       runText = createRunText(shell);
     },
-    onWatch: (now) => {
-      watch = now;
+    onProgress: (now) => {
+      progress = now;
       text = runText(now);
       // A long wait is one line in a log.
       const pause = findPause(now, shell.now());
@@ -150,9 +150,9 @@ export async function startRunProgress(
     },
     onUp: () => line.showNow('  sending  the database outage is over'),
     done: () => {
-      if (watch) line.done(text);
+      if (progress) line.done(text);
     },
-    isAllSettled: () => watch !== undefined && watch.settled === watch.total,
+    isAllSettled: () => progress !== undefined && progress.settled === progress.total,
   };
 }
 

@@ -2,7 +2,7 @@ import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { formatLate } from '../../engine/plan/forecast.ts';
-import type { PlanProgress } from '../../engine/plan/plan-run.ts';
+import type { PlanEvents } from '../../engine/plan/plan-run.ts';
 import { addRefusalNotifications, type PlanOptions } from '../../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { type StartedCampaign, type StartRequest, startCampaign } from '../../engine/plan/start-campaign.ts';
@@ -23,7 +23,7 @@ export async function startWithProgress(
   shell: Shell,
   context: EngineContext,
   request: StartRequest,
-  optionsOf: (prepared: PreparedCampaign) => Omit<PlanOptions, 'onRefused' | 'progress'>,
+  optionsOf: (prepared: PreparedCampaign) => Omit<PlanOptions, 'onRefused' | 'events'>,
 ): Promise<StartedCampaign> {
   const line = await startProgressLine(shell);
   let read = 0;
@@ -32,7 +32,7 @@ export async function startWithProgress(
   let origins: readonly string[] = [];
   let beyondLimit = 0;
   let unfinished: string | undefined;
-  const progressOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanProgress => ({
+  const eventsOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanEvents => ({
     onRead: (contacts) => {
       read += contacts;
       line.show(() =>
@@ -69,7 +69,7 @@ export async function startWithProgress(
     );
     return {
       ...optionsOf(prepared),
-      progress: progressOf(prepared, shell.now().getTime()),
+      events: eventsOf(prepared, shell.now().getTime()),
       onRefused: (refused) => notifyOfRefusal(shell, context, prepared, refused),
     };
   });

@@ -32,7 +32,7 @@ type HeldSlicesOptions = {
   readonly stop: AbortSignal;
   readonly onSliceFailed: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
-  readonly onWatch: (watches: ReadonlyMap<string, DispatchProgress>) => Promise<void>;
+  readonly onProgress: (progress: ReadonlyMap<string, DispatchProgress>) => Promise<void>;
   readonly onFree: () => void;
 };
 
@@ -76,7 +76,7 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
     if (watchedRun !== undefined) runs.add(watchedRun);
     if (runs.size === 0) return;
     const progress = await readDispatchProgress(ledger.pool, [...runs]);
-    await options.onWatch(progress);
+    await options.onProgress(progress);
     for (const item of held) await stopUnlessWanted(options, item, progress.get(item.slice.run));
   }
 

@@ -33,7 +33,7 @@ export type WorkerOptions = {
   /** Called at each check that finds the ledger on hold. */
   readonly onHold?: (reason: string) => void;
   readonly watchedRun?: string;
-  readonly onWatch?: (watch: DispatchProgress) => void;
+  readonly onProgress?: (progress: DispatchProgress) => void;
 };
 
 /**
@@ -73,7 +73,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     stop,
     onSliceFailed: (run) => options.onSliceFailed?.(run),
     onFailed: fail,
-    onWatch: (progress) => onWatch(options, accounts, progress),
+    onProgress: (progress) => onProgress(options, accounts, progress),
     onFree: wakeup.signal,
   });
   const ended = new AbortController();
@@ -89,14 +89,14 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-async function onWatch(
-  options: Pick<WorkerOptions, 'watchedRun' | 'onWatch'>,
+async function onProgress(
+  options: Pick<WorkerOptions, 'watchedRun' | 'onProgress'>,
   accounts: AccountRuntimes,
   progress: ReadonlyMap<string, DispatchProgress>,
 ): Promise<void> {
   await accounts.refreshBreakers();
   const watched = options.watchedRun === undefined ? undefined : progress.get(options.watchedRun);
-  if (watched) options.onWatch?.(watched);
+  if (watched) options.onProgress?.(watched);
 }
 
 type Parts = {

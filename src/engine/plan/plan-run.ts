@@ -27,12 +27,12 @@ export type PlanOptions = {
   readonly alongside?: AlongsideRun;
   /** Called before the commit with what the run sends; by throwing it prevents the run. */
   readonly onFacts?: ((facts: PlanFacts) => void) | undefined;
-  readonly progress?: PlanProgress;
+  readonly events?: PlanEvents;
   /** Called when a rule about contacts refuses the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
 };
 
-export type PlanProgress = {
+export type PlanEvents = {
   /** Called for each batch. */
   readonly onRead?: (contacts: number) => void;
   readonly onExpand?: () => void;
@@ -82,7 +82,7 @@ export function addRefusalNotifications(
 
 function toRun(context: EngineContext, prepared: PreparedCampaign, options: PlanOptions): RunToMake {
   const { campaign, account, contactFiles, kept, files, test } = prepared;
-  const { progress = {}, alongside } = options;
+  const { events = {}, alongside } = options;
   const definition = campaign.value;
   return {
     campaign: definition.campaign,
@@ -100,12 +100,12 @@ function toRun(context: EngineContext, prepared: PreparedCampaign, options: Plan
       const staged = await stageCampaign(client, prepared, {
         now: making.now,
         readsLedger: true,
-        onRead: progress.onRead,
+        onRead: events.onRead,
         tariffOf: making.tariffs.tariffIndexOf,
         // The files are kept to report and send their other rows, which a test does not have.
         takePieces: test ? async () => [] : kept.takeCompletePieces,
       });
-      progress.onExpand?.();
+      events.onExpand?.();
       const { rules, fingerprint } = staged;
       return {
         ...rules,
@@ -146,7 +146,7 @@ type Planning = Making & {
 /** The checks and records of a new run, in its transaction. */
 function stepsOf(
   { context, prepared, staged, now, run }: Planning,
-  { again = false, onFacts, progress = {} }: PlanOptions,
+  { again = false, onFacts, events = {} }: PlanOptions,
 ): Pick<StagedRun, 'check' | 'details' | 'recordTargets' | 'complete'> {
   const { campaign, account, test } = prepared;
   const definition = campaign.value;
@@ -157,14 +157,14 @@ function stepsOf(
       const { reached, repeated, beyondLimit } = decided;
       checkDecided(prepared, decided, fileAndLine);
       checkBudget(campaign, cost);
-      if (origins.runs.length + origins.others.length > 0) progress.onOrigins?.(origins, reached);
-      progress.onRepeated?.(repeated, fileAndLine);
-      if (beyondLimit !== null) progress.onBeyondLimit?.(beyondLimit.contacts);
+      if (origins.runs.length + origins.others.length > 0) events.onOrigins?.(origins, reached);
+      events.onRepeated?.(repeated, fileAndLine);
+      if (beyondLimit !== null) events.onBeyondLimit?.(beyondLimit.contacts);
       facts = { prepared, staged, decided, cost, windowTotals: [] };
       if (definition.deadline === undefined && !onFacts) return;
       const found = await forecastDecided(client, prepared, staged, { now, readsLedger: true });
       facts = { ...facts, windowTotals: found.windowTotals };
-      progress.onForecast?.(found.forecast);
+      events.onForecast?.(found.forecast);
     },
     details: {
       campaign: definition.campaign,
@@ -195,7 +195,7 @@ function stepsOf(
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made);
       const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
-      if (unfinished !== null) progress.onUnfinished?.(unfinished);
+      if (unfinished !== null) events.onUnfinished?.(unfinished);
     },
   };
 }

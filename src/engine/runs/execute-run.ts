@@ -36,13 +36,13 @@ export type RunEnd =
   | { readonly kind: 'idle' }
   /** Requests whose outcomes could not be recorded are in doubt. */
   | { readonly kind: 'unrecorded' }
-  /** All outcomes were recorded; `watch` has the last counts. */
-  | { readonly kind: 'recorded'; readonly watch: DispatchProgress };
+  /** All outcomes were recorded; `progress` has the last counts. */
+  | { readonly kind: 'recorded'; readonly progress: DispatchProgress };
 
-export type RunProgress = OutageEvents & {
+export type DispatchEvents = OutageEvents & {
   readonly onStart: (summary: RunSummary) => void;
   /** Called several times a second, with the progress of all workers. */
-  readonly onWatch: (watch: DispatchProgress) => void;
+  readonly onProgress: (progress: DispatchProgress) => void;
 };
 
 export type ExecuteOptions = Pick<BeginOptions, 'includePaused'> & {
@@ -65,21 +65,21 @@ export async function executeRun(
   {
     accountNamed,
     stop,
-    progress,
+    events,
     includePaused = true,
     reason: given,
   }: ExecuteOptions & {
     readonly accountNamed: AccountNamed;
     readonly stop: AbortSignal;
-    readonly progress: RunProgress;
+    readonly events: DispatchEvents;
   },
 ): Promise<RunEnd> {
   const { ledger } = context;
   const { pool } = ledger;
   const drain = drainDeadlines(stop);
-  const outageRetry = createOutageRetry(progress, ledger, drain.giveUp);
+  const outageRetry = createOutageRetry(events, ledger, drain.giveUp);
   const { retry } = outageRetry;
-  let unfinished = false;
+  let isUnrecorded = false;
   let last: DispatchProgress | undefined;
   try {
     const run = await retry(() => requireRun(context, runId));
@@ -88,7 +88,7 @@ export async function executeRun(
     const options = { includePaused, alongside: auditStart(context, runId, given) };
     const before = await retry(() => beginSending(context, run, account, options));
     await auditRefusedStart(context, run, async () => requireApproved(runId, before));
-    progress.onStart(await retry(() => requireSummary(context, runId)));
+    events.onStart(await retry(() => requireSummary(context, runId)));
 
     const reason = { kind: 'interrupted' } as const;
     const details = { reason: formatReason(reason) };
@@ -98,14 +98,21 @@ export async function executeRun(
     );
     // When it fails, the worker fails too.
     pausing.catch(() => undefined);
-    const onWatch = (watch: DispatchProgress): void => {
-      last = watch;
-      progress.onWatch(watch);
+    const onProgress = (progress: DispatchProgress): void => {
+      last = progress;
+      events.onProgress(progress);
     };
     const onSliceFailed = (): void => {
-      unfinished = true;
+      isUnrecorded = true;
     };
-    const workerOptions = { accountNamed, stop, cutOff: drain.cutOff, outageRetry, onWatch, onSliceFailed };
+    const workerOptions = {
+      accountNamed,
+      stop,
+      cutOff: drain.cutOff,
+      outageRetry,
+      onProgress,
+      onSliceFailed,
+    };
     for (;;) {
       last = (await retry(() => readDispatchProgress(pool, [runId]))).get(runId);
       if (!last || !isAtRest(last)) await workUntilAtRest(context, runId, workerOptions);
@@ -127,8 +134,8 @@ export async function executeRun(
     }
   } catch (error) {
     if (!drain.giveUp.aborted) throw error;
-    if (unfinished) return { kind: 'unrecorded' };
-    return last && isAtRest(last) ? { kind: 'recorded', watch: last } : { kind: 'idle' };
+    if (isUnrecorded) return { kind: 'unrecorded' };
+    return last && isAtRest(last) ? { kind: 'recorded', progress: last } : { kind: 'idle' };
   } finally {
     drain.clear();
   }
@@ -145,19 +152,19 @@ async function workUntilAtRest(
   context: EngineContext,
   run: string,
   {
-    onWatch,
+    onProgress,
     ...options
   }: Pick<WorkerOptions, 'accountNamed' | 'stop' | 'cutOff' | 'outageRetry' | 'onSliceFailed'> &
-    Pick<RunProgress, 'onWatch'>,
+    Pick<DispatchEvents, 'onProgress'>,
 ): Promise<void> {
   const atRest = new AbortController();
   await runWorker(context, {
     ...options,
     stop: AbortSignal.any([options.stop, atRest.signal]),
     watchedRun: run,
-    onWatch: (watch) => {
-      onWatch(watch);
-      if (isAtRest(watch)) atRest.abort();
+    onProgress: (progress) => {
+      onProgress(progress);
+      if (isAtRest(progress)) atRest.abort();
     },
   });
 }

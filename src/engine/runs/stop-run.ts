@@ -55,8 +55,8 @@ export async function waitUntilIdle(context: EngineContext, run: string, stop: A
   while (!stop.aborted && monotonic() < end) {
     // No other process may be running that would reclaim them.
     await reclaimSlicesOfEndedWorkers(queue, ledger.pool, null, now);
-    const watch = (await readDispatchProgress(ledger.pool, [run])).get(run);
-    if (!watch || watch.heldSlices === 0) return;
+    const progress = (await readDispatchProgress(ledger.pool, [run])).get(run);
+    if (!progress || progress.heldSlices === 0) return;
     await sleep(100);
   }
 }

@@ -32,11 +32,11 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
 }
 
 async function dispatch(run: string, account: Account): Promise<void> {
-  const progress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
+  const events = { onStart: () => {}, onProgress: () => {}, onDown: () => {}, onUp: () => {} };
   await executeRun(opened.context, run, {
     accountNamed: async () => account,
     stop: new AbortController().signal,
-    progress,
+    events,
   });
 }
 

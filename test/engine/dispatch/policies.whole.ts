@@ -17,7 +17,7 @@ import { problemsRejected } from '../../support/thrown-problems.ts';
 const opened = testLedger();
 
 const never = new AbortController().signal;
-const noProgress = { onStart: () => {}, onWatch: () => {}, onDown: () => {}, onUp: () => {} };
+const noEvents = { onStart: () => {}, onProgress: () => {}, onDown: () => {}, onUp: () => {} };
 
 /** The last two digits of an address are its line, from 02. */
 function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
@@ -36,7 +36,7 @@ async function execute(
   const end = await executeRun(opened.context, run, {
     accountNamed: async () => anAccount(account),
     stop: never,
-    progress: noProgress,
+    events: noEvents,
   });
   return { end, summary: await requireSummary(opened.context, run) };
 }
@@ -233,7 +233,7 @@ describe('executeRun beside another process', () => {
         accountNamed,
         stop: stop.signal,
         cutOff: never,
-        outageRetry: createOutageRetry(noProgress, opened.ledger, never),
+        outageRetry: createOutageRetry(noEvents, opened.ledger, never),
       });
     const stranger = helper(async (name) => {
       helping.add(`stranger asked for ${name}`);

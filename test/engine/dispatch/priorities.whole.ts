@@ -21,13 +21,13 @@ function planRun(priority: Priority, account: string, slices: number, requests: 
 function execute(
   run: string,
   account: Partial<Account>,
-  onWatch: (watch: DispatchProgress) => void = () => {},
+  onProgress: (progress: DispatchProgress) => void = () => {},
 ) {
-  const progress = { onStart: () => {}, onWatch, onDown: () => {}, onUp: () => {} };
+  const events = { onStart: () => {}, onProgress, onDown: () => {}, onUp: () => {} };
   return executeRun(opened.context, run, {
     accountNamed: async (name) => anAccount({ ...account, name }),
     stop: never,
-    progress,
+    events,
   });
 }
 

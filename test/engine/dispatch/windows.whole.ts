@@ -85,11 +85,11 @@ async function openScene(
     executeRun(context, run, {
       accountNamed: async () => anAccount({ baseUrl: url }),
       stop,
-      progress: {
+      events: {
         onStart: () => {},
         onDown: () => {},
         onUp: () => {},
-        onWatch: ({ opensAt, state }) => {
+        onProgress: ({ opensAt, state }) => {
           if (opensAt !== null && state === 'running') onWait(opensAt);
         },
       },

@@ -58,7 +58,7 @@ async function prepare() {
 const preview = async (): Promise<Preview> => previewCampaign(await prepare(), context);
 
 async function plan(onForecast: (forecast: RunForecast) => void = () => {}): Promise<string> {
-  return planRun(context, await prepare(), { progress: { onForecast } });
+  return planRun(context, await prepare(), { events: { onForecast } });
 }
 
 const mobile = (index: number): string => `04120${String(index).padStart(5, '0')}`;
