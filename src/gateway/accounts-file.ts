@@ -9,7 +9,7 @@ import type { Account } from './account.ts';
 import { accountsSchema } from './accounts-schema.ts';
 import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import { rateLimitsOf, readAccount } from './read-account.ts';
-import { readReceiverAccounts } from './receiver-accounts.ts';
+import { readReceiverAccounts } from './read-receivers.ts';
 import type { ReceiverAccount } from './receiver-settings.ts';
 import { sharingOf, suppressionAccountOf } from './sharing-rules.ts';
 

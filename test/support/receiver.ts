@@ -1,6 +1,6 @@
-import type { ReceiverAccount } from '../../src/engine/delivery-reports/receiver-accounts.ts';
 import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
 import { openAccounts } from '../../src/gateway/accounts-file.ts';
+import type { ReceiverAccount } from '../../src/gateway/receiver-settings.ts';
 import { openLogger } from '../../src/platform/logger.ts';
 import type { ReceiverOptions } from '../../src/server/receiver.ts';
 import type { TestLedger } from './ledger.ts';
