@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { costliestLines, type KnownCost } from '../../campaign/cost.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import { createPlannedRuns, type PlannedRunFacts } from '../../engine/plan/planned-facts.ts';
+import { createPlannedFacts, type PlannedRunFacts } from '../../engine/plan/planned-facts.ts';
 import { type PlannedMessage, readPlannedMessages } from '../../engine/plan/planned-messages.ts';
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import type { WindowOfRun } from '../../ledger/planning/planned-totals.ts';
@@ -27,7 +27,7 @@ const messagesPerPage = 3;
 
 /** What a run was planned to send, before a person approves it: counts, cost, windows and messages. */
 export function addPlanPage(server: FastifyInstance, { limits }: Tools): void {
-  const plans = createPlannedRuns();
+  const plans = createPlannedFacts();
   addPage(server, { path: '/runs/:run/plan', scope: 'read' }, async (view, asked) => {
     const run = await requireVisibleRun(view, asked);
     const plan = await limits.page(async () => {

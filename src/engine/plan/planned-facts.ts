@@ -28,7 +28,7 @@ export type PlannedRunFacts = {
   readonly windows: readonly WindowOfRun[];
 };
 
-type PlannedRuns = {
+type PlannedFacts = {
   /** @throws InputError when there is no such run, or it was purged */
   readonly read: (context: EngineContext, run: string) => Promise<PlannedRunFacts>;
 };
@@ -36,7 +36,7 @@ type PlannedRuns = {
 const budgeted = z.object({ budget: z.object({ campaign: z.string().optional() }).optional() });
 
 /** Memoizes the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
-export function createPlannedRuns(): PlannedRuns {
+export function createPlannedFacts(): PlannedFacts {
   const sums = new LRUCache<string, Promise<readonly CostTotal[]>>({ max: 50 });
   return {
     read: async (context, run) => {

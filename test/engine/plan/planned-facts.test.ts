@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPlannedRuns } from '../../../src/engine/plan/planned-facts.ts';
+import { createPlannedFacts } from '../../../src/engine/plan/planned-facts.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { testLedger } from '../../support/test-ledger.ts';
@@ -14,7 +14,7 @@ test('a plan is added up however long it takes, which for a million recipients i
   let reading: Promise<unknown> | undefined;
   await inTransaction(ledger.pool, async (client) => {
     await client.query('LOCK TABLE contents IN ACCESS EXCLUSIVE MODE');
-    reading = createPlannedRuns().read(context, run.run);
+    reading = createPlannedFacts().read(context, run.run);
     reading.catch(() => undefined);
     await sleep(1_200);
   });
