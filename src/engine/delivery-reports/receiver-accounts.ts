@@ -10,6 +10,7 @@ import { loadAccount, loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 import type { FindMapping, InboxOptions } from './apply-inbox.ts';
 
+/** For the server, which may not import the gateway. */
 export type { ReceiverAccount } from '../../gateway/receiver-settings.ts';
 
 /** @throws InputError when the accounts file is faulty or has no webhookToken */
