@@ -9,7 +9,7 @@ import { printableLines } from '../report/printable.ts';
 import { type Screen, wantsColour } from '../report/screen.ts';
 import { currentUser } from './current-user.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { OpenedContext, OpenedLedger } from './open-context.ts';
+import type { OpenedLedger } from './open-context.ts';
 import { OutputError, standardOutput } from './output/output-error.ts';
 
 export type Shell = {
@@ -145,6 +145,8 @@ async function withLedgerFor<Result>(
   shell: Shell,
   work: (context: EngineContext, opened: OpenedLedger) => Promise<Result>,
 ): Promise<Result> {
+  // The modules of Postgres are a third of what a command loads.
+  const { openContext } = await import('./open-context.ts');
   const { context, opened, close } = await openContext(shell, access);
   try {
     return await work(context, opened);
@@ -162,6 +164,7 @@ export async function withLedgerIfAny<Result>(
   const { hasEmbeddedData } = await import('../platform/embedded-postgres.ts');
   const isThere = home !== undefined && hasEmbeddedData(home);
   if (!environment['DATABASE_URL'] && !isThere) return work(undefined);
+  const { openContext } = await import('./open-context.ts');
   const opened = await openContext(shell, 'read').catch((error: unknown) => {
     if (!(error instanceof InputError)) throw error;
     shell.note(`${error.message}\nContinuing without the ledger.`);
@@ -194,12 +197,6 @@ export async function withLedgerToPlan<Result>(
       await close();
     }
   });
-}
-
-/** The modules of Postgres are a third of what a command loads. */
-async function openContext(shell: Shell, access: SchemaAccess): Promise<OpenedContext> {
-  const opening = await import('./open-context.ts');
-  return opening.openContext(shell, access);
 }
 
 /** A reader such as `head` can end early without an error. Other failures are reported once and end with 1. */
