@@ -106,7 +106,10 @@ export type DuplicateContacts = {
   readonly examples: readonly { readonly line: number; readonly detail: DuplicateReason }[];
 };
 
-/** Reasons for leaving out a valid row, without details that change while a run is sent. */
+/**
+ * Reasons for leaving out a valid row, without details that change while a run is sent. Such a row is stored as rejected:
+ * `reached` and `repeated` as `duplicate`, the others as `suppressed`.
+ */
 export const leftOutGroups = {
   suppressed_address: 'suppressed',
   suppressed_hash: 'suppressed',
@@ -118,6 +121,15 @@ export const leftOutGroups = {
   sent_again: 'reached',
   same_contact: 'repeated',
 } as const satisfies Readonly<Record<keyof typeof rejectionKinds, string>>;
+
+/** What is said of one row, and of several. */
+export const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, string]>> = {
+  suppressed: ['is suppressed', 'are suppressed'],
+  listed: ['is in a suppression file of the campaign', 'are in a suppression file of the campaign'],
+  'sent recently': ['got a message within "contacts.notWithin"', 'got a message within "contacts.notWithin"'],
+  reached: ['was reached by another run of these contacts', 'were reached by another run of these contacts'],
+  repeated: ['repeats an earlier one', 'repeat an earlier one'],
+};
 
 /** How many rows are left out, and which: a digest of their lines and groups. */
 export type LeftOutDigest = {

@@ -1,6 +1,6 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { type LeftOutGroup, leftOutGroups } from '../../domain/rejected-contacts.ts';
+import { type LeftOutGroup, leftOutGroups, leftOutWords } from '../../domain/rejected-contacts.ts';
 import { count } from '../../platform/sentence.ts';
 import type { Leaves, PlanFile } from './plan-file.ts';
 
@@ -95,7 +95,7 @@ function resultProblems(
       const difference = (now.leftOut.counts[group] ?? 0) - (planned.leftOut.counts[group] ?? 0);
       if (difference === 0) return [];
       const rows = count(Math.abs(difference), difference > 0 ? 'more row' : 'fewer row');
-      return [`${rows} ${leftOutWords[group][Math.abs(difference) === 1 ? 0 : 1]}`];
+      return [`${rows} ${leftOutWords[group][Math.abs(difference) === 1 ? 0 : 1]} than in the plan.`];
     });
   const compare = (name: string, before: unknown, after: unknown): void => {
     if (before !== after) texts.push(`${name}: ${String(after)}; in the plan ${String(before)}.`);
@@ -120,21 +120,3 @@ function resultProblems(
 function isFirst(group: LeftOutGroup, index: number, groups: readonly LeftOutGroup[]): boolean {
   return groups.indexOf(group) === index;
 }
-
-/** What is said of one row, and of several. */
-const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, string]>> = {
-  suppressed: ['is suppressed than in the plan.', 'are suppressed than in the plan.'],
-  listed: [
-    'is in a suppression file of the campaign than in the plan.',
-    'are in a suppression file of the campaign than in the plan.',
-  ],
-  'sent recently': [
-    'got a message within "contacts.notWithin" than in the plan.',
-    'got a message within "contacts.notWithin" than in the plan.',
-  ],
-  reached: [
-    'was reached by another run of these contacts than in the plan.',
-    'were reached by another run of these contacts than in the plan.',
-  ],
-  repeated: ['repeats an earlier one than in the plan.', 'repeat an earlier one than in the plan.'],
-};
