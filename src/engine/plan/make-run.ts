@@ -60,8 +60,14 @@ type Made = Pick<
 >;
 
 /**
- * Every run is made here, in one transaction with its audit entries. It is queued, and so any worker may acquire it, or
- * it waits for approval.
+ * Every run is made here, in one session:
+ *
+ * 1. `stage`: contacts are read into temporary tables.
+ * 2. `expandRun` begins a transaction and decides what is sent.
+ * 3. `checkPlan` and its `check` may refuse that.
+ * 4. `expandRun` writes the run.
+ * 5. `enqueue` records it with its audit entries. Any worker may then acquire it, or it waits for approval.
+ * 6. `complete` may refuse the run as a repetition. Then `expandRun` commits.
  *
  * @returns the run's id
  */
