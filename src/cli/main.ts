@@ -14,10 +14,10 @@ import { refuseEmpty, withUsageErrors } from './usage-errors.ts';
 
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
-  await runCommand(words, processShell(words));
+  await runVolley(words, processShell(words));
 }
 
-export async function runCommand(words: readonly string[], shell: Shell): Promise<void> {
+export async function runVolley(words: readonly string[], shell: Shell): Promise<void> {
   try {
     await parseCommandLine(words, withEnvFiles(shell, words));
   } catch (error) {

@@ -186,7 +186,7 @@ export function startInProcess(
     },
   };
   const ended = import('../../src/cli/main.ts')
-    .then(({ runCommand }) => runCommand(words, shell))
+    .then(({ runVolley }) => runVolley(words, shell))
     .finally(() => {
       isOver = true;
     })

@@ -41,8 +41,8 @@ export const command = defineCommand({
   ],
   run: async (shell, [campaign], { only, ...options }) => {
     if (only === undefined) {
-      const { runCommand } = await import('../runs/run-campaign.ts');
-      await runCommand(shell, campaign, options);
+      const { runCampaignOrPlan } = await import('../runs/run-campaign.ts');
+      await runCampaignOrPlan(shell, campaign, options);
       return;
     }
     const { of: run, contacts, again, limit, json, sandbox } = options;

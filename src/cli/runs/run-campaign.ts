@@ -2,7 +2,7 @@ import { causesInTrials } from '../../campaign/test-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
-import { proveAsPlanned, requestOf, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
+import { planRequestOf, proveAsPlanned, requireRunnablePlan } from '../../engine/plan/planned-campaign.ts';
 import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { prepareToStart } from '../../engine/plan/start-campaign.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
@@ -31,7 +31,7 @@ type CampaignOptions = {
 };
 
 /** `volley run`: a campaign, or a plan file. */
-export async function runCommand(
+export async function runCampaignOrPlan(
   shell: Shell,
   written: string | undefined,
   options: RunOptions,
@@ -75,7 +75,7 @@ async function runPlan(
     origin,
     limit,
     testTo,
-  } = requestOf(opened.plan, opened.place, shell.settings.workingFolder);
+  } = planRequestOf(opened.plan, opened.place, shell.settings.workingFolder);
   const options = { json, again, contacts: contactFiles, of: origin, limit, testTo };
   await withSurroundings(shell, sandbox, accountsOf(campaign, shell), (around) => {
     const open: Surroundings['open'] = (work) =>

@@ -48,13 +48,13 @@ export async function applyInbox(
   }: Partial<InboxOptions> = {},
 ): Promise<number> {
   await takeFormerQueue(ledger.pool);
-  const read = (report: RawReport): ReportContent => readReport(report, findMapping(report.account));
+  const parse = (report: RawReport): ReportContent => parseReport(report, findMapping(report.account));
   async function work(): Promise<number> {
     for (let total = 0; ; ) {
       const begun = monotonic();
       const applied = await applyDeliveryReports(ledger.pool, {
         limit: batchSize,
-        parse: read,
+        parse,
         now: now(),
         sharing,
         onFailed,
@@ -105,7 +105,10 @@ async function doubtRunsSentElsewhere({ ledger, now }: Pick<EngineContext, 'ledg
 }
 
 /** Never throws, because any caller may send anything. Look-up answers use the observed field names. */
-function readReport({ method, contentType, body }: RawReport, mapping: DeliveryReportMapping): ReportContent {
+function parseReport(
+  { method, contentType, body }: RawReport,
+  mapping: DeliveryReportMapping,
+): ReportContent {
   const decoded =
     method === 'LOOK-UP'
       ? decodeDeliveryReport(

@@ -54,7 +54,7 @@ export function createPlan(
 }
 
 /** The campaign and options of a plan, as if the operator had given them. */
-export function requestOf(
+export function planRequestOf(
   plan: PlanFile,
   { absolutePath }: PlanPlace,
   workingFolder: string,

@@ -113,8 +113,8 @@ async function applyOrBisect(
     return [];
   } catch (error) {
     const code = rejectedValueCode(error);
-    const isFolded = hasCode(error, serializationFailure);
-    if (code === undefined && !isFolded) throw error;
+    const wasFolded = hasCode(error, serializationFailure);
+    if (code === undefined && !wasFolded) throw error;
     await client.query('ROLLBACK TO SAVEPOINT reports; RELEASE SAVEPOINT reports');
     if (code === undefined) return applyOrBisect(client, readings, apply);
     if (readings.length === 1) return [{ ...first, code }];
