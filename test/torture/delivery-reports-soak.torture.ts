@@ -222,6 +222,8 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     'inbox_blocks_1',
     'inbox_waiting',
     'inbox_batches',
+    // Outcomes are folded.
+    'recipient_outcomes',
     'billing_changes',
     'billing_outcomes',
     'billing_reopened_requests',
@@ -240,7 +242,7 @@ async function sample(pool: pg.Pool, base: string, minute: number): Promise<Minu
     applied: figure('volley_delivery_reports_applied_total'),
     passing: await sizes(passing, 'pg_total_relation_size(relid) / 1024'),
     growing: await sizes(
-      ['unusual_delivery_reports', 'recipient_outcomes'],
+      ['unusual_delivery_reports', 'folded_outcomes'],
       'pg_total_relation_size(relid) / greatest(1, n_live_tup)::numeric',
     ),
   };
