@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../domain/problems.ts';
-import type { CellAnswer } from '../engine/cells/ask-cells.ts';
+import type { Away, CellAnswer } from '../engine/cells/ask-cells.ts';
 import type { Cell, CellAccess } from '../engine/cells/cells-file.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { ListedRun, RunFilter } from '../ledger/runs/find.ts';
@@ -52,8 +52,6 @@ export async function readCells<Value>(
 /** What a report says of the cells whose part is missing. */
 export const withoutCells = (away: readonly string[]): string[] =>
   away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : [];
-
-export type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
 
 export const problemOf = ({ cell, why }: Away): Problem => ({
   where: `cell ${cell.name}`,

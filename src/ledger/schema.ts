@@ -38,10 +38,10 @@ async function migrateOnce(knex: Knex): Promise<string[]> {
 }
 
 /**
- * What opening a ledger may do: `read` changes nothing, `migrate` updates an older schema, `create` also makes a
- * ledger in an empty database.
+ * What opening a ledger may do: `read` changes nothing, `write` changes rows but no schema, `migrate` updates an older
+ * schema, `create` also makes a ledger in an empty database.
  */
-export type SchemaAccess = 'read' | 'migrate' | 'create';
+export type SchemaAccess = 'read' | 'write' | 'migrate' | 'create';
 
 export type SchemaChange = {
   readonly migrated: readonly string[];
@@ -70,7 +70,7 @@ export async function prepareSchema(
       if (access !== 'create') throw noLedgerError(description);
       break;
     case 'older':
-      if (access === 'read') throw olderSchema(description, state);
+      if (access === 'read' || access === 'write') throw olderSchema(description, state);
   }
   const migrated = await migrateLedger(knex).catch((error: unknown) => {
     throw hasCode(error, insufficientPrivilege) ? mayNotMigrate(description, state, error) : error;
@@ -88,7 +88,7 @@ function mayNotMigrate(where: string, state: SchemaState, cause: unknown): Input
 }
 
 function olderSchema(where: string, state: SchemaState): InputError {
-  const what = `${describeSchema(state).found}. This command only reads, so it changes nothing. Run \`volley db migrate\` first.`;
+  const what = `${describeSchema(state).found}. This command does not change that. Run \`volley db migrate\` first.`;
   return new InputError([{ where, what }]);
 }
 

@@ -18,6 +18,11 @@ export function isConnectionFailure(error: unknown): error is Error {
   );
 }
 
+/** Connection failures, and all that Postgres reports: an error with a SQLSTATE. */
+export function isOfDatabase(error: unknown): error is Error {
+  return isConnectionFailure(error) || /^(?=.*\d)[0-9A-Z]{5}$/.test(codeOf(error) ?? '');
+}
+
 /** Whether Postgres asked for a password that neither DATABASE_URL nor the environment has. pg gives no code. */
 export function lacksPassword(error: Error): boolean {
   return /^SASL: .*client password must be/.test(error.message);

@@ -69,6 +69,8 @@ export function useCells(): CellsScene {
     const urls: Record<string, string> = {};
     for (const name of cellNames) {
       const { url } = ledgers[name];
+      // Test ledgers are copies of one.
+      await runStatement(url, 'UPDATE ledger_location SET ledger = gen_random_uuid()');
       await runStatement(url, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${reader}`);
       const read = new URL(url);
       [read.username, read.password] = [reader, 'of the reader'];

@@ -1,9 +1,10 @@
+import type { Away } from '../../engine/cells/ask-cells.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type Column, type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { formatTable } from '../../report/table.ts';
-import { type Away, askAnd, type Changed, cellsOf, noteAway, type Part, problemOf } from '../cells.ts';
+import { askAnd, type Changed, cellsOf, noteAway, type Part, problemOf } from '../cells.ts';
 import { CellsAwayError } from '../failures.ts';
 import type { ListOutput } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';

@@ -1,8 +1,14 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type Ledger, openLedger } from '../../ledger/connection.ts';
+import { type LedgerIdentity, readIdentity } from '../../ledger/location/location.ts';
 import type { HashKey } from '../../ledger/suppressions/hash.ts';
 import { leaseDatabase } from '../../platform/database.ts';
-import { connectionReason, isConnectionFailure } from '../../platform/database-failures.ts';
+import {
+  connectionReason,
+  isConnectionFailure,
+  isOfDatabase,
+  loggableReason,
+} from '../../platform/database-failures.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
 import type { Cell, CellAccess } from './cells-file.ts';
@@ -13,17 +19,30 @@ export type CellTools = Omit<EngineContext, 'ledger'> & {
   readonly findHashKey: () => HashKey | null;
 };
 
-/** `away`: the cell cannot be asked, or refuses the question. */
+/** `away`: the cell cannot be asked, or refuses the question; only then there is a `refusal`. */
 export type CellAnswer<Value> =
-  | { readonly kind: 'answered'; readonly cell: Cell; readonly value: Value }
-  | { readonly kind: 'away'; readonly cell: Cell; readonly why: string; readonly refusal?: InputError };
+  | {
+      readonly kind: 'answered';
+      readonly cell: Cell;
+      readonly value: Value;
+      /** Its server only replays changes of another, and may lack the newest. */
+      readonly isStandby: boolean;
+    }
+  | Away;
+
+export type Away = {
+  readonly kind: 'away';
+  readonly cell: Cell;
+  readonly why: string;
+  readonly refusal?: InputError;
+};
 
 /**
  * Opens each cell, asks all of them at once, and closes them. A cell that is away stops no other.
  *
  * @param ask the use case, as for a single ledger
  * @returns in the order of the cells
- * @throws InputError when an address is not set or malformed
+ * @throws InputError when an address is not set or malformed, or two cells have one ledger; then none is asked
  */
 export async function askCells<Value>(
   cells: readonly Cell[],
@@ -32,22 +51,26 @@ export async function askCells<Value>(
   ask: (context: EngineContext, cell: Cell) => Promise<Value>,
 ): Promise<readonly CellAnswer<Value>[]> {
   const databases = findDatabases(cells, access, tools.settings);
-  return Promise.all(
-    databases.map(async ({ cell, settings }): Promise<CellAnswer<Value>> => {
-      try {
-        const ledger = await openWithin(settings, access, tools.findHashKey);
-        try {
-          return { kind: 'answered', cell, value: await ask({ ...tools, ledger }, cell) };
-        } finally {
-          // A lost server would not answer the closing.
-          ledger.dropConnections();
-          await ledger.close().catch(() => undefined);
-        }
-      } catch (error) {
-        return { kind: 'away', cell, ...explainAway(error) };
-      }
-    }),
+  const opened = await Promise.all(
+    databases.map(({ cell, settings }) => openCell(cell, settings, access, tools.findHashKey)),
   );
+  try {
+    requireDifferentLedgers(opened, access);
+    return await settleAll(
+      opened.map((each) =>
+        each.kind === 'away' ? each : askCell(each, (ledger) => ask({ ...tools, ledger }, each.cell)),
+      ),
+    );
+  } finally {
+    await Promise.all(
+      opened.map(async (each) => {
+        if (each.kind === 'away') return;
+        // A lost server would not answer the closing.
+        each.ledger.dropConnections();
+        await each.ledger.close().catch(() => undefined);
+      }),
+    );
+  }
 }
 
 /** The settings with which each cell is the ledger. @throws InputError naming every address that is not set */
@@ -74,40 +97,76 @@ export function findDatabases(
   return found;
 }
 
-/** Milliseconds. */
-const openTimeout = 8_000;
+type OpenCell = {
+  readonly kind: 'open';
+  readonly cell: Cell;
+  readonly ledger: Ledger;
+  readonly identity: LedgerIdentity;
+};
 
-async function openWithin(
+/** Milliseconds. Without them, a command would wait for a server that takes the connection and says nothing. */
+const connectionTimeoutMillis = 8_000;
+
+async function openCell(
+  cell: Cell,
   { environment, workingFolder }: Settings,
   access: CellAccess,
   findHashKey: CellTools['findHashKey'],
-): Promise<Ledger> {
-  const { connection, description } = await leaseDatabase(environment, workingFolder, false);
-  const opening = openLedger(connection, description, {
-    access: access === 'read' ? 'read' : 'migrate',
-    findHashKey,
-  });
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new InputError([{ where: description, what: noAnswer }])),
-    openTimeout,
-  );
+): Promise<OpenCell | Away> {
   try {
-    return await Promise.race([opening, late]);
+    const lease = await leaseDatabase(environment, workingFolder, false);
+    const connection = { ...lease.connection, connectionTimeoutMillis };
+    const ledger = await openLedger(connection, lease.description, { access, findHashKey });
+    try {
+      return { kind: 'open', cell, ledger, identity: await readIdentity(ledger.pool) };
+    } catch (error) {
+      await ledger.close();
+      throw error;
+    }
   } catch (error) {
-    void opening.then((ledger) => ledger.close()).catch(() => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
+    return { kind: 'away', cell, why: reasonOf(error) };
   }
 }
 
-const noAnswer = `There was no answer within ${openTimeout / 1_000} seconds.`;
+/** @throws InputError for a ledger that would be asked twice */
+function requireDifferentLedgers(opened: readonly (OpenCell | Away)[], access: CellAccess): void {
+  const owners = new Map<string, Cell>();
+  for (const each of opened) {
+    if (each.kind === 'away') continue;
+    const { cell, identity } = each;
+    const owner = owners.get(identity.ledger);
+    owners.set(identity.ledger, cell);
+    if (owner === undefined) continue;
+    const what = `Cell ${cell.name} has the ledger of cell ${owner.name}: ${cell[access]} and ${owner[access]} name the same one. Correct one of them.`;
+    throw new InputError([{ where: cell.where, what }]);
+  }
+}
 
-/** @throws what is neither a lost database nor an InputError */
-function explainAway(error: unknown): { readonly why: string; readonly refusal?: InputError } {
-  if (isConnectionFailure(error)) return { why: `${connectionReason(error) || 'no answer'}` };
-  if (!(error instanceof InputError)) throw error;
-  if (isConnectionFailure(error.cause)) return { why: connectionReason(error.cause) || 'no answer' };
-  return { why: error.problems.map(({ where, what }) => `${where}: ${what}`).join(' '), refusal: error };
+/** @throws what is neither of Postgres nor an InputError */
+async function askCell<Value>(
+  { cell, ledger, identity }: OpenCell,
+  ask: (ledger: Ledger) => Promise<Value>,
+): Promise<CellAnswer<Value>> {
+  try {
+    return { kind: 'answered', cell, value: await ask(ledger), isStandby: identity.isStandby };
+  } catch (error) {
+    const why = reasonOf(error);
+    if (isOfDatabase(error) || (error instanceof InputError && isOfDatabase(error.cause)))
+      return { kind: 'away', cell, why };
+    if (error instanceof InputError) return { kind: 'away', cell, why, refusal: error };
+    throw error;
+  }
+}
+
+/** Lets all end before the first failure is thrown. */
+async function settleAll<Value>(all: readonly (Value | Promise<Value>)[]): Promise<readonly Value[]> {
+  await Promise.allSettled(all);
+  return Promise.all(all);
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof InputError && isOfDatabase(error.cause) ? error.cause : error;
+  if (cause instanceof InputError)
+    return cause.problems.map(({ where, what }) => `${where}: ${what}`).join(' ');
+  return (isConnectionFailure(cause) ? connectionReason(cause) : loggableReason(cause)) || 'no answer';
 }

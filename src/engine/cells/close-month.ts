@@ -3,15 +3,13 @@ import { InputError } from '../../domain/problems.ts';
 import { type Closing, checkPeriod, listClosings, type PeriodCheck } from '../../ledger/billing/close.ts';
 import { closeMonth, refuseClosing, refuseWithoutZone } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import type { CellAnswer } from './ask-cells.ts';
+import type { Away, CellAnswer } from './ask-cells.ts';
 
 type AskAll = <Value>(
   ask: (context: EngineContext) => Promise<Value>,
 ) => Promise<readonly CellAnswer<Value>[]>;
 
 type Period = { readonly period: string; readonly timeZone: string };
-
-type Away = Extract<CellAnswer<unknown>, { kind: 'away' }>;
 
 /** `before`: an earlier call closed it. */
 export type ClosedMonth = { readonly closing: Closing; readonly before: boolean };
