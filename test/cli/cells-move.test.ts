@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { holdLedger } from '../../src/ledger/location/location.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { startAcceptingService } from '../support/accepting-service.ts';
-import { cellsYaml, useCells } from '../support/cells-scene.ts';
+import { type CellName, cellsYaml, useCells } from '../support/cells-scene.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 const scene = useCells();
@@ -51,7 +52,7 @@ test('an account does not move while one of its runs is not over, and its runs c
   const { code, stderr } = await move('charlie', '--to', 'west');
   expect([code, stderr]).toEqual([
     2,
-    'account charlie: It moves between runs, and these are not over: 261105-going. Wait, or end them with `volley cancel`.\n',
+    'account charlie: It moves between runs, and these of cell south are not over: 261105-going. Wait, or end them with `volley cancel`.\n',
   ]);
   expect(await scene.workspace.read('cells.yaml')).toBe(cellsYaml);
   const { rows } = await scene.ledgers.south.ledger.pool.query('SELECT FROM moved_accounts');
@@ -65,7 +66,7 @@ test('an account does not move while a run of it is being planned', async () => 
   const { code, stderr } = await move('delta', '--to', 'south');
   await client.query('ROLLBACK');
   client.release();
-  expect([code, stderr]).toEqual([2, expect.stringContaining('A run of it is being planned.')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('A run of it is being planned in cell west.')]);
 });
 
 test('after a move no run of the account is planned in the old cell', async () => {
@@ -124,20 +125,74 @@ test('suppressions that were hashed with a key that the new cell has not proved 
     2,
     expect.stringContaining('cell west has not proved that it has their key'),
   ]);
+  expect(await markOf('south', 'quiet')).toEqual([]);
 });
 
-test('volley cells list shows the accounts of each cell, and names one that is away', async () => {
-  const { code, stdout } = await scene.command(['cells', 'list', '--json'], { away: ['west'] });
-  const rows = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect([code, rows]).toMatchObject([
-    3,
-    [
-      { cell: 'north', accounts: ['alfa', 'bravo'], unfinished: 0, away: null },
-      { cell: 'south', accounts: ['charlie'], unfinished: 1, away: null },
-      { cell: 'west', accounts: ['delta'], unfinished: null, away: expect.stringContaining('ECONNREFUSED') },
-    ],
+async function markOf(cell: CellName, account: string): Promise<string[]> {
+  const sql = 'SELECT cell FROM moved_accounts WHERE account = $1';
+  const { rows } = await scene.ledgers[cell].ledger.pool.query<{ cell: string }>(sql, [account]);
+  return rows.map((row) => row.cell);
+}
+
+async function withAccount(account: string): Promise<void> {
+  await scene.workspace.write('cells.yaml', cellsYaml.replace('[delta]', `[delta, ${account}]`));
+  await scene.workspace.write('accounts.yaml', `accounts:\n${accounts.join('')}  ${account}:\n${sandbox}`);
+}
+
+test('a killed move is not repeated to another cell, because the first one may send', async () => {
+  await withAccount('turned');
+  const { pool } = scene.ledgers.west.ledger;
+  await pool.query(`INSERT INTO moved_accounts VALUES ('turned', 'south', now())`);
+  const { code, stderr } = await move('turned', '--to', 'north');
+  expect([code, stderr]).toEqual([
+    2,
+    'account turned: It is on its way to cell south. Repeat `volley cells move turned --to south` first.\n',
   ]);
+  expect(await markOf('west', 'turned')).toEqual(['south']);
+});
+
+test('an account does not move while the new cell has a run of it, unless the move has begun before', async () => {
+  await withAccount('early');
+  await scene.send('north', { run: '261106-early', account: 'early' });
+  const { code, stderr } = await move('early', '--to', 'north');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('these of cell north are not over: 261106-early'),
+  ]);
+  expect(await markOf('west', 'early')).toEqual([]);
+  const { pool } = scene.ledgers.west.ledger;
+  await pool.query(`INSERT INTO moved_accounts VALUES ('early', 'north', now())`);
+  expect((await move('early', '--to', 'north')).code).toBe(0);
+});
+
+test('an account does not move away from a ledger on hold, which may lack runs and suppressions', async () => {
+  await withAccount('held');
+  const { pool } = scene.ledgers.west.ledger;
+  const reason = { kind: 'being_restored', words: 'the disk was lost' } as const;
+  await holdLedger(pool, { reason, incomplete: false }, new Date());
+  const { code, stderr } = await move('held', '--to', 'north');
+  await pool.query('UPDATE ledger_location SET held_at = NULL, held_reason = NULL');
+  expect([code, stderr]).toEqual([
+    2,
+    'cell west: Its ledger is on hold, so no account moves away from it: An operator is handling a restored ledger: the disk was lost.\n',
+  ]);
+  expect(await markOf('west', 'held')).toEqual([]);
+});
+
+test('a move that fails after its first step says that it must be repeated', async () => {
+  await withAccount('stuck');
+  const { pool } = scene.ledgers.north.ledger;
+  await pool.query(
+    'ALTER TABLE rate_limits ADD CONSTRAINT refused CHECK (account <> $$stuck$$ OR requests_per_second < 1)',
+  );
+  await scene.ledgers.west.ledger.pool.query(
+    `INSERT INTO rate_limits (account, requests_per_second) VALUES ('stuck', 20)`,
+  );
+  const { code, stderr } = await move('stuck', '--to', 'north');
+  await pool.query('ALTER TABLE rate_limits DROP CONSTRAINT refused');
+  expect([code, stderr]).toEqual([
+    expect.any(Number),
+    expect.stringContaining('No run of stuck starts in cell west any more. Repeat the command.'),
+  ]);
+  expect(await markOf('west', 'stuck')).toEqual(['north']);
 });

@@ -63,7 +63,7 @@ const move = defineCommand({
   examples: [['volley cells move alfa --to south', 'move an account']],
   run: async (shell, [account], { to: name, json }) => {
     const { cellsPath, requireCell, requireCellOf } = await import('../../engine/cells/cells-file.ts');
-    const { moveBetweenLedgers, moveInFile } = await import('../../engine/cells/move-account.ts');
+    const { forbidRuns, moveInFile, takeOver } = await import('../../engine/cells/move-account.ts');
     const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
     const cells = await requireCells(shell);
     const to = requireCell(cells, name, '--to');
@@ -72,16 +72,25 @@ const move = defineCommand({
       throw new InputError([{ where: `account ${account}`, what: `It is in cell ${name} already.` }]);
     const names = { from: from.name, to: to.name };
     const suppressionAccount = await requireSuppressionAccount(account, shell.settings);
+    let isForbidden = false;
     const moved = await askOne(shell, from, 'write', (before) =>
-      askOne(shell, to, 'write', (after) =>
-        moveBetweenLedgers({ account, suppressionAccount, from: before, to: after, cells: names }),
-      ),
-    ).catch((error: unknown) => {
-      if (error instanceof CellsAwayError)
-        shell.note(`Repeat the command when both cells answer: until then, no run of ${account} may start.`);
-      throw error;
-    });
-    await moveInFile(cellsPath(shell.settings) ?? '', shell.settings.workingFolder, account, names);
+      askOne(shell, to, 'write', async (after) => {
+        const moving = { account, suppressionAccount, from: before, to: after, cells: names };
+        await forbidRuns(moving);
+        isForbidden = true;
+        return takeOver(moving);
+      }),
+    )
+      .then(async (result) => {
+        await moveInFile(cellsPath(shell.settings) ?? '', shell.settings.workingFolder, account, names);
+        return result;
+      })
+      .catch((error: unknown) => {
+        if (isForbidden)
+          shell.note(`No run of ${account} starts in cell ${from.name} any more. Repeat the command.`);
+        else if (error instanceof CellsAwayError) shell.note('Repeat the command when both cells answer.');
+        throw error;
+      });
     if (json) return shell.print(JSON.stringify({ account, ...names, ...moved }));
     shell.print(`Account ${account} is in cell ${to.name}. ${moved.suppressions} suppressions were copied.`);
     shell.note(

@@ -1,9 +1,11 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { readRateLimits, setRateLimits } from '../../ledger/limits/rate-limits.ts';
+import { readLocation } from '../../ledger/location/location.ts';
 import { canShareHashes, copySuppressions } from '../../ledger/moves/copy-suppressions.ts';
-import { lockAccount, markArrived, markMoved } from '../../ledger/moves/moved-accounts.ts';
+import { findMoved, lockAccount, markArrived, markMoved } from '../../ledger/moves/moved-accounts.ts';
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
@@ -32,21 +34,37 @@ export type Moved = {
 };
 
 /**
- * Takes an account from one ledger to another. From the first step on, no run of it is planned in the old ledger; from
- * the second on, runs can be planned in the new one. Both can be repeated, so a killed move is repeated too.
+ * The first step: from its end on, no run of the account is planned in the old ledger. It can be repeated.
  *
- * @throws InputError when a run of the account is not over
+ * @throws InputError when a run of the account is not over, or the move could not be completed; nothing is changed then
  */
-export async function moveBetweenLedgers(move: Move): Promise<Moved> {
-  const { account, from, cells } = move;
+export async function forbidRuns(move: Move): Promise<void> {
+  const { account, from, to, cells } = move;
+  const where = `account ${account}`;
   const entry = { action: 'account moved', subject: account, details: cells } as const;
   await audited(from, entry, (addAuditEntry) =>
     inTransaction(from.ledger.pool, async (client) => {
-      await requireNoRun(client, account);
+      await requireNoHold(client, cells.from);
+      await requireNoRun(client, account, cells.from);
+      // An arrival deletes the mark, so this move has not ended, and the cell that it names may send.
+      const begun = await findMoved(client, account);
+      if (begun && begun.cell !== cells.to) {
+        const what = `It is on its way to cell ${begun.cell}. Repeat \`volley cells move ${account} --to ${begun.cell}\` first.`;
+        throw new InputError([{ where, what }]);
+      }
+      await inTransaction(to.ledger.pool, async (there) => {
+        await requireSharedHashes(client, there, cells);
+        if (begun === undefined) await requireNoRun(there, account, cells.to);
+      });
       await markMoved(client, { account, cell: cells.to, movedAt: from.now() });
       await addAuditEntry(client);
     }),
   );
+}
+
+/** The second step, after `forbidRuns`: from its end on, runs can be planned in the new ledger. It can be repeated. */
+export async function takeOver(move: Move): Promise<Moved> {
+  const { account, from } = move;
   const suppressions = await inTransaction(
     from.ledger.pool,
     (client) => copyInto(client, move),
@@ -57,15 +75,24 @@ export async function moveBetweenLedgers(move: Move): Promise<Moved> {
   return { suppressions, tokens: named.map(({ name }) => name) };
 }
 
-async function requireNoRun(client: Transaction, account: string): Promise<void> {
+/** A restored ledger may lack runs and suppressions. */
+async function requireNoHold(client: Transaction, cell: string): Promise<void> {
+  const { holdReason } = await readLocation(client);
+  if (holdReason === null) return;
+  const what = `Its ledger is on hold, so no account moves away from it: ${formatReason(holdReason)}`;
+  throw new InputError([{ where: `cell ${cell}`, what }]);
+}
+
+async function requireNoRun(client: Transaction, account: string, cell: string): Promise<void> {
   const where = `account ${account}`;
   await lockAccount(client, account).catch((error: unknown) => {
     if (!hasCode(error, '55P03')) throw error;
-    throw new InputError([{ where, what: 'A run of it is being planned. Move it when no run is going on.' }]);
+    const what = `A run of it is being planned in cell ${cell}. Move it when no run is going on.`;
+    throw new InputError([{ where, what }]);
   });
   const runs = (await listUnfinishedRuns(client)).filter((run) => run.account === account);
   if (runs.length === 0) return;
-  const what = `It moves between runs, and these are not over: ${listNames(runs.map(({ run }) => run))}. Wait, or end them with \`volley cancel\`.`;
+  const what = `It moves between runs, and these of cell ${cell} are not over: ${listNames(runs.map(({ run }) => run))}. Wait, or end them with \`volley cancel\`.`;
   throw new InputError([{ where, what }]);
 }
 

@@ -11,7 +11,7 @@ export async function keepAccount(client: Transaction, account: string): Promise
   await client.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('volley move ' || $1, 0))`, [
     account,
   ]);
-  return (await listMoved(client)).find((moved) => moved.account === account);
+  return findMoved(client, account);
 }
 
 /**
@@ -31,7 +31,12 @@ export async function listMoved(client: Connection): Promise<readonly MovedAccou
   return rows;
 }
 
-/** From the end of the transaction no run of the account is planned here. */
+/** @returns where the account is, or on its way to, if it is not here */
+export async function findMoved(client: Connection, account: string): Promise<MovedAccount | undefined> {
+  return (await listMoved(client)).find((moved) => moved.account === account);
+}
+
+/** From the end of the transaction no run of the account is planned here. An earlier mark stays. */
 export async function markMoved(
   client: Transaction,
   { account, cell, movedAt }: MovedAccount,
@@ -39,8 +44,7 @@ export async function markMoved(
   await client.query(
     `
     INSERT INTO moved_accounts (account, cell, moved_at) VALUES ($1, $2, $3)
-    ON CONFLICT (account) DO UPDATE SET cell = excluded.cell, moved_at = excluded.moved_at
-    WHERE moved_accounts.cell <> excluded.cell
+    ON CONFLICT DO NOTHING
     `,
     [account, cell, movedAt],
   );
