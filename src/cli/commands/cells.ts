@@ -1,49 +1,12 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Cell } from '../../engine/cells/cells-file.ts';
 import type { Forwarded } from '../../engine/cells/forward-reports.ts';
-import { type Columns, integerColumn, textColumn, wordsColumn } from '../../report/column.ts';
-import { askAnd, askOne, awayExits, cellsOf, changeExits, noteAway } from '../cells.ts';
+import { type Columns, integerColumn, textColumn } from '../../report/column.ts';
+import { askAnd, askOne, cellsOf, changeExits, noteAway } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { CellsAwayError, explainInput } from '../failures.ts';
 import { jsonFlag } from '../options.ts';
 import type { Shell } from '../shell.ts';
-
-const list = defineCommand({
-  description: 'Lists the cells with their accounts and unfinished runs, and says which one is away.',
-  options: [jsonFlag],
-  exits: awayExits,
-  examples: [['volley cells list', 'see which cell has which account']],
-  run: async (shell, _, { json }) => {
-    const { listUnfinishedRuns } = await import('../../ledger/runs/find.ts');
-    const { printRows } = await import('../output/print-list.ts');
-    const cells = await requireCells(shell);
-    const answers = await askAnd(shell, cells, 'read', ({ ledger }) => listUnfinishedRuns(ledger.pool));
-    const rows = answers.map((answer): ListedCell => {
-      const { name: cell, accounts } = answer.cell;
-      return answer.kind === 'answered'
-        ? { cell, accounts, unfinished: answer.value.length, away: null }
-        : { cell, accounts, unfinished: null, away: answer.why };
-    });
-    printRows(shell, json, { columns: cellColumns, none: 'The file has no cell.' }, rows);
-    if (rows.some(({ away }) => away !== null)) shell.exitWith(3);
-  },
-});
-
-type ListedCell = {
-  readonly cell: string;
-  readonly accounts: readonly string[];
-  readonly unfinished: number | null;
-  readonly away: string | null;
-};
-
-const cellColumns: Columns<ListedCell> = [
-  textColumn('cell', 'Cell'),
-  wordsColumn('accounts', 'Accounts', ({ accounts }) => accounts.join(', '), {
-    json: ({ accounts }) => accounts,
-  }),
-  integerColumn('unfinished', 'Unfinished runs'),
-  wordsColumn('away', 'Away because'),
-];
 
 const map = defineCommand({
   description: 'Prints the cell of each account as a map of nginx, for a proxy in front of all cells.',
@@ -154,8 +117,7 @@ const forwardedColumns: Columns<ForwardedRow> = [
   integerColumn('suppressions', 'Suppressions taken over'),
 ];
 
-export const command = defineGroup('Lists cells, and moves accounts between them.', {
-  list,
+export const command = defineGroup('Moves accounts between cells.', {
   move,
   forward,
   map,
