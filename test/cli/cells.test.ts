@@ -86,6 +86,12 @@ describe('runs of all cells', () => {
     expect(stderr).toContain('cell west: It is away');
   });
 
+  test('volley status latest --exit-status ends with 3 for a cell that is away, although the run it found was accepted', async () => {
+    const words = ['status', 'latest', '--exit-status'];
+    expect((await scene.command(words)).code).toBe(0);
+    expect((await scene.command(words, { away: ['west'] })).code).toBe(3);
+  });
+
   test('volley status of a whole id needs no other cell', async () => {
     expect(await scene.command(['status', runs.north], { away: ['west'] })).toMatchObject({ code: 0 });
   });

@@ -39,7 +39,9 @@ export const command = defineCommand({
         ? await watching.watchStatus(shell, context, run, { json, interval })
         : await requireStatus(context, run);
       shell.print(json ? JSON.stringify(status) : statusLines(status, shell.screen).join('\n'));
-      if (exitStatus) shell.exitWith(exitCodeOf(status));
+      const code = exitCodeOf(status);
+      // A 0 would hide a cell that is away.
+      if (exitStatus && code !== 0) shell.exitWith(code);
     });
   },
 });
