@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CellName, cellNames, useCells } from '../support/cells-scene.ts';
 
@@ -56,6 +58,17 @@ describe('suppressions of all cells', () => {
   test('a file that cannot be read is bad input, and nothing is changed in any cell', async () => {
     const { code, stdout } = await scene.command(['suppress', 'import', 'missing.csv', '--channel', 'email']);
     expect([code, stdout]).toEqual([2, '']);
+  });
+
+  test('an import from a pipe, which only one cell could read, is refused before any cell is asked', async () => {
+    const pipe = join(scene.workspace.folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', `printf 'Phone\\n+61400000007\\n' > "$0"`, pipe]);
+    const { code, stdout, stderr } = await scene.command(['suppress', 'import', 'pipe', '--channel', 'sms']);
+    writer.kill();
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('pipe: This is no regular file');
+    for (const cell of cellNames) expect(await suppressedIn(cell)).not.toContain('+61400000007');
   });
 
   test('volley suppress list lists cell by cell, and says which cell is away', async () => {

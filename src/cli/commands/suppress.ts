@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Channel, channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -93,13 +94,15 @@ const importFile = defineCommand({
     const { count } = await import('../../platform/sentence.ts');
     const account = await requireSuppressionAccount(name, shell.settings);
     const readAddress = createSuppressedAddressReader(channel, country);
+    const file = resolve(shell.settings.workingFolder, path);
     const importInto = (context: EngineContext) =>
-      importSuppressionFile(context, resolve(shell.settings.workingFolder, path), path, {
+      importSuppressionFile(context, file, path, {
         channels: [...new Set(channel)],
         readAddress,
         account,
         ...options,
       });
+    if (await cellsOf(shell)) await refusePipe(file, path);
     const inCells = await changeInCells(shell, json, addedColumns, importInto);
     const imported = inCells
       ? inCells.find(({ value }) => value)?.value
@@ -115,6 +118,14 @@ const importFile = defineCommand({
     shell.note(`${count(unreadable, 'line')} without an address that can be suppressed${more}.`);
   },
 });
+
+/** Each cell reads the file, and a pipe can be read once. @param name as the user wrote it @throws InputError */
+async function refusePipe(file: string, name: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found || found.isFile() || found.isDirectory()) return;
+  const what = 'This is no regular file, and each cell reads it. Write the list to a file, and import that.';
+  throw new InputError([{ where: name, what }]);
+}
 
 const list = defineCommand({
   description: 'Lists suppressions.',
