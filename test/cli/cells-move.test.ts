@@ -44,7 +44,7 @@ test('volley cells move moves suppressions, limits and the entry in the file, an
   expect(limits.rows).toEqual([{ account: 'alfa', requests_per_second: 20 }]);
   expect((await readdir(scene.workspace.folder)).filter((name) => name.includes('.new'))).toEqual([]);
   const map = await scene.command(['cells', 'map']);
-  expect(map.stdout).toContain('"alfa" south;\n');
+  expect(map.stdout).toContain('"\\\\alfa" south;\n');
 });
 
 test('an account does not move while one of its runs is not over, and its runs can still be planned', async () => {

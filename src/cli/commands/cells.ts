@@ -12,8 +12,9 @@ const map = defineCommand({
   description: 'Prints the cell of each account as a map of nginx, for a proxy in front of all cells.',
   examples: [['volley cells map', 'write the lines that nginx includes']],
   run: async (shell) => {
+    // Without the backslash, which nginx drops, an account `default` would be its default.
     for (const { name, accounts } of await requireCells(shell))
-      for (const account of accounts) shell.print(`${JSON.stringify(account)} ${name};`);
+      for (const account of accounts) shell.print(`${JSON.stringify(`\\${account}`)} ${name};`);
   },
 });
 
