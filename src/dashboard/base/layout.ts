@@ -20,7 +20,7 @@ export type PageContent = {
 
 export type PageLink = { readonly href: string; readonly text: string };
 
-const cellsSection = { href: '/cells', text: 'Cells' } as const;
+const cellsSection = { href: '/cells', text: 'Cells', admin: true } as const;
 
 const sections: readonly { readonly href: string; readonly text: string; readonly admin?: true }[] = [
   { href: '/', text: 'Runs' },

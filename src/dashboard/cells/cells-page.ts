@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { InputError } from '../../domain/problems.ts';
 import { addUpTotals, closingOfAll } from '../../engine/cells/add-up.ts';
 import { askCells, type CellAnswer } from '../../engine/cells/ask-cells.ts';
 import { type CellBilling, readCellBilling } from '../../engine/cells/cell-figures.ts';
@@ -16,6 +17,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
 import { suppressionColumns } from '../../report/lists/suppressions.ts';
 import { formatLocal } from '../../report/time.ts';
+import { createCallLimit } from '../../server/api/call-limits.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
@@ -28,18 +30,23 @@ import { runPath } from '../paths.ts';
 const maxRuns = 50;
 const maxFound = 20;
 
-/** All cells of VOLLEY_CELLS: their newest runs, a month of their billing, and a search for a person. */
-export function addCellsPage(server: FastifyInstance, { limits, campaignSource: { settings } }: Tools): void {
+/**
+ * All cells of VOLLEY_CELLS: their newest runs, a month of their billing, and a search for a person. A token of this
+ * ledger shows other ledgers and why one is away, so it must be an administrator's.
+ */
+export function addCellsPage(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
   if (cellsPath(settings) === undefined) return;
-  addPage(server, { path: '/cells', scope: 'read' }, async (view, { query }) => {
+  // It can wait for a cell for seconds, and other pages must not wait for it.
+  const limit = createCallLimit(1, maxWait, { reason: 'Another person asks the cells.' });
+  addPage(server, { path: '/cells', scope: 'admin' }, async (view, { query }) => {
     requireAllAccounts(view);
     const asked = {
-      text: textIn(query, 'q'),
+      ...searchOf(textIn(query, 'q')),
       month: monthOf(textIn(query, 'month'), view),
     };
     const { context } = view;
     const tools = { ...context, settings, findHashKey: () => context.ledger.hashKey };
-    const answers = await limits.page(async () =>
+    const answers = await limit(async () =>
       askCells((await loadCells(settings)) ?? [], 'read', tools, (ofCell) =>
         readCell(ofCell, asked, view.zone),
       ),
@@ -48,7 +55,36 @@ export function addCellsPage(server: FastifyInstance, { limits, campaignSource: 
   });
 }
 
-type Asked = { readonly text: string; readonly month: string };
+/** Milliseconds. */
+const maxWait = 500;
+
+type Search = {
+  /** As the person wrote it. */
+  readonly text: string;
+  /** Undefined for a text that can be a MessageID or job number too. */
+  readonly address?: string | undefined;
+  /** What is wrong with the text: then no cell is asked for it. */
+  readonly problem?: string | undefined;
+};
+
+type Asked = Search & { readonly month: string };
+
+/** A text that no cell can search for is no fault of a cell. */
+function searchOf(text: string): Search {
+  if (text === '') return { text };
+  try {
+    return { text, address: addressOf(text, { countryHint }) };
+  } catch (error) {
+    return { text, problem: explain(error) };
+  }
+}
+
+const countryHint = 'a search of all cells knows no country';
+
+function explain(error: unknown): string {
+  if (!(error instanceof InputError)) throw error;
+  return error.problems.map(({ what }) => what).join(' ');
+}
 
 function monthOf(written: string, { now, zone }: View): string {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(written) ? written : formatLocal(now, zone).slice(0, 7);
@@ -57,20 +93,29 @@ function monthOf(written: string, { now, zone }: View): string {
 type CellFacts = {
   readonly runs: readonly ListedRun[];
   readonly billing: CellBilling;
-  readonly found: FoundRecipient | undefined;
+  readonly found: Pick<FoundRecipient, 'histories'> & { readonly problem?: string };
   readonly suppressions: readonly PagedSuppression[];
 };
 
-async function readCell(context: EngineContext, { text, month }: Asked, zone: string): Promise<CellFacts> {
+async function readCell(context: EngineContext, asked: Asked, zone: string): Promise<CellFacts> {
+  const { text, address, problem, month } = asked;
   const period = { from: `${month}-01`, until: `${addMonths(month, 1)}-01`, timeZone: zone };
-  const address = text === '' ? undefined : addressOf(text, {});
   return {
     runs: await listRuns(context.ledger.knex, maxRuns),
     billing: await readCellBilling(context, { by: [], ...period, filter: {} }),
-    found: text === '' ? undefined : await searchRecipient(context, text, { limit: maxFound }),
+    found: text === '' || problem ? { histories: [] } : await search(context, text),
     suppressions:
       address === undefined ? [] : await listSuppressionsOfAddress(context, address, { sources: null }),
   };
+}
+
+/** Digits that are no job number here, and no phone number, may be a job number in another cell. */
+async function search(context: EngineContext, text: string): Promise<CellFacts['found']> {
+  try {
+    return await searchRecipient(context, text, { limit: maxFound, countryHint });
+  } catch (error) {
+    return { histories: [], problem: explain(error) };
+  }
 }
 
 type Answers = readonly CellAnswer<CellFacts>[];
@@ -78,7 +123,7 @@ type Answers = readonly CellAnswer<CellFacts>[];
 function cellsPart(answers: Answers, asked: Asked, view: View): Html {
   return html`${answers.map(awayPart)}
 ${section('cells-part', 'Cells', listTable({ caption: 'Cells and their accounts', columns: cellColumns, rows: answers, id: 'cells' }))}
-${section('search-part', 'A person', [searchForm(asked), asked.text !== '' && foundPart(answers, view)])}
+${section('search-part', 'A person', searchPart(answers, asked, view))}
 ${section('billing-part', `Billing of ${asked.month}`, billingPart(answers, asked, view))}
 ${section('runs-part', 'Newest runs', runsPart(answers, view))}`;
 }
@@ -153,14 +198,21 @@ const totalColumns: Columns<BillingTotal> = [
   textColumn('currency', 'Currency', ({ currency }) => currency),
 ];
 
-function searchForm({ text, month }: Asked): Html {
+function searchPart(answers: Answers, asked: Asked, view: View): Html {
+  const found = answers.flatMap((answer) => (answer.kind === 'answered' ? [answer.value.found] : []));
+  const isFound = found.some(({ histories }) => histories.length > 0);
+  const problem = isFound ? undefined : (asked.problem ?? found.find((each) => each.problem)?.problem);
+  return html`${searchForm({ ...asked, problem })}${asked.text !== '' && !problem && foundPart(answers, view)}`;
+}
+
+function searchForm({ text, problem, month }: Asked): Html {
   return html`<search><form method="get" action="/cells" class="filter"><input type="hidden" name="month" value="${month}">
-${textField({ name: 'q', label: 'Phone number with +, e-mail address, MessageID or job number', value: text })}
+${textField({ name: 'q', label: 'Phone number with +, e-mail address, MessageID or job number', value: text, problem })}
 <p class="field"><button class="main">Search all cells</button></p></form></search>`;
 }
 
 function foundPart(answers: Answers, view: View): Html {
-  const found = rowsOf(answers, (facts) => facts.found?.histories ?? []);
+  const found = rowsOf(answers, (facts) => facts.found.histories);
   const suppressions = rowsOf(answers, (facts) => facts.suppressions);
   const columns: Columns<(typeof found)[number]> = [
     ...cellColumn,

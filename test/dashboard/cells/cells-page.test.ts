@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { findProblems } from '../../support/accessibility.ts';
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test('the page of the cells shows runs, the month and a person of all cells, and names the one that is away', async () => {
-  const person = await scene.visitor('read');
+  const person = await scene.visitor('admin');
   const { status, text } = await person.get('/cells?month=2026-11&q=%2B61400000002');
   expect(status).toBe(200);
   expect(text).toContain('<a href="/cells" aria-current="page">Cells</a>');
@@ -40,12 +42,64 @@ test('the page of the cells shows runs, the month and a person of all cells, and
   expect(text).not.toContain('its-password');
 });
 
+test('a number without a country code is explained in the form, and the cells are shown all the same', async () => {
+  const person = await scene.visitor('admin');
+  for (const number of ['0400000002', '0400-000-002']) {
+    const { status, text } = await person.get(`/cells?month=2026-11&q=${number}`);
+    expect(status).toBe(200);
+    expect(text).toMatch(new RegExp(`id="q-error"[^>]*>[^<]*${number}[^<]*is not a phone number`));
+    expect(text).not.toContain('Cell north is away');
+    expect(text).toContain('href="https://north.example/runs/261102-aaaaa"');
+  }
+});
+
+test('other pages are answered while several persons wait for a cell that says nothing', async () => {
+  await using silent = await openSilentPeer();
+  const environment = { ...cells.environment, WEST_READ_URL: silent.url, VOLLEY_ACCOUNTS: 'accounts.yaml' };
+  await using slow = await openDashboardScene({ files: { 'cells.yaml': cellsYaml }, environment });
+  const person = await slow.visitor('admin');
+  const waiting = Array.from({ length: 4 }, () => person.get('/cells'));
+  await silent.connected;
+  expect((await person.get('/recipients?q=%2B61400000002')).status).toBe(200);
+  silent.close();
+  await Promise.all(waiting);
+});
+
 test('a person with a token for some accounts does not see the cells', async () => {
-  const person = await scene.visitor('read', { accounts: ['sandbox'] });
+  const person = await scene.visitor('admin', { accounts: ['sandbox'] });
   expect((await person.get('/cells')).status).toBe(403);
+});
+
+test('a person with a token of a lesser scope than admin sees neither the cells nor a link to them', async () => {
+  const person = await scene.visitor('approve');
+  expect((await person.get('/cells')).status).toBe(403);
+  expect((await person.get('/')).text).not.toContain('href="/cells"');
 });
 
 test('the page of the cells has no problems of accessibility', async () => {
   const page = await scene.browse('/cells?month=2026-11&q=%2B61400000002');
   expect(await findProblems(page)).toEqual([]);
 });
+
+/** A server that takes connections and says nothing. */
+async function openSilentPeer() {
+  const sockets = new Set<Socket>();
+  const { promise: connected, resolve } = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    resolve();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it has no port');
+  const close = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `postgres://volley:its-password@127.0.0.1:${address.port}/silent`,
+    connected,
+    close,
+    [Symbol.asyncDispose]: async () => close(),
+  };
+}
