@@ -33,8 +33,9 @@ export async function listOldPartitions(pool: pg.Pool, before: Date): Promise<Ol
                 ) OR EXISTS (SELECT FROM inbox) THEN 'waiting' END AS held
     FROM inbox_partitions p
     LEFT JOIN inbox_blocks b ON b.first_report BETWEEN p.first_report AND p.last_report
-    WHERE p.is_over AND coalesce(p.last_received_at < $1, true)
+    WHERE p.is_over
     GROUP BY p.name, p.first_report, p.last_report
+    HAVING coalesce(max(b.last_received_at) < $1, true)
     ORDER BY p.first_report
     `,
     [before],
@@ -51,7 +52,7 @@ export async function listOldPartitions(pool: pg.Pool, before: Date): Promise<Ol
 export async function dropOldPartitions(pool: pg.Pool, before: Date, maxTries = 20): Promise<OldPartition[]> {
   const partitions: OldPartition[] = [];
   for (const partition of await listOldPartitions(pool, before)) {
-    partitions.push({ ...partition, ...(await dropPartition(pool, partition.name, before, maxTries)) });
+    partitions.push({ ...partition, held: await dropPartition(pool, partition.name, before, maxTries) });
   }
   return partitions;
 }
@@ -67,18 +68,17 @@ async function dropPartition(
   name: string,
   before: Date,
   maxTries: number,
-): Promise<Pick<OldPartition, 'held'> & { readonly calls?: number }> {
+): Promise<OldPartition['held']> {
   for (let tries = 1; ; tries++) {
     try {
-      const { rows } = await pool.query<{ calls: number | null }>(
-        'SELECT CAST(drop_inbox_partition($1, $2) AS float8) AS calls',
+      const { rows } = await pool.query<{ dropped: boolean }>(
+        'SELECT drop_inbox_partition($1, $2) AS dropped',
         [name, before],
       );
-      const calls = rows[0]?.calls ?? null;
-      return calls === null ? { held: 'waiting' } : { held: null, calls };
+      return rows[0]?.dropped ? null : 'waiting';
     } catch (error) {
       if (!hasCode(error, lockNotAvailable)) throw error;
-      if (tries === maxTries) return { held: 'in_use' };
+      if (tries === maxTries) return 'in_use';
       await sleep(waitBetweenTries);
     }
   }

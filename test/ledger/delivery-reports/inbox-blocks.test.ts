@@ -129,6 +129,20 @@ test('a new week begins a partition that was there before, and the one after it 
   expect((await readSchemaState(opened.ledger.pool)).kind).toBe('fits');
 });
 
+test('old calls that get new ids begin no other partition in the same week', async () => {
+  const before = await partitions();
+  await receive(['forwarded'], daysLater(-30));
+  await receive(['ahead'], daysLater(40));
+  for (let minutes = 0; minutes < 3; minutes++) await tendPartitions(opened.ledger.pool, daysLater(8));
+  expect(await partitions()).toEqual(before);
+});
+
+test('a clock that is a week ahead begins one partition, and the others none until then', async () => {
+  const before = await partitions();
+  for (const days of [15, 8, 15, 9, 15]) await tendPartitions(opened.ledger.pool, daysLater(days));
+  expect((await partitions()).length).toBe(before.length + 1);
+});
+
 test('doctor says when the next partition is missing, and a call is received without it', async () => {
   expect(checkPartitions(await hasNextPartition(opened.ledger.pool)).state).toBe('ok');
   const next = (await partitions()).at(-1);
@@ -165,6 +179,15 @@ test('retention drops the partitions whose calls are all older, and keeps one of
   await dropOldPartitions(pool, daysLater(200));
   // The partition of the present week stays, however old its calls are.
   expect(await query('SELECT FROM inbox_calls')).toHaveLength(1);
+});
+
+test('a partition with a young call stays, also when an old call came after it', async () => {
+  await receive(numbered(4), daysLater(150));
+  await receive(['forwarded'], daysLater(-30));
+  await tendPartitions(opened.ledger.pool, daysLater(157));
+  await applied();
+  await dropOldPartitions(opened.ledger.pool, daysLater(100));
+  expect(await query('SELECT FROM inbox_calls')).toHaveLength(5);
 });
 
 test('a partition that another session reads stays, and commits do not wait for it for long', async () => {
