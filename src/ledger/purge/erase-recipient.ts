@@ -125,18 +125,18 @@ const ofRun = [
   `,
 ];
 
-/** SQL: raw reports with the address ($1) that were read, and belong to no run that may go on ($2: runs left alone). */
+/** SQL: reports with the address ($1) that were read, and belong to no run that may go on ($2: runs left alone). */
 const reportsWithAddress = `
   WITH found AS MATERIALIZED (
-    SELECT i.report_id, k.run_id
-    FROM inbox_calls i
-    LEFT JOIN unusual_delivery_reports k USING (report_id)
-    WHERE concat_ws(' ', encode(i.body, 'escape'), i.headers, k.address, k.text, k.status, k.result, k.detail) ~* $1
+    SELECT report_id FROM inbox_calls WHERE concat_ws(' ', encode(body, 'escape'), headers) ~* $1
+    UNION
+    -- Their content stays longer than raw reports whose partition was dropped.
+    SELECT report_id FROM unusual_delivery_reports WHERE concat_ws(' ', address, text, status, result, detail) ~* $1
   )
   SELECT f.report_id
   FROM found f
   LEFT JOIN delivery_reports_of(ARRAY(SELECT report_id FROM found)) o USING (report_id)
-  LEFT JOIN runs r ON r.run_id = coalesce(f.run_id, o.run_id)
+  LEFT JOIN runs r USING (run_id)
   WHERE (r.run_id IS NULL OR (r.state IN ('completed', 'cancelled') AND NOT r.run_id = ANY ($2::text[])))
     AND f.report_id NOT IN (SELECT report_id FROM waiting_reports)
 `;
@@ -163,19 +163,25 @@ export async function eraseAddressElsewhere(
     `,
     [reports],
   );
-  await client.query('SELECT erase_calls($1::bigint[])', [reports]);
+  const { rows: erased } = await client.query<{ calls: number }>(
+    'SELECT CAST(erase_calls($1::bigint[]) AS float8) AS calls',
+    [reports],
+  );
   await client.query(`UPDATE ticks SET reason = NULL WHERE state <> 'due' AND CAST(reason AS text) ~* $1`, [
     words,
   ]);
-  return reports.length;
+  return erased[0]?.calls ?? 0;
 }
 
-/** Counts the reports that `eraseAddressElsewhere` would delete before the runs are erased. */
+/** Counts the raw reports that `eraseAddressElsewhere` would delete before the runs are erased. */
 export async function countReportsWithAddress(
   pool: pg.Pool,
   words: string,
   leftAlone: readonly string[],
 ): Promise<number> {
-  const { rowCount } = await pool.query(reportsWithAddress, [words, leftAlone]);
-  return rowCount ?? 0;
+  const { rows } = await pool.query<{ calls: number }>(
+    `SELECT CAST(count(*) AS float8) AS calls FROM (${reportsWithAddress}) w WHERE has_call(report_id)`,
+    [words, leftAlone],
+  );
+  return rows[0]?.calls ?? 0;
 }

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
-import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
+import { erasePerson, previewErasure } from '../../../src/engine/recipient-data/erase-person.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
@@ -84,6 +84,18 @@ test('an address that contains the erased one keeps its delivery report', async 
   await erasePerson(withKey(opened), 'ann@private.example', 'asked');
   await erasePerson(withKey(opened), '+61412345679', 'asked');
   expect((await reports()).map(({ body }) => JSON.parse(body).Destination)).toEqual(others);
+});
+
+test('what a person said leaves the ledger too when the week of the raw reports was dropped before', async () => {
+  await receiveOldReports(opened, [
+    { Type: 'SMSReply', Destination: '+61412345670', Message: 'My house is the blue one' },
+    { Type: 'SMS', MessageID: 'Unknown1', Destination: '+61412345670', Status: 'Success' },
+  ]);
+  await query('DELETE FROM inbox_waiting; DELETE FROM inbox_blocks');
+  expect(await dumpOf(opened.ledger.pool)).toMatch(/412345670[^]*blue one/);
+  expect(await previewErasure(withKey(opened), '+61412345670')).toMatchObject({ reports: 0 });
+  expect(await erasePerson(withKey(opened), '+61412345670', 'asked')).toMatchObject({ reports: 0 });
+  expect(await dumpOf(opened.ledger.pool)).not.toMatch(/412345670|blue one/);
 });
 
 test('a file goes that only messages to the person carry', async () => {
