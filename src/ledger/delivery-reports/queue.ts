@@ -140,9 +140,12 @@ const everyCall = `
 /** SQL: those of them that were read and decided nothing. Each can be in a block of many. */
 const unresolvedCalls = `
       SELECT k.report_id,
-             -- A block is read once.
-             CASE WHEN row_number() OVER (PARTITION BY b.first_report ORDER BY k.report_id) = 1 THEN b.bytes ELSE 0 END AS bytes
+             CASE WHEN i.report_id IS NOT NULL THEN octet_length(i.body)
+                  -- A block is read once.
+                  WHEN row_number() OVER (PARTITION BY b.first_report, i.report_id ORDER BY k.report_id) = 1 THEN b.bytes
+                  ELSE 0 END AS bytes
       FROM unusual_delivery_reports k
+      LEFT JOIN inbox i USING (report_id)
       LEFT JOIN inbox_blocks b ON b.first_report = block_of(k.report_id)
       WHERE k.state IN ('unreadable', 'unmatched', 'failed') AND has_call(k.report_id)
         AND ($1::text IS NULL OR k.account = $1) AND ($4::text[] IS NULL OR k.account = ANY ($4))

@@ -94,6 +94,17 @@ test('a process of 0.3.0 applies what it received itself, and finds it until the
   expect(await query('SELECT calls FROM inbox_blocks')).toEqual([{ calls: 1 }, { calls: 1 }]);
 });
 
+test('calls that failed under 0.3.0 are read again where they are, before there is any block', async () => {
+  await receiveBefore([1, 2]);
+  await query(`
+    INSERT INTO unusual_delivery_reports (report_id, account, received_at, state)
+    SELECT report_id, account, received_at, 'failed' FROM inbox
+  `);
+  expect(await requeueDeliveryReports(opened.ledger.pool, { all: false }, new Date())).toBe(2);
+  expect(await query('SELECT calls, bytes::integer FROM inbox_waiting')).toEqual([{ calls: 2, bytes: 12 }]);
+  expect(await applyInbox(opened.context)).toBe(2);
+});
+
 test('calls from before there were blocks are moved into them in order, with their ids, also while they wait', async () => {
   const ids = Array.from({ length: 12_000 }, (_, index) => 3 * index + 1);
   await receiveBefore(ids);
