@@ -92,7 +92,7 @@ test('what a person said leaves the ledger too when the week of the raw reports 
     { Type: 'SMS', MessageID: 'Unknown1', Destination: '+61412345670', Status: 'Success' },
   ]);
   await query('DELETE FROM inbox_waiting; DELETE FROM inbox_blocks');
-  expect(await dumpOf(opened.ledger.pool)).toMatch(/412345670[^]*blue one/);
+  expect(await dumpOf(opened.ledger.pool)).toMatch(/412345670.*blue one/);
   expect(await previewErasure(withKey(opened), '+61412345670')).toMatchObject({ reports: 0 });
   expect(await erasePerson(withKey(opened), '+61412345670', 'asked')).toMatchObject({ reports: 0 });
   expect(await dumpOf(opened.ledger.pool)).not.toMatch(/412345670|blue one/);
