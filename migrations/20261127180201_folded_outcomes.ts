@@ -125,7 +125,7 @@ async function createFunctions(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION number_of(high smallint, low smallint) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CAST(high AS integer) * 65536 + low + 32768;
+    RETURN CAST(high AS integer) * 65536 + (low + 32768);
     COMMENT ON FUNCTION number_of IS 'The number of which high_half and low_half are these.';
 
     CREATE FUNCTION high_half(number bigint) RETURNS smallint

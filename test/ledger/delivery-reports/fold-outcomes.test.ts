@@ -374,3 +374,14 @@ test('parts of a slice that are folded by themselves, in parts of another size, 
   await applyAll();
   await expectCountsKept(pool, run);
 });
+
+test('numbers at the limits of 32 bits, and at those of their halves, are read from a block as they were', async () => {
+  const limits = [-32_768, -1, 0, 1, 32_767].flatMap((high) =>
+    [0, 1, 32_767, 32_768, 65_535].map((low) => high * 65_536 + low),
+  );
+  const found = await query(
+    'SELECT number_of(high_half(number), low_half(number)) AS number FROM unnest($1::bigint[]) AS number',
+    [limits],
+  );
+  expect(found).toEqual(limits.map((number) => ({ number })));
+});
