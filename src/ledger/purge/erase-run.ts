@@ -169,7 +169,12 @@ async function inBatches(
   }
 }
 
-/** Deletes rows of a run in batches. @param which SQL: whether a row goes; its `values` begin with $3 */
+/**
+ * Deletes rows of a run in batches, until none is left: `giveBackSpace` of another process may move some meanwhile, and a
+ * moved row is no longer at its place.
+ *
+ * @param which SQL: whether a row goes; its `values` begin with $3
+ */
 export async function deleteAll(
   pool: pg.Pool,
   run: string,
@@ -180,13 +185,19 @@ export async function deleteAll(
     values = [],
   }: { readonly limit?: number; readonly which?: string; readonly values?: readonly unknown[] } = {},
 ): Promise<void> {
-  const rows = `SELECT ctid FROM ${table} WHERE run_id = $1 AND ${which} LIMIT $2`;
-  for (;;) {
+  for (let left = true; left; ) {
     const { rowCount } = await pool.query(
-      `DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(${rows}))`,
+      `
+      WITH found AS MATERIALIZED (
+        SELECT ctid FROM ${table} WHERE run_id = $1 AND ${which} LIMIT $2
+      ), deleted AS (
+        DELETE FROM ${table} WHERE run_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM found))
+      )
+      SELECT FROM found LIMIT 1
+      `,
       [run, limit, ...values],
     );
-    if ((rowCount ?? 0) < limit) return;
+    left = rowCount === 1;
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { deleteAll } from '../../../src/ledger/purge/erase-run.ts';
 import { giveBackSpace } from '../../../src/ledger/purge/give-back-space.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { testLedger } from '../../support/test-ledger.ts';
@@ -36,4 +37,19 @@ test('space before the rows of a younger run is given back to the disk, and its 
   await giveBackSpace(pool);
   expect(await readSize()).toBeLessThan(size * 0.7);
   expect(await readYoung()).toEqual(rows);
+});
+
+test('rows that another purge moves while they are deleted are deleted too', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun(), [aContact(2), aContact(3), aContact(4)]);
+  const mover = await pool.connect();
+  await mover.query('BEGIN');
+  await mover.query('UPDATE contents SET run_id = run_id WHERE run_id = $1', [run]);
+  const deleting = deleteAll(pool, run, 'contents', { limit: 500 });
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await pool.query(waiting)).rowCount).toBeGreaterThan(0);
+  await mover.query('COMMIT');
+  mover.release();
+  await deleting;
+  expect((await pool.query('SELECT FROM contents WHERE run_id = $1', [run])).rows).toEqual([]);
 });
