@@ -103,7 +103,6 @@ export async function purge(
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
-  await giveBackSpace(pool);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A nightly purge is audited only when it erased something.
   if (purged.length + reports + suppressions > 0)
@@ -113,6 +112,7 @@ export async function purge(
       { action: 'purged', details },
       { outcome: 'done', at: context.now() },
     );
+  await giveBackSpace(pool);
   return { ...sumRuns(purged), reports, suppressions, held };
 }
 

@@ -1,10 +1,18 @@
 import type pg from 'pg';
-import { inTransaction, type Transaction } from '../session.ts';
+import { codeOf } from '../../platform/file-error.ts';
+import { inTransaction } from '../session.ts';
 
-/** Tables with a row for each block, envelope or contact of a run, whose rows move. Those of others are few, or large. */
+/**
+ * Tables with a row for each block, envelope or contact of a run, whose rows move. Those of others are few, large, or
+ * locked by workers that send (`requests`, `attempts`).
+ */
 const movedTables = [
-  ...['contents', 'folded_outcomes', 'folded_reports', 'envelopes', 'rejected_contacts', 'recipient_keys'],
-  ...['requests', 'attempts'],
+  'contents',
+  'folded_outcomes',
+  'folded_reports',
+  'envelopes',
+  'rejected_contacts',
+  'recipient_keys',
 ];
 
 /** Less is not worth the writing: share of a table without rows, and bytes. */
@@ -15,28 +23,39 @@ const step = 0.1;
 
 /**
  * Gives the space of erased and deleted rows back to the disk while others work. VACUUM can only cut off the end of a table,
- * so rows at the end move to free space before it. Does nothing in tables of another owner.
+ * so rows at the end move to free space before it. Leaves a table where another session has locked a row, and does nothing in tables of another owner.
  */
 export async function giveBackSpace(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>(`
-    SELECT relname AS name
+  const { rows } = await pool.query<Table>(`
+    SELECT relname AS name, format('%I.%I', nspname, relname) AS quoted
     FROM pg_class
+    JOIN pg_namespace n ON n.oid = relnamespace
     WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'runs'::regclass)
       AND pg_has_role(relowner, 'USAGE')
   `);
-  for (const { name } of rows) {
-    await pool.query(`VACUUM (SKIP_LOCKED) ${name}`);
-    if (movedTables.includes(name)) await moveRows(pool, name);
+  for (const table of rows) {
+    try {
+      await giveBackSpaceOf(pool, table);
+    } catch (error) {
+      if (!leavesTable.includes(codeOf(error))) throw error;
+    }
   }
 }
 
-async function moveRows(pool: pg.Pool, table: string): Promise<void> {
+/** `quoted`: for SQL. */
+type Table = { readonly name: string; readonly quoted: string };
+
+/** Codes of Postgres: the table was dropped meanwhile, or another session has locked its rows. The next purge tries again. */
+const leavesTable: readonly (string | undefined)[] = ['42P01', '55P03', '40P01'];
+
+async function giveBackSpaceOf(pool: pg.Pool, { name, quoted }: Table): Promise<void> {
+  await pool.query(`VACUUM (SKIP_LOCKED) ${quoted}`);
+  if (!movedTables.includes(name)) return;
   let fruitless = 0;
-  for (let space = await readSpace(pool, table); isWorthMoving(space) && fruitless < maxFruitless; ) {
-    const end = Math.floor(space.pages * (1 - step));
-    await inTransaction(pool, (client) => emptyPages(client, table, end));
-    await pool.query(`VACUUM ${table}`);
-    const after = await readSpace(pool, table);
+  for (let space = await readSpace(pool, quoted); isWorthMoving(space) && fruitless < maxFruitless; ) {
+    await emptyPages(pool, quoted, Math.floor(space.pages * (1 - step)), space.pages);
+    await pool.query(`VACUUM ${quoted}`);
+    const after = await readSpace(pool, quoted);
     fruitless = after.pages < space.pages ? 0 : fruitless + 1;
     space = after;
   }
@@ -45,12 +64,20 @@ async function moveRows(pool: pg.Pool, table: string): Promise<void> {
 /** An open snapshot, or another session that uses the table, keeps its end. The next purge tries again. */
 const maxFruitless = 3;
 
-/** Moves the rows of all pages from this one on. A page with free space gets them again until it is full. */
-async function emptyPages(client: Transaction, table: string, first: number): Promise<void> {
-  const move = `UPDATE ${table} SET run_id = run_id WHERE ctid >= CAST($1 AS tid)`;
-  for (let tries = 0; tries < 5; tries++) {
-    const { rowCount } = await client.query(move, [`(${first},0)`]);
-    if (rowCount === 0) return;
+/** Others wait for a moved row until its transaction ends. */
+const pagesPerTransaction = 500;
+
+/** Moves the rows of these pages, `end` excluded. Some move to later ones of them: these are emptied afterwards. */
+async function emptyPages(pool: pg.Pool, table: string, first: number, end: number): Promise<void> {
+  const move = `UPDATE ${table} SET run_id = run_id WHERE ctid >= CAST($1 AS tid) AND ctid < CAST($2 AS tid)`;
+  for (let from = first; from < end; from += pagesPerTransaction) {
+    const pages = [`(${from},0)`, `(${Math.min(end, from + pagesPerTransaction)},0)`];
+    await inTransaction(pool, async (client) => {
+      await client.query("SET LOCAL lock_timeout = '200ms'");
+      // A page with free space gets its rows again until it is full.
+      for (let tries = 0, moved = 1; tries < 5 && moved > 0; tries++)
+        moved = (await client.query(move, pages)).rowCount ?? 0;
+    });
   }
 }
 

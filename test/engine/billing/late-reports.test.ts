@@ -129,3 +129,26 @@ test('a purge keeps only one block for neighbouring requests, one envelope for e
   expect(await total('North')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
   expect(await total('South')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
 });
+
+test('a purge is audited even if the space cannot be given back', async () => {
+  await sentRun();
+  const context = withKey(opened);
+  const { pool } = context.ledger;
+  const full = new Proxy(pool, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...words: unknown[]) => {
+        if (name === 'query' && String(words[0]).startsWith('VACUUM')) throw new Error('the disk is full');
+        return value.apply(target, words);
+      };
+    },
+  });
+  await expect(
+    purge({ ...context, ledger: { ...context.ledger, pool: full } }, limit, () => undefined),
+  ).rejects.toThrow('the disk is full');
+  const { rows } = await pool.query(
+    `SELECT run_id, details -> 'runs' AS runs FROM audit WHERE action = 'purged' ORDER BY entry DESC LIMIT 1`,
+  );
+  expect(rows).toEqual([{ run_id: null, runs: 1 }]);
+});

@@ -53,3 +53,25 @@ test('rows that another purge moves while they are deleted are deleted too', asy
   await deleting;
   expect((await pool.query('SELECT FROM contents WHERE run_id = $1', [run])).rows).toEqual([]);
 });
+
+test('a locked row keeps only the space of its table, and a table whose name needs quotes gets its space back', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  await pool.query(
+    `INSERT INTO rejected_contacts (run_id, line, column_name, reason, message)
+     SELECT $1, line, 'mobile', 'invalid', repeat('x', 900) FROM generate_series(1, 20000) AS line`,
+    [run],
+  );
+  await pool.query('DELETE FROM rejected_contacts WHERE line < 12000');
+  await pool.query('CREATE TABLE "Odd table" AS SELECT generate_series(1, 100000) AS number');
+  await pool.query('DELETE FROM "Odd table"');
+  const locker = await pool.connect();
+  await locker.query('BEGIN');
+  await locker.query('SELECT FROM rejected_contacts WHERE line = 20000 FOR UPDATE');
+  await giveBackSpace(pool);
+  await locker.query('ROLLBACK');
+  locker.release();
+  const { rows } = await pool.query(`SELECT pg_relation_size('"Odd table"')::integer AS size`);
+  expect(rows).toEqual([{ size: 0 }]);
+  await pool.query('DROP TABLE "Odd table"');
+});
