@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bookBilling } from '../engine/billing/billing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { applyInbox, type InboxOptions, tendInbox } from '../engine/delivery-reports/apply-inbox.ts';
-import { foldSettledOutcomes } from '../engine/delivery-reports/fold-outcomes.ts';
+import { foldSettledOutcomes, startFolding } from '../engine/delivery-reports/fold-outcomes.ts';
 import type { FoldFence } from '../ledger/delivery-reports/fold-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -64,13 +64,13 @@ export function startApplier(
     await bookBilling(context, () => !stopped);
   });
   let fence: FoldFence | undefined;
-  let foldFrom: Awaited<ReturnType<typeof foldSettledOutcomes>>;
+  const folding = startFolding();
   const tending = createRepeatedTask(
     log,
     'inbox not tended, or outcomes not folded; trying again',
     async () => {
       fence = await tendInbox(context, fence);
-      foldFrom = await foldSettledOutcomes(context, foldFrom, () => !stopped);
+      await foldSettledOutcomes(context, folding, () => !stopped);
     },
   );
   const timer = setInterval(() => {

@@ -5,6 +5,6 @@ import { foldOutcomes, listUnfolded } from '../../src/ledger/delivery-reports/fo
 export async function foldAll(pool: pg.Pool): Promise<number> {
   let folded = 0;
   for (const slice of await listUnfolded(pool, undefined, new Date(), 1_000))
-    folded += await foldOutcomes(pool, slice);
+    folded += (await foldOutcomes(pool, slice)) ?? 0;
   return folded;
 }

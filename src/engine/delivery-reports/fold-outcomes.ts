@@ -1,34 +1,55 @@
 import { type FoldedUntil, foldOutcomes, listUnfolded } from '../../ledger/delivery-reports/fold-outcomes.ts';
 import type { EngineContext } from '../context.ts';
 
-/** Milliseconds. Reports that come later are folded again, at most once in this time. */
+/** Milliseconds. Reports that come later are folded again, at most once in this time, and so is what no block could hold. */
 const oldAfter = 3_600_000;
 
-/** Slices that are looked at before the caller may do something else. */
+/** Slices that are listed at once. */
 const slicesPerPage = 64;
 
+/** Milliseconds, about: then the caller may do something else. */
+const callDuration = 5_000;
+
+/** What one call leaves to the next. */
+export type FoldProgress = {
+  /** Where the last call ended; undefined: before the first run. */
+  until: FoldedUntil | undefined;
+  /** When slices of which nothing could be folded are tried again (milliseconds since 1970), by run and first request. */
+  readonly again: Map<string, number>;
+};
+
+export const startFolding = (): FoldProgress => ({ until: undefined, again: new Map() });
+
 /**
- * Folds outcomes of slices whose reports are in, or have become old, until a page of slices has none that is due. In
- * any number of processes, one folds at a time; a slice is a transaction, so after a crash the next call goes on.
+ * Folds outcomes of slices whose reports are in, or have become old, for some seconds, or until a page of slices has none
+ * that is due. In any number of processes, one folds at a time; after a crash the next call goes on.
  *
- * @param after where the last call ended; undefined: at the first run
  * @param shouldContinue called between two transactions
- * @returns where the next call begins
+ * @throws the error of a slice that could not be folded; the next call begins behind it
  */
 export async function foldSettledOutcomes(
-  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
-  after: FoldedUntil | undefined,
+  { ledger, now, monotonic }: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
+  progress: FoldProgress,
   shouldContinue: () => boolean = () => true,
-): Promise<FoldedUntil | undefined> {
-  for (let until = after; ; ) {
-    const oldBefore = new Date(now().getTime() - oldAfter);
-    const slices = await listUnfolded(ledger.pool, until, oldBefore, slicesPerPage);
-    const due = slices.filter(({ isDue }) => isDue);
+): Promise<void> {
+  const end = monotonic() + callDuration;
+  for (let hasMore = true; hasMore; ) {
+    const time = now().getTime();
+    const slices = await listUnfolded(ledger.pool, progress.until, new Date(time - oldAfter), slicesPerPage);
+    const due = slices.filter(
+      ({ isDue, run, first }) => isDue && (progress.again.get(`${run} ${first}`) ?? 0) <= time,
+    );
     for (const slice of due) {
-      if (!shouldContinue()) return until;
-      await foldOutcomes(ledger.pool, slice, shouldContinue);
+      if (!shouldContinue()) return;
+      progress.until = slice;
+      progress.again.set(`${slice.run} ${slice.first}`, time + oldAfter);
+      if ((await foldOutcomes(ledger.pool, slice, shouldContinue)) !== 0)
+        progress.again.delete(`${slice.run} ${slice.first}`);
+      if (monotonic() > end) return;
     }
-    until = slices.length < slicesPerPage ? undefined : slices.at(-1);
-    if (until === undefined || due.length === 0) return until;
+    progress.until = slices.length < slicesPerPage ? undefined : slices.at(-1);
+    if (progress.until === undefined)
+      for (const [slice, at] of progress.again) if (at <= time) progress.again.delete(slice);
+    hasMore = progress.until !== undefined && due.length > 0;
   }
 }

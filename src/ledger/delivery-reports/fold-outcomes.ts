@@ -26,8 +26,10 @@ const nextSlice = (run: string, request: string): string => `
          coalesce(s.last_request, o.request) AS last_request, o.reported_at
   FROM (
     SELECT run_id, request, reported_at
-    FROM recipient_outcomes
+    FROM recipient_outcomes r
     WHERE (run_id, request) > (${run}, ${request}) AND report_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM early_proofs p WHERE p.run_id = r.run_id AND p.request = r.request)
+      AND NOT EXISTS (SELECT FROM runs u WHERE u.run_id = r.run_id AND u.records_deleted_at IS NOT NULL)
     ORDER BY run_id, request
     LIMIT 1
   ) o
@@ -40,7 +42,8 @@ const nextSlice = (run: string, request: string): string => `
   ) s ON true`;
 
 /**
- * Lists slices that have outcomes with rows of their own, by run and request.
+ * Lists slices that have outcomes with rows of their own, by run and request. Outcomes that counts look up, and those
+ * whose run has no records, are never folded.
  *
  * @param oldBefore a slice whose first report came before this time is due in any case
  */
@@ -86,16 +89,18 @@ export const foldOutcomesLock = 5_518_204_637;
  * Folds the outcomes of a slice into its blocks, some requests in each transaction.
  *
  * @param shouldContinue called between two transactions
- * @returns the number of folded outcomes
+ * @returns the number of folded outcomes; undefined if another transaction was in the way of some
  */
 export async function foldOutcomes(
   pool: pg.Pool,
   { run, first, last, step }: Omit<OutcomeRange, 'isDue'>,
   shouldContinue: () => boolean = () => true,
-): Promise<number> {
-  let folded = 0;
-  for (let from = first; from <= last && shouldContinue(); from += step)
-    folded += (await foldRange(pool, { run, first: from, last: Math.min(last, from + step - 1) })) ?? 0;
+): Promise<number | undefined> {
+  let folded: number | undefined = 0;
+  for (let from = first; from <= last && shouldContinue(); from += step) {
+    const added = await foldRange(pool, { run, first: from, last: Math.min(last, from + step - 1) });
+    folded = folded === undefined || added === undefined ? undefined : folded + added;
+  }
   return folded;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { foldSettledOutcomes } from '../../../src/engine/delivery-reports/fold-outcomes.ts';
+import { foldSettledOutcomes, startFolding } from '../../../src/engine/delivery-reports/fold-outcomes.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { foldOutcomes, listUnfolded } from '../../../src/ledger/delivery-reports/fold-outcomes.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
@@ -236,6 +236,11 @@ test('an outcome is refused beside the folded one of the same recipient, as a pr
   await expectCountsKept(pool, run);
 });
 
+const later = (hours: number) => ({
+  ...opened.context,
+  now: () => new Date(Date.now() + hours * 3_600_000),
+});
+
 test('a slice is due when its reports are in, or when its first one is an hour old', async () => {
   const { pool } = opened.ledger;
   const [, [one, two]] = await sendTo(2, 1);
@@ -244,14 +249,11 @@ test('a slice is due when its reports are in, or when its first one is an hour o
     (await listUnfolded(pool, undefined, new Date(Date.now() - milliseconds), 10)).map(({ isDue }) => isDue);
   expect(await dueAfter(60_000)).toEqual([false]);
   expect(await dueAfter(-60_000)).toEqual([true]);
-  const later = (hours: number) => ({
-    ...opened.context,
-    now: () => new Date(Date.now() + hours * 3_600_000),
-  });
-  await foldSettledOutcomes(later(0.9), undefined);
+  const progress = startFolding();
+  await foldSettledOutcomes(later(0.9), progress);
   expect(await singles()).toBe(1);
   await report({ ...two });
-  await foldSettledOutcomes(later(0), undefined);
+  await foldSettledOutcomes(later(0), progress);
   expect(await singles()).toBe(0);
 });
 
@@ -384,4 +386,62 @@ test('numbers at the limits of 32 bits, and at those of their halves, are read f
     [limits],
   );
   expect(found).toEqual(limits.map((number) => ({ number })));
+});
+
+test('outcomes that no block can hold are tried again after an hour, not each time', async () => {
+  const [, [one, two]] = await sendTo(2, 1);
+  await report({ ...one }, { ...two, sentAt: '1999-12-31T23:59:59Z' });
+  const progress = startFolding();
+  /** A fold locks the block. */
+  const lockedBy = async () => {
+    const [block] = await query('SELECT CAST(xmax AS text) AS lock FROM folded_outcomes');
+    return block.lock;
+  };
+  await foldSettledOutcomes(later(2), progress);
+  await foldSettledOutcomes(later(2), progress);
+  const before = await lockedBy();
+  await foldSettledOutcomes(later(2.9), progress);
+  expect(await lockedBy()).toBe(before);
+  await foldSettledOutcomes(later(3.1), progress);
+  expect(await lockedBy()).not.toBe(before);
+});
+
+test('outcomes that are never folded are not listed: those that counts look up, and those without records', async () => {
+  const { pool } = opened.ledger;
+  const [run, [one]] = await sendTo(2, 1);
+  await report({ ...one });
+  const list = () => listUnfolded(pool, undefined, new Date(), 10);
+  expect(await list()).toHaveLength(1);
+  await pool.query('INSERT INTO early_proofs (run_id, request) VALUES ($1, 1)', [run]);
+  expect(await list()).toEqual([]);
+  await pool.query('DELETE FROM early_proofs');
+  await pool.query('UPDATE runs SET records_deleted_at = now()');
+  expect(await list()).toEqual([]);
+});
+
+test('one call folds for some seconds, and the next goes on behind a slice that cannot be folded', async () => {
+  const { pool } = opened.ledger;
+  const runs: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    const [run, [one]] = await sendTo(1, 1);
+    runs.push(run);
+    await report({ ...one });
+  }
+  runs.sort();
+  let time = 0;
+  const context = { ...opened.context, monotonic: () => (time += 10_000) };
+  const left = async () =>
+    (await query('SELECT run_id FROM recipient_outcomes ORDER BY run_id')).map(({ run_id }) => run_id);
+  const progress = startFolding();
+  await foldSettledOutcomes(context, progress);
+  expect(await left()).toEqual(runs.slice(1));
+  await pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON folded_outcomes
+    FOR EACH ROW WHEN (NEW.run_id = '${runs[1]}') EXECUTE FUNCTION refuse();
+  `);
+  await expect(foldSettledOutcomes(context, progress)).rejects.toThrow('refused');
+  await foldSettledOutcomes(context, progress);
+  await pool.query('DROP FUNCTION refuse CASCADE');
+  expect(await left()).toEqual([runs[1]]);
 });
