@@ -13,6 +13,8 @@ type Parts<Value> = {
   readonly parts: readonly Part<Value>[];
   /** The names of the cells whose part is missing. */
   readonly away: readonly string[];
+  /** What a report says of what it lacks, or may lack. */
+  readonly gaps: readonly string[];
 };
 
 /** The file of VOLLEY_CELLS; undefined: commands use the ledger of the project. @throws InputError for a faulty one */
@@ -34,24 +36,33 @@ export async function readCells<Value>(
 ): Promise<Parts<Value>> {
   const cells = await cellsOf(shell);
   if (cells === undefined)
-    return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [] };
+    return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [], gaps: [] };
   const answers = await askAnd(shell, cells, 'read', ask);
+  throwCommonRefusal(answers);
   const parts = answers.flatMap((answer) =>
     answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
   );
   const away = answers.filter((answer) => answer.kind === 'away');
-  if (parts.length > 0) {
-    noteAway(shell, away);
-    return { parts, away: away.map(({ cell }) => cell.name) };
-  }
-  const [refusal] = away.flatMap((answer) => answer.refusal ?? []);
-  if (refusal && away.every((answer) => answer.refusal)) throw refusal;
-  throw new CellsAwayError(away.map(problemOf));
+  if (parts.length === 0) throw new CellsAwayError(away.map(problemOf));
+  noteAway(shell, answers);
+  const names = away.map(({ cell }) => cell.name);
+  const gaps = [
+    ...(names.length > 0 ? [`without the cells that are away: ${names.join(', ')}`] : []),
+    ...standbysOf(answers).map((cell) => `cell ${cell} is read from ${standby}`),
+  ];
+  return { parts, away: names, gaps };
 }
 
-/** What a report says of the cells whose part is missing. */
-export const withoutCells = (away: readonly string[]): string[] =>
-  away.length > 0 ? [`without the cells that are away: ${away.join(', ')}`] : [];
+const standby = 'a standby, which may lack the newest';
+
+const standbysOf = (answers: readonly CellAnswer<unknown>[]): string[] =>
+  answers.flatMap((answer) => (answer.kind === 'answered' && answer.isStandby ? [answer.cell.name] : []));
+
+/** @throws InputError when every cell refuses the question */
+function throwCommonRefusal(answers: readonly CellAnswer<unknown>[]): void {
+  const refusals = answers.flatMap((answer) => (answer.kind === 'away' ? (answer.refusal ?? []) : []));
+  if (refusals[0] && refusals.length === answers.length) throw refusals[0];
+}
 
 export const problemOf = ({ cell, why }: Away): Problem => ({
   where: `cell ${cell.name}`,
@@ -100,9 +111,8 @@ export function changedCells<Value>(
   shell: Shell,
   answers: readonly CellAnswer<Value>[],
 ): readonly Changed<Value>[] {
+  throwCommonRefusal(answers);
   const away = answers.filter((answer) => answer.kind === 'away');
-  const [refusal] = away.flatMap((answer) => answer.refusal ?? []);
-  if (refusal && away.length === answers.length && away.every((answer) => answer.refusal)) throw refusal;
   if (away.length > 0) {
     const names = away.map(({ cell }) => cell.name).join(', ');
     shell.note(`Not done in ${names}. Repeat the command; what is done in the other cells stays as it is.`);
@@ -115,13 +125,15 @@ export function changedCells<Value>(
   );
 }
 
-/** The answer lacks what these cells know. */
-export function noteAway(shell: Shell, away: readonly Away[]): void {
-  for (const answer of away) {
+/** Says which cells are away, and which may lack the newest. */
+export function noteAway(shell: Shell, answers: readonly CellAnswer<unknown>[]): void {
+  for (const answer of answers) {
+    if (answer.kind === 'answered') continue;
     const { where, what } = problemOf(answer);
     shell.note(`${where}: ${what}`);
+    shell.exitWith(3);
   }
-  if (away.length > 0) shell.exitWith(3);
+  for (const cell of standbysOf(answers)) shell.note(`cell ${cell}: It is read from ${standby}.`);
 }
 
 export const changeExits = { 3: 'it failed in a cell; repeat the command' } as const;
@@ -172,8 +184,14 @@ export async function chooseRunOfCells(
   );
   const found = await chooseOne(name, present, away);
   const { cell, run } = found;
-  if (run.run === name) return found;
-  noteAway(shell, away);
+  if (run.run === name) {
+    noteAway(
+      shell,
+      answers.filter((answer) => answer.cell === cell),
+    );
+    return found;
+  }
+  noteAway(shell, answers);
   const { printable } = await import('../report/printable.ts');
   const { formatCampaign } = await import('../report/run/run-summary.ts');
   shell.note(`  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state}) in cell ${cell.name}`);

@@ -5,7 +5,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { noName, parseDimensions, toBillingQuery } from '../../report/billing/billing-words.ts';
-import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells, withoutCells } from '../cells.ts';
+import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
 import { loadBillingTimeReader } from '../option-readers.ts';
 import { periodOf, periodOptions } from '../options.ts';
@@ -88,7 +88,7 @@ async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: Wri
   const { addUpLines, addUpTotals, closingOfAll } = await import('../../engine/cells/add-up.ts');
   const { readCellBilling } = await import('../../engine/cells/cell-figures.ts');
   const { billingSheet } = await import('../../report/billing/billing-sheet.ts');
-  const { parts, away } = await readCells(shell, (context) => readCellBilling(context, query));
+  const { parts, away, gaps } = await readCells(shell, (context) => readCellBilling(context, query));
   const reports = parts.map(({ value }) => value);
   if (away.length === 0) refuseUnknown(reports.map(({ unknown }) => unknown));
   const totals = addUpTotals(reports.flatMap((report) => report.totals));
@@ -99,13 +99,13 @@ async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: Wri
   }
   const report = { lines: lines(), totals: () => totals, expected: totals, closing };
   const sheet = billingSheet(query, report, { at: closing?.closedAt ?? shell.now() });
-  await write({ ...sheet, subtitle: [...sheet.subtitle, ...cellsText(parts, away, closing)] });
+  await write({ ...sheet, subtitle: [...sheet.subtitle, ...cellsText(parts, gaps, closing)] });
 }
 
 /** Which cells the figures are of, and where a month that is closed in some is not. */
 function cellsText(
   parts: readonly Part<CellBilling>[],
-  away: readonly string[],
+  gaps: readonly string[],
   closing: Closing | undefined,
 ): string[] {
   const named = (closed: boolean): string =>
@@ -116,7 +116,7 @@ function cellsText(
   const partly = closing === undefined && named(true) !== '' && named(false) !== '';
   return [
     `cells: ${parts.map(({ cell }) => cell).join(', ')}`,
-    ...withoutCells(away),
+    ...gaps,
     ...(partly ? [`closed in ${named(true)}, and not in ${named(false)}`] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import type { CampaignQuery } from '../../ledger/billing/run-costs.ts';
-import { awayExits, cellsOf, readCells, withoutCells } from '../cells.ts';
+import { awayExits, cellsOf, readCells } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
 import { periodOf, periodOptions } from '../options.ts';
 import type { WriteSheet } from '../output/write-report.ts';
@@ -35,7 +35,7 @@ async function writeCampaignsOfCells(shell: Shell, query: CampaignQuery, write: 
   const { addUpRuns } = await import('../../engine/cells/add-up.ts');
   const { readCellCampaigns } = await import('../../engine/cells/cell-figures.ts');
   const { campaignSheet } = await import('../../report/billing/campaign-sheet.ts');
-  const { parts, away } = await readCells(shell, (context) => readCellCampaigns(context, query));
+  const { parts, away, gaps } = await readCells(shell, (context) => readCellCampaigns(context, query));
   if (away.length === 0) refuseUnknown(parts.map(({ value }) => value.unknown));
   const newest = parts
     .flatMap(({ cell, value }) => value.runs.map((run) => ({ ...run, cell })))
@@ -46,5 +46,5 @@ async function writeCampaignsOfCells(shell: Shell, query: CampaignQuery, write: 
   const sums = addUpRuns(parts.flatMap(({ value }) => value.sums));
   const asOf = { at: shell.now() };
   const sheet = campaignSheet(query, { asOf, runs: runs(), sums, overCells: true });
-  await write({ ...sheet, subtitle: [...sheet.subtitle, ...withoutCells(away)] });
+  await write({ ...sheet, subtitle: [...sheet.subtitle, ...gaps] });
 }

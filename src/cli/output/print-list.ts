@@ -1,4 +1,4 @@
-import type { Away } from '../../engine/cells/ask-cells.ts';
+import type { CellAnswer } from '../../engine/cells/ask-cells.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type Column, type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
@@ -63,7 +63,7 @@ export async function printLedgerList<Row extends object>(
     );
   const overCells = { ...form, columns: withCell(form.columns) };
   await printList(shell, output, overCells, async (limit, onPage) => {
-    const away: Away[] = [];
+    const answers: CellAnswer<number>[] = [];
     let listed = 0;
     for (const cell of cells) {
       const rest = limit === undefined ? undefined : limit - listed;
@@ -72,11 +72,11 @@ export async function printLedgerList<Row extends object>(
         listed += page.length;
         onPage(page.map((row) => ({ ...row, cell: cell.name })));
       };
-      const answers = await askAnd(shell, [cell], 'read', (context) => list(context, rest, onPageOfCell));
-      away.push(...answers.filter((answer) => answer.kind === 'away'));
+      answers.push(...(await askAnd(shell, [cell], 'read', (context) => list(context, rest, onPageOfCell))));
     }
+    const away = answers.filter((answer) => answer.kind === 'away');
     if (away.length === cells.length) throw new CellsAwayError(away.map(problemOf));
-    noteAway(shell, away);
+    noteAway(shell, answers);
     return listed;
   });
 }
