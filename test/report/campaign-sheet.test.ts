@@ -14,7 +14,6 @@ const figures: RunFigures = {
   undelivered: 15,
   failed: 0,
   unknown: 0,
-  deliveredShare: '96.6',
   price: '34.880',
   estimated: '0',
   currency: null,
@@ -44,6 +43,15 @@ test('the sheet names its campaigns and period and has totals', async () => {
   const shown = await formatText('table');
   expect(shown).toContain('outage\nplanned from 2026-11-01T00:00, Pacific/Auckland\n');
   expect(shown).toMatch(/│ Total +│ .* 500 │ .* 34\.880 │/);
+});
+
+test('the delivered share is that of accepted recipients, rounded half up, and empty where none was accepted', async () => {
+  const shareOf = async (changes: Partial<RunFigures>): Promise<unknown> =>
+    JSON.parse(await formatText('json', changes)).totals[0].deliveredShare;
+  expect(await shareOf({})).toBe('96.6');
+  expect(await shareOf({ accepted: 16, delivered: 1 })).toBe('6.3');
+  expect(await shareOf({ accepted: 3, delivered: 3 })).toBe('100.0');
+  expect(await shareOf({ accepted: 0, delivered: 0 })).toBeNull();
 });
 
 test('reading formats hide unused estimates and currencies, and machine formats keep them', async () => {

@@ -1,7 +1,7 @@
 import type { Closing } from '../../ledger/billing/close.ts';
-import type { BillingFigures } from '../../ledger/billing/figures.ts';
+import { figureSql } from '../../ledger/billing/figures.ts';
 import type { BillingLine, BillingTotal } from '../../ledger/billing/report.ts';
-import type { RunFigures } from '../../ledger/billing/run-costs.ts';
+import { type RunFigures, runFigureNames } from '../../ledger/billing/run-costs.ts';
 import { addAmounts } from '../../platform/money.ts';
 
 /** Figures of several ledgers, added up exactly: counts are whole numbers, money and units decimal text. */
@@ -14,15 +14,14 @@ export function addUpLines(lines: readonly BillingLine[]): BillingLine[] {
     correctionOf,
     currency,
   ];
-  const sums = addUp(lines, keyOf, (one, other) => ({ ...one, ...addFigures(one, other) }));
+  const sums = addUp(lines, keyOf, (one, other) => addFields(one, other, billingFigures));
   return sums.toSorted((one, other) => compareKeys(keyOf(one), keyOf(other)));
 }
 
 export function addUpTotals(totals: readonly BillingTotal[]): BillingTotal[] {
   const keyOf = ({ kind, currency }: BillingTotal) => [kind, currency];
   const sums = addUp(totals, keyOf, (one, other) => ({
-    ...one,
-    ...addFigures(one, other),
+    ...addFields(one, other, billingFigures),
     corrections: one.corrections || other.corrections,
   }));
   return sums.toSorted((one, other) => compareKeys(keyOf(one), keyOf(other)));
@@ -30,7 +29,11 @@ export function addUpTotals(totals: readonly BillingTotal[]): BillingTotal[] {
 
 /** One for each currency. */
 export function addUpRuns(figures: readonly RunFigures[]): RunFigures[] {
-  const sums = addUp(figures, ({ currency }) => [currency], addRunFigures);
+  const sums = addUp(
+    figures,
+    ({ currency }) => [currency],
+    (one, other) => addFields(one, other, runFigureNames),
+  );
   return sums.toSorted((one, other) => compareKeys([one.currency], [other.currency]));
 }
 
@@ -59,57 +62,21 @@ function compareKeys(one: readonly (string | null)[], other: readonly (string | 
   return 0;
 }
 
-function addFigures(one: BillingFigures, other: BillingFigures): BillingFigures {
-  const counted = (figure: CountOf<BillingFigures>): number => one[figure] + other[figure];
-  const amount = (figure: AmountOf<BillingFigures>): string => addAmounts(one[figure], other[figure]);
-  return {
-    requests: counted('requests'),
-    recipients: counted('recipients'),
-    accepted: counted('accepted'),
-    failed: counted('failed'),
-    unknown: counted('unknown'),
-    delivered: counted('delivered'),
-    undelivered: counted('undelivered'),
-    reportedUnsent: counted('reportedUnsent'),
-    notYetReported: counted('notYetReported'),
-    smsParts: amount('smsParts'),
-    faxPages: amount('faxPages'),
-    voiceSeconds: amount('voiceSeconds'),
-    emails: amount('emails'),
-    expectedSmsParts: amount('expectedSmsParts'),
-    price: amount('price'),
-    estimated: amount('estimated'),
-    estimatedTax: amount('estimatedTax'),
-    difference: amount('difference'),
-    unrated: counted('unrated'),
-  };
+const billingFigures = Object.keys(figureSql);
+
+/** Adds up the fields of these names: numbers, and decimal text. */
+function addFields<Row extends object>(one: Row, other: Row, names: readonly string[]): Row {
+  const others = new Map<string, unknown>(Object.entries(other));
+  const sums = Object.entries(one)
+    .filter(([name]) => names.includes(name))
+    .map(([name, value]) => [name, addValues(value, others.get(name))]);
+  return { ...one, ...Object.fromEntries(sums) };
 }
 
-type CountOf<Figures> = {
-  [Key in keyof Figures]: Figures[Key] extends number ? Key : never;
-}[keyof Figures];
-type AmountOf<Figures> = {
-  [Key in keyof Figures]: Figures[Key] extends string ? Key : never;
-}[keyof Figures];
-
-function addRunFigures(one: RunFigures, other: RunFigures): RunFigures {
-  const counted = (figure: CountOf<RunFigures>): number => one[figure] + other[figure];
-  const [accepted, delivered] = [counted('accepted'), counted('delivered')];
-  return {
-    contactsRead: counted('contactsRead'),
-    contactsLeftOut: counted('contactsLeftOut'),
-    requests: counted('requests'),
-    recipients: counted('recipients'),
-    accepted,
-    delivered,
-    undelivered: counted('undelivered'),
-    failed: counted('failed'),
-    unknown: counted('unknown'),
-    deliveredShare: accepted === 0 ? null : (Math.round((1_000 * delivered) / accepted) / 10).toFixed(1),
-    price: addAmounts(one.price, other.price),
-    estimated: addAmounts(one.estimated, other.estimated),
-    currency: one.currency,
-  };
+function addValues(one: unknown, other: unknown): number | string {
+  if (typeof one === 'number' && typeof other === 'number') return one + other;
+  if (typeof one === 'string' && typeof other === 'string') return addAmounts(one, other);
+  throw new Error(`"${one}" and "${other}" cannot be added up`);
 }
 
 /** The last closing, if every ledger has closed the period. */

@@ -110,8 +110,6 @@ export type RunFigures = {
   readonly undelivered: number;
   readonly failed: number;
   readonly unknown: number;
-  /** Percentage of accepted recipients, one decimal place; null where none was accepted. */
-  readonly deliveredShare: string | null;
   readonly price: string;
   readonly estimated: string;
   readonly currency: string | null;
@@ -174,12 +172,18 @@ const billedColumns = [
   'price',
   'estimated',
 ] as const;
+/** What can be added up. */
+export const runFigureNames: readonly string[] = [
+  'contactsRead',
+  'contactsLeftOut',
+  ...billedColumns,
+] satisfies readonly (keyof RunFigures)[];
+
 const figureColumns = ['contacts_read', 'contacts_left_out', ...billedColumns];
 
 const figures = `
   contacts_read::float8 AS "contactsRead", contacts_left_out::float8 AS "contactsLeftOut",
-  ${billedColumns.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')},
-  round(100.0 * delivered / nullif(accepted, 0), 1)::text AS "deliveredShare"`;
+  ${billedColumns.map((column) => `${column}::${column === 'price' || column === 'estimated' ? 'text' : 'float8'} AS ${column}`).join(', ')}`;
 
 const runClauses = `
   WITH selected_runs AS MATERIALIZED (

@@ -24,6 +24,11 @@ function figureColumn(
   return { key, title, kind, value: (line) => line[key], minor };
 }
 
+/** Percentage of accepted recipients, one decimal place; null where none was accepted. */
+function deliveredShare({ accepted, delivered }: CampaignLine): string | null {
+  return accepted === 0 ? null : (Math.round((1_000 * delivered) / accepted) / 10).toFixed(1);
+}
+
 const columns: Columns<CampaignLine> = [
   { key: 'run', title: 'Run', kind: 'text', value: ({ of }) => of?.run ?? 'Total' },
   runColumn('campaign', 'Campaign', 'text'),
@@ -43,7 +48,7 @@ const columns: Columns<CampaignLine> = [
   figureColumn('undelivered', 'Undelivered', 'integer', 2),
   figureColumn('failed', 'Failed', 'integer'),
   figureColumn('unknown', 'Unknown', 'integer'),
-  figureColumn('deliveredShare', 'Delivered %', 'decimal', 4),
+  { key: 'deliveredShare', title: 'Delivered %', kind: 'decimal', value: deliveredShare, minor: 4 },
   figureColumn('price', 'Price', 'decimal'),
   figureColumn('estimated', 'Estimated', 'decimal', 7),
   figureColumn('currency', 'Currency', 'text', 2),
