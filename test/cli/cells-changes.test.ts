@@ -132,9 +132,9 @@ describe('months of all cells', () => {
     expect([code, linesOf(stdout)]).toMatchObject([
       0,
       [
-        { cell: 'north', period: '2026-10', closedBy: 'ann', by: 'an earlier call', failed: null },
-        { cell: 'south', period: '2026-10', timeZone: 'UTC', by: 'this call', failed: null },
-        { cell: 'west', period: '2026-10', timeZone: 'UTC', by: 'this call', failed: null },
+        { cell: 'north', period: '2026-10', closedBy: 'ann', failed: null },
+        { cell: 'south', period: '2026-10', timeZone: 'UTC', closedBy: 'tester@here', failed: null },
+        { cell: 'west', period: '2026-10', timeZone: 'UTC', closedBy: 'tester@here', failed: null },
       ],
     ]);
     const after = JSON.parse((await scene.command(report)).stdout);

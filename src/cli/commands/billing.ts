@@ -43,7 +43,7 @@ async function closeInCells(
   }: { readonly month: string; readonly by: string | undefined; readonly json: true | undefined },
 ): Promise<void> {
   const { closeMonthInCells } = await import('../../engine/cells/close-month.ts');
-  const { closedMonthColumns } = await import('../../report/lists/months.ts');
+  const { monthColumns } = await import('../../report/lists/months.ts');
   const { printChanged } = await import('../output/print-list.ts');
   const end = await closeMonthInCells((ask) => askAnd(shell, cells, 'write', ask), {
     month,
@@ -54,7 +54,7 @@ async function closeInCells(
     const what = 'Nothing was closed now: a month is closed when all cells answer.';
     throw new CellsAwayError([{ where: `billing close ${month}`, what }, ...end.away.map(problemOf)]);
   }
-  printChanged(shell, json, closedMonthColumns, changedCells(shell, end.answers));
+  printChanged(shell, json, monthColumns, changedCells(shell, end.answers));
 }
 
 const list = defineCommand({

@@ -11,13 +11,10 @@ type AskAll = <Value>(
 
 type Period = { readonly period: string; readonly timeZone: string };
 
-/** `before`: an earlier call closed it. */
-export type ClosedMonth = { readonly closing: Closing; readonly before: boolean };
-
 type ClosedCells =
   /** No cell has closed it now. */
   | { readonly kind: 'not begun'; readonly away: readonly Away[] }
-  | { readonly kind: 'begun'; readonly answers: readonly CellAnswer<ClosedMonth>[] };
+  | { readonly kind: 'begun'; readonly answers: readonly CellAnswer<Closing>[] };
 
 /**
  * Closes a month in every cell, once all of them say that they can. A cell that is lost between the two is named, and
@@ -36,36 +33,45 @@ export async function closeMonthInCells(
     closedBy,
   }: { readonly month: string; readonly timeZone: string | undefined; readonly closedBy: string },
 ): Promise<ClosedCells> {
-  const lasts = await ask(async ({ ledger }) => (await listClosings(ledger.pool)).at(-1));
-  const away = lasts.filter((answer) => answer.kind === 'away');
+  const states = await ask((context) => readState(context, month, timeZone));
+  const away = states.filter((answer) => answer.kind === 'away');
   if (away.length > 0) return { kind: 'not begun', away };
-  const period = { period: month, timeZone: chooseZone(month, lasts, timeZone) };
-  const checks = await ask(({ ledger, now }) => checkPeriod(ledger.pool, period, now()));
-  const lost = checks.filter((answer) => answer.kind === 'away');
-  if (lost.length > 0) return { kind: 'not begun', away: lost };
-  for (const check of checks)
-    if (check.kind === 'answered') refuseInCell(check.cell.name, () => requirePossible(check.value, period));
-  const answers = await ask(async (context): Promise<ClosedMonth> => {
+  const period = { period: month, timeZone: chooseZone(month, states, timeZone) };
+  for (const { cell, value } of states.filter((answer) => answer.kind === 'answered'))
+    if (value.check) requirePossible(cell.name, value.check, period);
+  const answers = await ask(async (context) => {
     const check = await checkPeriod(context.ledger.pool, period, context.now());
-    if (check.kind === 'already closed') return { closing: check.closing, before: true };
-    return {
-      closing: await closeMonth(context, { month, timeZone: period.timeZone, closedBy }),
-      before: false,
-    };
+    return check.kind === 'already closed'
+      ? check.closing
+      : closeMonth(context, { month, timeZone: period.timeZone, closedBy });
   });
   return { kind: 'begun', answers };
 }
 
-function requirePossible(check: PeriodCheck, { period, timeZone }: Period): void {
-  if (check.kind === 'can be closed') return;
-  if (check.kind === 'already closed' && check.closing.timeZone === timeZone) return;
-  refuseClosing(period, check);
+type MonthState = {
+  readonly last: Closing | undefined;
+  /** In the zone of the call or of the last month; undefined without both: then only another cell knows the zone. */
+  readonly check: PeriodCheck | undefined;
+};
+
+async function readState(
+  { ledger, now }: EngineContext,
+  period: string,
+  asked: string | undefined,
+): Promise<MonthState> {
+  const last = (await listClosings(ledger.pool)).at(-1);
+  const timeZone = asked ?? last?.timeZone;
+  const check =
+    timeZone === undefined ? undefined : await checkPeriod(ledger.pool, { period, timeZone }, now());
+  return { last, check };
 }
 
-/** Names the cell in each problem. */
-function refuseInCell(cell: string, check: () => void): void {
+/** @throws InputError that names the cell in each problem */
+function requirePossible(cell: string, check: PeriodCheck, { period, timeZone }: Period): void {
+  if (check.kind === 'can be closed') return;
+  if (check.kind === 'already closed' && check.closing.timeZone === timeZone) return;
   try {
-    check();
+    refuseClosing(period, check);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw new InputError(error.problems.map((each) => ({ ...each, where: `cell ${cell}: ${each.where}` })));
@@ -75,12 +81,12 @@ function refuseInCell(cell: string, check: () => void): void {
 /** All cells close in one zone, or their months would not be the same. */
 function chooseZone(
   month: string,
-  lasts: readonly CellAnswer<Closing | undefined>[],
+  states: readonly CellAnswer<MonthState>[],
   asked: string | undefined,
 ): string {
-  const closed = lasts.flatMap((answer) =>
-    answer.kind === 'answered' && answer.value
-      ? [{ cell: answer.cell.name, zone: answer.value.timeZone }]
+  const closed = states.flatMap((answer) =>
+    answer.kind === 'answered' && answer.value.last
+      ? [{ cell: answer.cell.name, zone: answer.value.last.timeZone }]
       : [],
   );
   const [zone = refuseWithoutZone(month), ...others] = new Set([

@@ -1,5 +1,5 @@
 import type { Closing } from '../../ledger/billing/close.ts';
-import { type Columns, columnsOf, textColumn, timeColumn } from '../column.ts';
+import { columnsOf, textColumn, timeColumn } from '../column.ts';
 import type { Screen } from '../screen.ts';
 import { formatTime, screenZone } from '../time.ts';
 
@@ -12,17 +12,6 @@ export const monthColumns = columnsOf<Closing>()([
   timeColumn('closedAt', 'Closed'),
   textColumn('closedBy', 'By'),
 ]);
-
-/** A month that was closed in a cell, by this call or an earlier one. */
-type ClosedMonth = { readonly closing: Closing; readonly before: boolean };
-
-export const closedMonthColumns: Columns<ClosedMonth> = [
-  textColumn('period', 'Month', ({ closing }) => closing.period),
-  textColumn('timeZone', 'Month of', ({ closing }) => closing.timeZone),
-  timeColumn('closedAt', 'Closed', ({ closing }) => closing.closedAt),
-  textColumn('closedBy', 'By', ({ closing }) => closing.closedBy),
-  textColumn('by', 'Closed by', ({ before }) => (before ? 'an earlier call' : 'this call')),
-];
 
 export const noMonths = 'No month is closed yet.';
 
