@@ -1,9 +1,11 @@
-import { readdir } from 'node:fs/promises';
+import { chmod, lstat, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { holdLedger } from '../../src/ledger/location/location.ts';
 import { addSuppressions } from '../../src/ledger/suppressions/add.ts';
 import { startAcceptingService } from '../support/accepting-service.ts';
 import { type CellName, cellsYaml, useCells } from '../support/cells-scene.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
 const scene = useCells();
@@ -195,4 +197,43 @@ test('a move that fails after its first step says that it must be repeated', asy
     expect.stringContaining('No run of stuck starts in cell west any more. Repeat the command.'),
   ]);
   expect(await markOf('west', 'stuck')).toEqual(['north']);
+});
+
+test('the cell whose connection was lost during a move is named', async () => {
+  await withAccount('cut');
+  const { url } = scene.ledgers.west;
+  const proxy = await startPostgresProxy(url);
+  const cut = proxy.cut({ statement: /INSERT INTO moved_accounts/, executed: 'never' }).then(proxy.stop);
+  const lost = await scene.command(['cells', 'move', 'cut', '--to', 'north'], {
+    env: { WEST_WRITE_URL: proxy.url },
+  });
+  await cut;
+  expect([lost.code, lost.stderr]).toEqual([3, expect.stringContaining('cell west: It is away')]);
+
+  const again = await startPostgresProxy(url);
+  void again.cut({ statement: /INSERT INTO moved_accounts/, executed: 'never' });
+  const forAMoment = await scene.command(['cells', 'move', 'cut', '--to', 'north'], {
+    env: { WEST_WRITE_URL: again.url },
+  });
+  await again.stop();
+  expect([forAMoment.code, forAMoment.stderr]).toEqual([
+    3,
+    expect.stringContaining('cells west and north: The connection to one of them was lost ('),
+  ]);
+});
+
+test('the file keeps its permissions and its symbolic link, and what a killed move left beside it is removed', async () => {
+  const { folder } = scene.workspace;
+  await scene.workspace.write('real.yaml', cellsYaml);
+  await scene.workspace.write('real.yaml.4194999.new', 'cells:');
+  await scene.workspace.write('real.yaml.other.new', 'of an operator');
+  await chmod(join(folder, 'real.yaml'), 0o640);
+  await symlink('real.yaml', join(folder, 'linked.yaml'));
+  const words = ['cells', 'move', 'bravo', '--to', 'west'];
+  expect(await scene.command(words, { env: { VOLLEY_CELLS: 'linked.yaml' } })).toMatchObject({ code: 0 });
+  expect((await lstat(join(folder, 'linked.yaml'))).isSymbolicLink()).toBe(true);
+  expect((await lstat(join(folder, 'real.yaml'))).mode & 0o777).toBe(0o640);
+  expect(await scene.workspace.read('real.yaml')).toMatch(/delta, bravo/);
+  const left = (await readdir(folder)).filter((name) => name.endsWith('.new'));
+  expect(left).toEqual(['real.yaml.other.new']);
 });

@@ -1,6 +1,8 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Cell } from '../../engine/cells/cells-file.ts';
-import type { Forwarded } from '../../engine/cells/forward-reports.ts';
+import type { LedgerPair } from '../../engine/cells/forward-reports.ts';
+import type { EngineContext } from '../../engine/context.ts';
+import { connectionReason, isConnectionFailure } from '../../platform/database-failures.ts';
 import { type Columns, integerColumn, textColumn } from '../../report/column.ts';
 import { askAnd, askOne, cellsOf, changeExits, noteAway } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
@@ -37,14 +39,12 @@ const move = defineCommand({
     const names = { from: from.name, to: to.name };
     const suppressionAccount = await requireSuppressionAccount(account, shell.settings);
     let isForbidden = false;
-    const moved = await askOne(shell, from, 'write', (before) =>
-      askOne(shell, to, 'write', async (after) => {
-        const moving = { account, suppressionAccount, from: before, to: after, cells: names };
-        await forbidRuns(moving);
-        isForbidden = true;
-        return takeOver(moving);
-      }),
-    )
+    const moved = await askBoth(shell, [from, to], async (before, after) => {
+      const moving = { account, suppressionAccount, from: before, to: after, cells: names };
+      await forbidRuns(moving);
+      isForbidden = true;
+      return takeOver(moving);
+    })
       .then(async (result) => {
         await moveInFile(cellsPath(shell.settings) ?? '', shell.settings.workingFolder, account, names);
         return result;
@@ -74,41 +74,77 @@ const forward = defineCommand({
   exits: changeExits,
   examples: [['volley cells forward', 'after a move, every few minutes']],
   run: async (shell, _, { json }) => {
-    const { forwardReports } = await import('../../engine/cells/forward-reports.ts');
-    const { requireCell } = await import('../../engine/cells/cells-file.ts');
     const { listMoved } = await import('../../ledger/moves/moved-accounts.ts');
-    const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
     const { printRows } = await import('../output/print-list.ts');
-    const cells = await requireCells(shell);
-    const answers = await askAnd(shell, cells, 'read', ({ ledger }) => listMoved(ledger.pool));
+    const answers = await askAnd(shell, await requireCells(shell), 'read', ({ ledger }) =>
+      listMoved(ledger.pool),
+    );
     noteAway(
       shell,
       answers.filter((answer) => answer.kind === 'away'),
     );
+    const present = answers.flatMap((answer) =>
+      answer.kind === 'answered' ? [{ cell: answer.cell, moved: answer.value }] : [],
+    );
+    const accounts = new Set(present.flatMap(({ moved }) => moved.map(({ account }) => account)));
     const rows: ForwardedRow[] = [];
-    for (const answer of answers) {
-      for (const moved of answer.kind === 'answered' ? answer.value : []) {
-        const suppressionAccount = await requireSuppressionAccount(moved.account, shell.settings);
-        const { name: cell } = answer.cell;
-        const to = requireCell(cells, moved.cell, `account ${moved.account}`);
-        const forwarded = await askOne(shell, answer.cell, 'write', (old) =>
-          askOne(shell, to, 'write', (current) =>
-            forwardReports({ moved, suppressionAccount, cell, old, current }),
-          ),
-        ).catch((error: unknown) => {
-          // The other accounts go on.
-          if (!(error instanceof InputError)) throw error;
-          explainInput(error, shell);
-          shell.exitWith(3);
-        });
-        if (forwarded) rows.push({ account: moved.account, from: moved.cell, to: cell, ...forwarded });
-      }
-    }
+    // An account may have been in any cell, and its reports may have arrived in any other.
+    for (const { cell: old, moved } of present)
+      for (const { cell: current } of present.filter(({ cell }) => cell !== old && accounts.size > 0))
+        await goOnAfter(shell, () =>
+          askBoth(shell, [old, current], async (sender, receiver) => {
+            for (const account of accounts)
+              await goOnAfter(shell, async () => {
+                const pair = {
+                  old: sender,
+                  current: receiver,
+                  cells: { old: old.name, current: current.name },
+                };
+                const left = moved.find(
+                  (each) => each.account === account && current.accounts.includes(account),
+                );
+                const row = await forwardAccount(shell, account, left?.movedAt, pair);
+                if (row) rows.push(row);
+              });
+          }),
+        );
     printRows(shell, json, { columns: forwardedColumns, none: 'No account has moved.' }, rows);
   },
 });
 
-type ForwardedRow = Forwarded & { readonly account: string; readonly from: string; readonly to: string };
+/** Notes why an account or a cell is left out. The others go on. */
+async function goOnAfter(shell: Shell, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!(error instanceof InputError)) throw error;
+    explainInput(error, shell);
+    shell.exitWith(3);
+  });
+}
+
+/** @param movedAt when the account left the old cell, if it is in the current one now */
+async function forwardAccount(
+  { settings }: Shell,
+  account: string,
+  movedAt: Date | undefined,
+  pair: LedgerPair,
+): Promise<ForwardedRow | undefined> {
+  const { forwardReports, takeSuppressions } = await import('../../engine/cells/forward-reports.ts');
+  const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
+  const reports = await forwardReports(account, pair);
+  if (movedAt === undefined && reports === 0) return undefined;
+  const suppressions = movedAt
+    ? await takeSuppressions(await requireSuppressionAccount(account, settings), movedAt, pair)
+    : 0;
+  return { account, from: pair.cells.current, to: pair.cells.old, reports, suppressions };
+}
+
+type ForwardedRow = {
+  readonly account: string;
+  readonly from: string;
+  readonly to: string;
+  readonly reports: number;
+  readonly suppressions: number;
+};
 
 const forwardedColumns: Columns<ForwardedRow> = [
   textColumn('account', 'Account'),
@@ -129,4 +165,30 @@ async function requireCells(shell: Shell): Promise<readonly Cell[]> {
   const cells = await cellsOf(shell);
   if (cells) return cells;
   throw new InputError([{ where: 'VOLLEY_CELLS', what: 'It is not set. Set it to the file of the cells.' }]);
+}
+
+/**
+ * Works with the ledgers of two cells at once.
+ *
+ * @throws InputError when the work refuses
+ * @throws CellsAwayError naming the cell that is away, or both when the connection to one was lost for a moment
+ */
+async function askBoth<Value>(
+  shell: Shell,
+  [one, other]: readonly [Cell, Cell],
+  work: (one: EngineContext, other: EngineContext) => Promise<Value>,
+): Promise<Value> {
+  return askOne(shell, one, 'write', (first) =>
+    askOne(shell, other, 'write', (second) =>
+      work(first, second).catch(async (error: unknown) => {
+        if (!isConnectionFailure(error)) throw error;
+        await second.ledger.pool.query('SELECT');
+        const what = `The connection to one of them was lost (${connectionReason(error)}).`;
+        throw new CellsAwayError([{ where: `cells ${one.name} and ${other.name}`, what }]);
+      }),
+    ).catch(async (error: unknown) => {
+      if (error instanceof CellsAwayError) await first.ledger.pool.query('SELECT');
+      throw error;
+    }),
+  );
 }

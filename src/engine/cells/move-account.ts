@@ -1,5 +1,5 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { readRateLimits, setRateLimits } from '../../ledger/limits/rate-limits.ts';
@@ -140,7 +140,8 @@ export async function moveInFile(
   account: string,
   { from, to }: Move['cells'],
 ): Promise<void> {
-  const file = resolve(workingFolder, path);
+  // A symbolic link stays one.
+  const file = await realpath(resolve(workingFolder, path));
   const source = await readFile(file, 'utf8');
   const listed = readCells(source, path).find(({ accounts }) => accounts.includes(account));
   if (listed?.name !== from) {
@@ -152,9 +153,12 @@ export async function moveInFile(
   readCells(changed, path);
   const unfinished = `${file}.${process.pid}.new`;
   try {
-    const handle = await open(unfinished, 'w', 0o644);
+    await removeUnfinished(file);
+    const { mode } = await stat(file);
+    const handle = await open(unfinished, 'wx', 0o600);
     try {
       await handle.writeFile(changed);
+      await handle.chmod(mode);
       await handle.sync();
     } finally {
       await handle.close();
@@ -165,4 +169,13 @@ export async function moveInFile(
     const what = `It cannot be written (${error instanceof Error ? error.message : String(error)}). Write there that account "${account}" is in cell ${to}, or repeat the command.`;
     throw new InputError([{ where: path, what }], { cause: error });
   }
+}
+
+/** Of killed moves. One that is going on fails then, and can be repeated. */
+async function removeUnfinished(file: string): Promise<void> {
+  const folder = dirname(file);
+  const isUnfinished = (name: string): boolean =>
+    name.startsWith(`${basename(file)}.`) && /^\d+\.new$/.test(name.slice(basename(file).length + 1));
+  for (const name of (await readdir(folder)).filter(isUnfinished))
+    await rm(resolve(folder, name), { force: true });
 }

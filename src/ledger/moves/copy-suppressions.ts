@@ -1,43 +1,25 @@
-import { batchOf } from '../batch.ts';
 import { streamRows } from '../cursor.ts';
 import type { Transaction } from '../session.ts';
 
-type DbSuppression = {
-  readonly channel: string;
-  readonly address: string;
+/** A suppression that an operator has removed in the other ledger stays removed. */
+const sources = {
+  suppressions: {
+    key: 'channel, address, account, sub_account',
+    isRemoved: `EXISTS (
+      SELECT FROM removed_suppressions r
+      WHERE r.channel = s.channel AND r.address = s.address AND r.account = s.account
+        AND r.sub_account = s.sub_account AND r.removed_at >= s.created_at
+    )`,
+  },
+  // Removed ones are known by their address only.
+  hashed_suppressions: { key: 'channel, hash, account, sub_account', isRemoved: 'false' },
+} as const;
+
+type Scope = {
   readonly account: string;
-  readonly sub_account: string;
-  readonly reason: string;
-  readonly run_id: string | null;
-  readonly source: string;
-  readonly added_by: string | null;
-  readonly created_at: Date;
+  /** Null: all. */
+  readonly since: Date | null;
 };
-
-type DbHashed = Pick<DbSuppression, 'channel' | 'account' | 'sub_account' | 'source' | 'created_at'> & {
-  readonly hash: Buffer;
-};
-
-const plain = batchOf<DbSuppression>({
-  channel: ['text', ({ channel }) => channel],
-  address: ['text', ({ address }) => address],
-  account: ['text', ({ account }) => account],
-  sub_account: ['text', ({ sub_account }) => sub_account],
-  reason: ['text', ({ reason }) => reason],
-  run_id: ['text', ({ run_id }) => run_id],
-  source: ['text', ({ source }) => source],
-  added_by: ['text', ({ added_by }) => added_by],
-  created_at: ['timestamptz', ({ created_at }) => created_at],
-});
-
-const hashed = batchOf<DbHashed>({
-  channel: ['text', ({ channel }) => channel],
-  hash: ['bytea', ({ hash }) => hash],
-  account: ['text', ({ account }) => account],
-  sub_account: ['text', ({ sub_account }) => sub_account],
-  source: ['text', ({ source }) => source],
-  created_at: ['timestamptz', ({ created_at }) => created_at],
-});
 
 /**
  * Copies the suppressions of an account, and those for all accounts, into another ledger, in constant memory. Those
@@ -52,23 +34,36 @@ export async function copySuppressions(
   account: string,
   since: Date | null,
 ): Promise<number> {
+  const scope = { account, since };
+  const plain = await copyRows(from, to, 'suppressions', scope);
+  return plain + (await copyRows(from, to, 'hashed_suppressions', scope));
+}
+
+async function copyRows(
+  from: Transaction,
+  to: Transaction,
+  table: keyof typeof sources,
+  { account, since }: Scope,
+): Promise<number> {
+  const { key, isRemoved } = sources[table];
   let copied = 0;
-  const values = [account, since];
-  const ofAccount = `account IN ('', $1) AND ($2::timestamptz IS NULL OR created_at >= $2)`;
-  // In key order, to avoid deadlocks.
-  const plainRows = `SELECT ${plain.columns} FROM suppressions WHERE ${ofAccount} ORDER BY channel, address, account, sub_account`;
-  for await (const rows of streamRows<DbSuppression>(from, 'plain', { sql: plainRows, values }, 1_000)) {
+  const statement = {
+    // In key order, to avoid deadlocks.
+    sql: `
+      SELECT to_jsonb(s)::text AS row FROM ${table} s
+      WHERE account IN ('', $1) AND ($2::timestamptz IS NULL OR created_at >= $2)
+      ORDER BY ${key}`,
+    values: [account, since],
+  };
+  for await (const rows of streamRows<{ row: string }>(from, table, statement, 1_000)) {
     const { rowCount } = await to.query(
-      `INSERT INTO suppressions (${plain.columns}) SELECT * FROM ${plain.table('s')} ON CONFLICT DO NOTHING`,
-      plain.values(rows),
-    );
-    copied += rowCount ?? 0;
-  }
-  const hashedRows = `SELECT ${hashed.columns} FROM hashed_suppressions WHERE ${ofAccount} ORDER BY channel, hash, account, sub_account`;
-  for await (const rows of streamRows<DbHashed>(from, 'hashed', { sql: hashedRows, values }, 1_000)) {
-    const { rowCount } = await to.query(
-      `INSERT INTO hashed_suppressions (${hashed.columns}) SELECT * FROM ${hashed.table('s')} ON CONFLICT DO NOTHING`,
-      hashed.values(rows),
+      `
+      INSERT INTO ${table}
+      SELECT s.* FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) s
+      WHERE NOT ${isRemoved}
+      ON CONFLICT DO NOTHING
+      `,
+      [`[${rows.map(({ row }) => row).join()}]`],
     );
     copied += rowCount ?? 0;
   }

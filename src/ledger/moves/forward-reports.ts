@@ -15,29 +15,31 @@ export type UnmatchedReport = {
  */
 export async function pageUnmatched(
   client: Connection,
-  { account, since }: { readonly account: string; readonly since: Date },
+  account: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly UnmatchedReport[]> {
   const { rows } = await client.query<UnmatchedReport>(
     `
     SELECT k.report_id::text AS report, k.message_id AS "messageId"
     FROM unusual_delivery_reports k
-    WHERE k.state IN ('unmatched', 'inbound') AND k.account = $1 AND k.received_at >= $2
-      AND k.run_id IS NULL AND k.message_id IS NOT NULL AND k.report_id > $3::bigint
+    WHERE k.state IN ('unmatched', 'inbound') AND k.account = $1
+      AND k.run_id IS NULL AND k.message_id IS NOT NULL AND k.report_id > $2::bigint
       AND NOT EXISTS (SELECT FROM forwarded_reports f WHERE f.report_id = k.report_id)
     ORDER BY k.report_id
-    LIMIT $4
+    LIMIT $3
     `,
-    [account, since, after, limit],
+    [account, after, limit],
   );
   return rows;
 }
 
-/** The calls as they came, in order of arrival. */
-export async function readCalls(client: Connection, reports: readonly string[]): Promise<ReceivedCall[]> {
-  const { rows } = await client.query<ReceivedCall>(
+type StoredCall = ReceivedCall & Pick<UnmatchedReport, 'report'>;
+
+/** The calls as they came, in order of arrival, without those that were purged. */
+export async function readCalls(client: Connection, reports: readonly string[]): Promise<StoredCall[]> {
+  const { rows } = await client.query<StoredCall>(
     `
-    SELECT account, received_at AS "receivedAt", method, content_type AS "contentType", headers, body
+    SELECT report_id::text AS report, account, received_at AS "receivedAt", method, content_type AS "contentType", headers, body
     FROM calls_of($1::bigint[])
     ORDER BY report_id
     `,
