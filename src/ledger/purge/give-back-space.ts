@@ -50,15 +50,15 @@ const leavesTable: readonly (string | undefined)[] = ['42P01', '55P03', '40P01']
 
 async function giveBackSpaceOf(pool: pg.Pool, { name, quoted }: Table): Promise<void> {
   await pool.query(`VACUUM (SKIP_LOCKED) ${quoted}`);
-  if (!movedTables.includes(name)) return;
-  let fruitless = 0;
-  for (let space = await readSpace(pool, quoted); isWorthMoving(space) && fruitless < maxFruitless; ) {
+  let space = await readSpace(pool, quoted);
+  for (let fruitless = 0; movedTables.includes(name) && isWorthMoving(space) && fruitless < maxFruitless; ) {
     await emptyPages(pool, quoted, Math.floor(space.pages * (1 - step)), space.pages);
     await pool.query(`VACUUM ${quoted}`);
     const after = await readSpace(pool, quoted);
     fruitless = after.pages < space.pages ? 0 : fruitless + 1;
     space = after;
   }
+  await rebuildIndexes(pool, quoted, space);
 }
 
 /** An open snapshot, or another session that uses the table, keeps its end. The next purge tries again. */
@@ -81,22 +81,61 @@ async function emptyPages(pool: pg.Pool, table: string, first: number, end: numb
   }
 }
 
-/** `used`: estimated bytes of rows. */
-type Space = { readonly pages: number; readonly bytes: number; readonly used: number };
+/** With an index of more rows, others would wait for too long. */
+const mostIndexedRows = 100_000;
+
+/** Bytes: far more than an index needs for a row. */
+const bytesPerEntry = 400;
+
+/** VACUUM never makes an index smaller, also where nearly all rows of its table have gone, as those of folded outcomes. */
+async function rebuildIndexes(pool: pg.Pool, table: string, { tuples }: Space): Promise<void> {
+  if (tuples > mostIndexedRows) return;
+  const { rows } = await pool.query<{ index: string }>(
+    `
+    SELECT CAST(indexrelid::regclass AS text) AS index
+    FROM pg_index
+    WHERE indrelid = $1::regclass AND pg_relation_size(indexrelid) > $2
+    `,
+    [table, Math.max(least.bytes, Math.round(tuples * bytesPerEntry))],
+  );
+  for (const { index } of rows)
+    await inTransaction(pool, async (client) => {
+      await client.query(`SET LOCAL lock_timeout = '200ms'; REINDEX INDEX ${index}`);
+    });
+}
+
+/** Estimated: the number of its rows, and their bytes. */
+type Space = {
+  readonly pages: number;
+  readonly bytes: number;
+  readonly tuples: number;
+  readonly used: number;
+};
 
 const isWorthMoving = ({ bytes, used }: Space): boolean =>
   bytes - used >= least.bytes && used < bytes * (1 - least.share);
 
-/** Estimates the space of rows from their number, as VACUUM counted it, and the size of some. */
+/** Pages: fewer would not tell, more would take long. */
+const sampledPages = 500;
+
+/** Estimates from some pages: VACUUM does not count rows in pages that it skips. */
 async function readSpace(pool: pg.Pool, table: string): Promise<Space> {
-  const { rows } = await pool.query<Space>(
+  const { rows: sizes } = await pool.query<Pick<Space, 'pages' | 'bytes'>>(
     `
-    SELECT CAST(bytes / current_setting('block_size')::integer AS float8) AS pages, CAST(bytes AS float8) AS bytes,
-           CAST(greatest(reltuples, 0) * coalesce(
-             (SELECT avg(pg_column_size(t) + 4) FROM ${table} t TABLESAMPLE system (0.5)), 100) AS float8) AS used
-    FROM (SELECT reltuples, pg_relation_size(oid) AS bytes FROM pg_class WHERE oid = $1::regclass) c
+    SELECT CAST(bytes / current_setting('block_size')::integer AS float8) AS pages, CAST(bytes AS float8) AS bytes
+    FROM (SELECT pg_relation_size($1::regclass) AS bytes) AS size
     `,
     [table],
   );
-  return rows[0] ?? { pages: 0, bytes: 0, used: 0 };
+  const { pages, bytes } = sizes[0] ?? { pages: 0, bytes: 0 };
+  const share = Math.min(1, sampledPages / Math.max(1, pages));
+  const { rows } = await pool.query<{ tuples: number; used: number }>(
+    `
+    SELECT CAST(count(*) AS float8) AS tuples, CAST(coalesce(sum(pg_column_size(t) + 4), 0) AS float8) AS used
+    FROM ${table} t TABLESAMPLE system ($1)
+    `,
+    [100 * share],
+  );
+  const { tuples, used } = rows[0] ?? { tuples: 0, used: 0 };
+  return { pages, bytes, tuples: tuples / share, used: used / share };
 }

@@ -75,3 +75,19 @@ test('a locked row keeps only the space of its table, and a table whose name nee
   expect(rows).toEqual([{ size: 0 }]);
   await pool.query('DROP TABLE "Odd table"');
 });
+
+test('an index is rebuilt when nearly all rows of its table have gone', async () => {
+  const { pool } = opened.ledger;
+  const run = await planContacts(opened.ledger, aRun(), [aContact(2)]);
+  await pool.query(
+    'INSERT INTO recipient_keys (run_id, line, key) SELECT $1, n, gen_random_uuid() FROM generate_series(1, 40000) AS n',
+    [run],
+  );
+  const readSize = async () =>
+    (await pool.query<{ size: number }>("SELECT pg_indexes_size('recipient_keys')::integer AS size")).rows[0]
+      ?.size ?? 0;
+  const before = await readSize();
+  await pool.query('DELETE FROM recipient_keys');
+  await giveBackSpace(pool);
+  expect(await readSize()).toBeLessThan(before / 10);
+});
