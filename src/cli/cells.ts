@@ -184,17 +184,11 @@ export async function chooseRunOfCells(
   );
   const found = await chooseOne(name, present, away);
   const { cell, run } = found;
-  if (run.run === name) {
-    noteAway(
-      shell,
-      answers.filter((answer) => answer.cell === cell),
-    );
-    return found;
-  }
-  noteAway(shell, answers);
-  const { printable } = await import('../report/printable.ts');
-  const { formatCampaign } = await import('../report/run/run-summary.ts');
-  shell.note(`  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state}) in cell ${cell.name}`);
+  const isWholeId = run.run === name;
+  noteAway(shell, isWholeId ? answers.filter((answer) => answer.cell === cell) : answers);
+  if (isWholeId) return found;
+  const { noteRun } = await import('./runs/choose-run.ts');
+  noteRun(shell, run, cell.name);
   return found;
 }
 

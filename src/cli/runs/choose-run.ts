@@ -3,6 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { loadCampaign } from '../../engine/load-definition.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { findNamedRun, isRunId } from '../../engine/runs/named-run.ts';
+import type { ListedRun } from '../../ledger/runs/find.ts';
 import { printable } from '../../report/printable.ts';
 import { formatCampaign } from '../../report/run/run-summary.ts';
 import { type Shell, withLedgerIfAny } from '../shell.ts';
@@ -21,9 +22,14 @@ export async function chooseRun(
 ): Promise<string> {
   const found = await findNamedRun(context, name, filter);
   if (found === undefined) return name;
-  if (found.run !== name)
-    shell.note(`  run      ${found.run} (${printable(formatCampaign(found))}, ${found.state})`);
+  if (found.run !== name) noteRun(shell, found);
   return found.run;
+}
+
+/** Says which run was chosen, and of several cells in which. */
+export function noteRun(shell: Pick<Shell, 'note'>, run: ListedRun, cell?: string): void {
+  const place = cell === undefined ? '' : ` in cell ${cell}`;
+  shell.note(`  run      ${run.run} (${printable(formatCampaign(run))}, ${run.state})${place}`);
 }
 
 /** Chooses the run of a command that is about one run or all. @throws InputError for an unknown one */
