@@ -71,13 +71,17 @@ async function readFrom<Result>(
       return await work(replica.pool, found);
     } catch (error) {
       const problem = problemOf(error);
-      if (problem === undefined || (isRequired && error instanceof InputError)) throw error;
+      if (problem === undefined || (isRequired && problem.kind === 'lacks it' && isCurrent(found)))
+        throw error;
       because = problem;
     }
   }
   if (isRequired) throw new ReplicaError(because);
   return work(primary, { at: now(), read: { from: 'primary', because } });
 }
+
+/** The replica had all that the primary had, so what it does not know is not known. */
+const isCurrent = ({ read }: AsOf): boolean => read?.from === 'replica' && read.secondsBehind === 0;
 
 /** Postgres ends a query that holds up the replay of changes (40001), also as a deadlock with it. */
 const cancelled = /^(40001|40P01)$/;

@@ -124,6 +124,11 @@ describe('a report of a standby', () => {
   });
 });
 
+test('a required standby that has all changes says itself that there is no such run', async () => {
+  const { code, stderr } = await command(['report', 'run', '260101-zzzzz'], replica('require'));
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining('replica')]);
+});
+
 describe('a standby that lags', () => {
   test('is read, with its age and without what it lacks', async () => {
     await lag();
@@ -157,6 +162,9 @@ describe('a standby that lags', () => {
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('+61499999999');
     expect(stderr).toContain('from the primary: the replica does not have it yet.');
+    const required = await command(['report', 'recipient', '+61499999999'], replica('require'));
+    expect({ code: required.code, stdout: required.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(required.stderr).toContain('Refused: the replica does not have it yet.');
   });
 });
 
