@@ -85,8 +85,22 @@ describe('suppressions of all cells', () => {
     const { code, stdout } = await scene.command(words);
     expect([code, linesOf(stdout)]).toEqual([
       0,
-      cellNames.map((cell) => ({ cell, removed: 1, missing: 0, failed: null })),
+      cellNames.map((cell) => ({ cell, removed: 1, missing: 0, others: 0, failed: null })),
     ]);
+  });
+
+  test('volley suppress remove names what is still suppressed in each cell', async () => {
+    const words = (...more: string[]) => ['suppress', ...more, 'bob@example.org', '--channel', 'email'];
+    await scene.command([...words('add'), '--account', 'sandbox']);
+    const { code, stdout } = await scene.command(words('remove'), { away: ['west'] });
+    expect(code).toBe(3);
+    expect(stdout).toContain('│ Still suppressed');
+    expect(stdout).toContain(
+      'cell north: bob@example.org (email) for account "sandbox" is still suppressed.\n' +
+        'cell south: bob@example.org (email) for account "sandbox" is still suppressed.\n',
+    );
+    const json = linesOf((await scene.command([...words('remove'), '--json'])).stdout);
+    expect(json).toMatchObject(cellNames.map((cell) => ({ cell, removed: 0, missing: 1, others: 1 })));
   });
 });
 

@@ -65,7 +65,12 @@ const remove = defineCommand({
     const { unsuppressAddresses } = await loadSuppressing();
     const keys = await keysOf(texts, { ...where, account });
     const unsuppress = (context: EngineContext) => unsuppressAddresses(context, keys);
-    if (await changeInCells(shell, json, removedColumns, unsuppress)) return;
+    const inCells = await changeInCells(shell, json, removedColumns, unsuppress);
+    if (inCells && !json)
+      for (const { cell, value } of inCells)
+        for (const key of value?.remaining ?? [])
+          shell.print(`cell ${cell}: ${keyText(key)} is still suppressed.`);
+    if (inCells) return;
     const { removed, missing, remaining } = await withLedger(shell, unsuppress);
     if (json) {
       shell.print(JSON.stringify({ removed: removed.length, missing, others: remaining }));
@@ -160,6 +165,7 @@ const addedColumns: Columns<Added> = [integerColumn('added', 'Added'), integerCo
 const removedColumns: Columns<Unsuppressed> = [
   integerColumn('removed', 'Removed', ({ removed }) => removed.length),
   integerColumn('missing', 'Not suppressed', ({ missing }) => missing.length),
+  integerColumn('others', 'Still suppressed', ({ remaining }) => remaining.length),
 ];
 
 /** Changes the suppressions of all cells, and prints what came of it in each. @returns undefined where there are none */
