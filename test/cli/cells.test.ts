@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cellsYaml, useCells } from '../support/cells-scene.ts';
+import { awayUrl, cellsYaml, useCells } from '../support/cells-scene.ts';
 
 const scene = useCells();
 
@@ -122,6 +122,26 @@ describe('volley doctor', () => {
       { name: 'cell west: database', state: 'problem' },
     ]);
     expect(checks.filter(({ name }) => name === 'cell north: migrations')).toMatchObject([{ state: 'ok' }]);
+    expect(checks).toContainEqual({
+      name: 'closed months of cells',
+      state: 'not checked',
+      found: 'The last one is none yet. Not asked: west.',
+      nextStep: null,
+    });
+    expect(checks.some(({ name }) => name === 'schedules')).toBe(false);
     expect(stdout).not.toContain('its-password');
+  });
+
+  test("volley doctor on a cell's own machine also checks the replica and the schedules of that machine", async () => {
+    const env = { DATABASE_URL: scene.ledgers.north.url, DATABASE_READ_URL: awayUrl };
+    const { checks } = JSON.parse((await scene.command(['doctor', '--json'], { env })).stdout);
+    const own = ['database', 'replica', 'schedules', 'ticks'];
+    expect(checks.filter(({ name }: { name: string }) => own.includes(name))).toMatchObject([
+      { name: 'database', state: 'ok' },
+      { name: 'replica', state: 'warning', found: expect.stringContaining('does not answer') },
+      { name: 'schedules' },
+      { name: 'ticks', state: 'ok' },
+    ]);
+    expect(checks.filter(({ name }: { name: string }) => name === 'workers')).toEqual([]);
   });
 });

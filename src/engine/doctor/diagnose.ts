@@ -3,6 +3,8 @@ import type { Check, Finding } from '../../domain/doctor.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { openInspection } from '../../ledger/pools.ts';
 import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
+import { hasEmbeddedData } from '../../platform/embedded-postgres.ts';
+import { findHome } from '../../platform/project.ts';
 import type { EngineContext } from '../context.ts';
 import type { Settings } from '../settings.ts';
 import { checkConnectedAccounts, loadAccounts, type Tools } from './accounts.ts';
@@ -31,7 +33,7 @@ type DiagnoseOptions = Omit<Tools, 'deadline'> & {
   readonly campaigns: string;
   /** Where `volley serve` answers the API, unless --api-port says otherwise. */
   readonly apiPort: number;
-  /** Their databases are checked instead of the own one. */
+  /** Their databases are checked. Of the own one, if there is one, only what no cell is asked for. */
   readonly cells?: readonly CellDatabase[] | undefined;
 };
 
@@ -51,19 +53,27 @@ const maxSeconds = 9;
 export async function diagnose(options: DiagnoseOptions): Promise<readonly Check[]> {
   const deadline = startDeadline(maxSeconds);
   const tools = { ...options, deadline };
+  const { cells, settings } = options;
+  const whose = cells ? 'own beside cells' : 'own';
   const groups = await Promise.all([
-    askAll(installationProbes(options.settings, options.nodeVersion), deadline),
-    options.cells ? checkCells(options.cells, tools) : checkDatabase(tools),
+    askAll(installationProbes(settings, options.nodeVersion), deadline),
+    checkCells(cells ?? [], tools),
+    !cells || hasDatabase(settings) ? checkDatabase({ ...tools, whose }) : [],
     checkServices(tools),
   ]);
   return groups.flat();
 }
 
+function hasDatabase({ environment, workingFolder }: Settings): boolean {
+  const home = findHome(environment, workingFolder);
+  return Boolean(environment['DATABASE_URL']) || (home !== undefined && hasEmbeddedData(home));
+}
+
 /** The names of the checks begin with that of the cell. */
-async function checkCells(cells: readonly CellDatabase[], tools: DatabaseTools): Promise<readonly Check[]> {
+async function checkCells(cells: readonly CellDatabase[], tools: CheckTools): Promise<readonly Check[]> {
   const groups = await Promise.all(
     cells.map(async ({ cell, settings }) => {
-      const checks = await checkDatabase({ ...tools, settings });
+      const checks = await checkDatabase({ ...tools, settings, whose: 'cell' });
       const named = (words: string): string => words.replaceAll('DATABASE_URL', cell.read);
       return checks.map(({ name, found, nextStep, ...check }): Check => {
         return {
@@ -78,7 +88,7 @@ async function checkCells(cells: readonly CellDatabase[], tools: DatabaseTools):
   return groups.flat();
 }
 
-async function checkServices(tools: DatabaseTools): Promise<readonly Check[]> {
+async function checkServices(tools: CheckTools): Promise<readonly Check[]> {
   const loaded = await loadAccounts(tools);
   const [connected, receiver] = await Promise.all([
     checkConnectedAccounts(loaded.accounts, tools),
@@ -87,7 +97,12 @@ async function checkServices(tools: DatabaseTools): Promise<readonly Check[]> {
   return [...loaded.checks, ...connected, ...receiver];
 }
 
-type DatabaseTools = DiagnoseOptions & { readonly deadline: Deadline };
+type CheckTools = DiagnoseOptions & { readonly deadline: Deadline };
+
+/** The cells are asked what only a ledger knows; this machine's replica and folder of campaigns go with its own one. */
+type Whose = 'own' | 'own beside cells' | 'cell';
+
+type DatabaseTools = CheckTools & { readonly whose: Whose };
 
 async function checkDatabase(tools: DatabaseTools): Promise<readonly Check[]> {
   const { settings, deadline } = tools;
@@ -142,16 +157,15 @@ function probesOf({
   settings,
   campaigns,
   now,
-  cells,
-}: Pick<DiagnoseOptions, 'settings' | 'campaigns' | 'now' | 'cells'>) {
-  // The folder of the campaigns is that of one cell at most.
-  const ofSchedules = cells ? [] : scheduleProbes(settings, campaigns, now);
-  return {
-    ofDatabase: databaseProbes(settings, now),
-    // Cells are read from their own Postgres.
-    ofLedger: [...ledgerProbes(settings), ...(cells ? [] : replicaProbes(settings, now))],
-    ofWork: [...workProbes(settings, now), ...ofSchedules],
-  };
+  whose,
+}: Pick<DatabaseTools, 'settings' | 'campaigns' | 'now' | 'whose'>) {
+  const [ofLedger, ofWork] = [ledgerProbes(settings), workProbes(settings, now)];
+  const ofDatabase = databaseProbes(settings, now);
+  if (whose === 'cell') return { ofDatabase, ofLedger, ofWork };
+  const ofReplica = replicaProbes(settings, now);
+  const ofSchedules = scheduleProbes(settings, campaigns, now);
+  if (whose === 'own beside cells') return { ofDatabase: [], ofLedger: ofReplica, ofWork: ofSchedules };
+  return { ofDatabase, ofLedger: [...ofLedger, ...ofReplica], ofWork: [...ofWork, ...ofSchedules] };
 }
 
 function askPool(probes: readonly PoolProbe[], pool: Pool, deadline: Deadline): Promise<Check[]> {
@@ -196,7 +210,7 @@ export function createHealthChecks(
     allowStale: true,
     fetchMethod: async () => {
       const at = now();
-      const { ofDatabase, ofLedger, ofWork } = probesOf({ settings, campaigns, now });
+      const { ofDatabase, ofLedger, ofWork } = probesOf({ settings, campaigns, now, whose: 'own' });
       const probes = [...ofWork, ...ofDatabase, ...ofLedger];
       return { at, checks: await askPool(probes, ledger.monitoring, startDeadline(maxSeconds)) };
     },
