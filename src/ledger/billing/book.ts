@@ -147,7 +147,7 @@ const chooseChanges = (limit: number | null): string => `
   FOR UPDATE OF c${limit === null ? '' : ' SKIP LOCKED'}
 `;
 
-/** Only booking deletes these rows, and none is ever changed. */
+/** Only booking deletes these rows. A purge changes them (`renameUnbookedEnvelopes`), under the lock of booking. */
 const chooseOutcomes = 'SELECT run_id, ctid::text AS place FROM billing_outcomes LIMIT $1';
 
 const keys = 'run_id, slice, sent, booked, sub_account, department, charge_code';
