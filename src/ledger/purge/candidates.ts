@@ -41,7 +41,7 @@ export const isUnbooked = `(
 /** SQL: why a run of `runs r` is kept, else null. $1 and $2 are the limit; $3 says whether unbooked runs may go. */
 const holdCase = `
   CASE
-    WHEN r.purging THEN NULL
+    WHEN r.purging OR r.purged_at IS NOT NULL THEN NULL
     WHEN r.state NOT IN ('completed', 'cancelled') THEN 'not_over'
     WHEN EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
       THEN 'unsent'
@@ -58,9 +58,17 @@ const holdCase = `
     WHEN NOT $3 AND ${isUnbooked} THEN 'unbooked'
   END`;
 
-const isOldCondition = `(r.purging OR (r.purged_at IS NULL AND coalesce(r.finished_at, r.created_at) < $1))`;
+/** SQL: whether a purge left words of the service: one of Volley 0.3.0, or one that an applier of delivery reports overlapped. */
+const hasWords = `EXISTS (
+  SELECT FROM folded_reports w WHERE w.run_id = r.run_id AND num_nonnulls(VARIADIC w.results || w.statuses) > 0
+)`;
 
-/** Lists runs that are old enough and not purged, oldest first, including those whose purge was interrupted. */
+const isOldCondition = `(
+  r.purging
+  OR CASE WHEN r.purged_at IS NULL THEN coalesce(r.finished_at, r.created_at) < $1 ELSE ${hasWords} END
+)`;
+
+/** Lists runs that are old enough and not purged, oldest first, including those whose purge was interrupted or incomplete. */
 export async function listPurgeCandidates(
   pool: pg.Pool,
   { before, alsoInDoubt }: PurgeLimit,

@@ -6,6 +6,8 @@ import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/que
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
+import { expectCountsKept } from '../../support/expect-counts.ts';
+import { foldAll } from '../../support/fold-outcomes.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import {
   completeRun,
@@ -128,6 +130,19 @@ test('a purge keeps only one block for neighbouring requests, one envelope for e
   await receiveOldReports(opened, reports.slice(99));
   expect(await total('North')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
   expect(await total('South')).toMatchObject({ accepted: 50, delivered: 50, price: '2.50' });
+});
+
+test('the words that a purge of Volley 0.3.0 left in blocks are erased by the next purge, once', async () => {
+  const { pool } = opened.ledger;
+  await receiveOldReports(opened, await sentRun());
+  await foldAll(pool);
+  const purgedRuns = async () => (await purge(withKey(opened), limit, () => undefined)).runs;
+  await pool.query('UPDATE runs SET purged_at = now()');
+  expect(findTexts(await dumpOf(pool), ['zebedee'])).toEqual(['zebedee']);
+  expect(await purgedRuns()).toBe(1);
+  expect(findTexts(await dumpOf(pool), ['zebedee'])).toEqual([]);
+  await expectCountsKept(pool, run);
+  expect(await purgedRuns()).toBe(0);
 });
 
 test('a purge is audited even if the space cannot be given back', async () => {
