@@ -65,6 +65,7 @@ export async function purge(
   const purged: PurgeCandidate[] = [];
   const held: PurgeCandidate[] = [];
   let reports = 0;
+  let longestWait: number | undefined;
   for (const candidate of await listPurgeCandidates(pool, limit)) {
     if (candidate.held !== null) {
       held.push(candidate);
@@ -91,7 +92,10 @@ export async function purge(
         continue;
       }
       onRun(candidate);
-      reports += await eraseRun(pool, candidate.run);
+      const erased = await eraseRun(pool, candidate.run, longestWait);
+      reports += erased.reports;
+      // Most likely the same transaction is still open.
+      if (erased.keptEnvelopes) longestWait = 0;
       purged.push(candidate);
     } finally {
       await lock?.release();

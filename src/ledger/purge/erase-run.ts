@@ -33,12 +33,12 @@ const keptDefinition = `
  * call continues. Billing data stays: requests with MessageIDs and states, lines, parts, tariffs, attempts, outcomes
  * with units and prices. The service's words may quote anything, so they go.
  *
- * @returns the number of deleted raw reports
+ * @param longestWait milliseconds, for the end of transactions that may name a former envelope
  */
-export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
+export async function eraseRun(pool: pg.Pool, run: string, longestWait?: number): Promise<ErasedRun> {
   const ofPayers = await readPayerEnvelopes(pool, run);
   const reports = await eraseRecipients(pool, run, ofPayers);
-  await deleteOtherEnvelopes(pool, run, ofPayers);
+  const keptEnvelopes = !(await deleteOtherEnvelopes(pool, run, ofPayers, longestWait));
   await pool.query(`UPDATE envelopes SET ${eraseMessage} WHERE run_id = $1`, [run]);
   await inBatches(pool, async (client, after) => {
     const { rows } = await client.query<{ last: number | null }>(
@@ -72,18 +72,33 @@ export async function eraseRun(pool: pg.Pool, run: string): Promise<number> {
     `UPDATE runs SET definition = ${keptDefinition}, state_reason = NULL, purging = false WHERE run_id = $1`,
     [run],
   );
-  return reports;
+  return { reports, keptEnvelopes };
 }
+
+export type ErasedRun = {
+  /** Deleted raw reports. */
+  readonly reports: number;
+  /** A transaction did not end in time, so envelopes without requests stay, without their messages. */
+  readonly keptEnvelopes: boolean;
+};
 
 /**
  * Deletes envelopes that no request has any more. They stay where a transaction that may have read a request before does not
  * end: it may apply a delivery report, and name the former envelope.
+ *
+ * @returns false if they stay
  */
-async function deleteOtherEnvelopes(pool: pg.Pool, run: string, ofPayers: PayerEnvelopes): Promise<void> {
-  if ((await waitForEarlierWriters(pool)).length > 0) return;
+async function deleteOtherEnvelopes(
+  pool: pg.Pool,
+  run: string,
+  ofPayers: PayerEnvelopes,
+  longestWait: number | undefined,
+): Promise<boolean> {
+  if ((await waitForEarlierWriters(pool, longestWait)).length > 0) return false;
   await inTransaction(pool, (client) => renameUnbookedEnvelopes(client, run, ofPayers));
   const which = 'envelope <> ALL ($3::integer[])';
   await deleteAll(pool, run, 'envelopes', { limit: batch, which, values: [ofPayers.envelopes] });
+  return true;
 }
 
 /** Erases recipients in ranges of requests, which are sized by their recipients. */

@@ -247,3 +247,27 @@ test('a purge without the hash key is refused', async () => {
   expect(await problemsRejected(() => purge(opened.context, limit, () => undefined))).toHaveLength(1);
   expect(findTexts(await dumpOf(opened.ledger.pool))).toEqual(plantedTexts);
 });
+
+test('a purge of two runs waits once for a transaction that stays open', async () => {
+  const { pool } = opened.ledger;
+  await planOldRun(opened);
+  // A repetition would be refused.
+  await pool.query('DELETE FROM fingerprints');
+  await planOldRun(opened);
+  const writer = await pool.connect();
+  await writer.query('BEGIN; SELECT pg_current_xact_id()');
+  const begun: number[] = [];
+  let looks = 0;
+  const count = () => {
+    looks++;
+  };
+  pool.on('acquire', count);
+  const { runs } = await purge(withKey(opened), limit, () => begun.push(looks));
+  pool.off('acquire', count);
+  await writer.query('ROLLBACK');
+  writer.release();
+  expect(runs).toBe(2);
+  const [first = 0, second = 0] = begun;
+  // It looks ten times each second.
+  expect([second - first > 300, looks - second > 300]).toEqual([true, false]);
+});

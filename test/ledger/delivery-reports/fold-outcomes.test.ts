@@ -306,7 +306,7 @@ test('a purge after the fold leaves no word of the service, and late reports of 
     `UPDATE runs SET purged_at = now(), purging = true, state = 'completed', finished_at = now() WHERE run_id = $1`,
     [run],
   );
-  expect(await eraseRun(pool, run)).toBe(600);
+  expect(await eraseRun(pool, run)).toEqual({ reports: 600, keptEnvelopes: false });
   expect(await query('SELECT FROM folded_reports')).toEqual([]);
   expect(await query(`SELECT words FROM run_counts WHERE CAST(words AS text) LIKE '%quotes%'`)).toEqual([]);
   expect(await query('SELECT FROM all_recipient_outcomes WHERE result IS NULL AND price = 0.1')).toHaveLength(
