@@ -1,3 +1,6 @@
+/** `2026-11` is one, `2026-13` is none. */
+export const isMonth = (text: string): boolean => /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
+
 /** @param month `2026-11` */
 export function monthAfter(month: string): string {
   return addMonths(month, 1);

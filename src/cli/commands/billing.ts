@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Cell } from '../../engine/cells/cells-file.ts';
+import { isMonth } from '../../platform/months.ts';
 import { askAnd, awayExits, cellsOf, changedCells, changeExits, problemOf, readCells } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { CellsAwayError } from '../failures.ts';
@@ -83,6 +84,6 @@ export const command = defineGroup(
 );
 
 function parseMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  if (isMonth(text)) return text;
   throw new InvalidArgumentError('expected a month such as 2026-11.');
 }

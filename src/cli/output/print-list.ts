@@ -3,6 +3,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import { type Column, type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
 import { toRecord } from '../../report/formats/json.ts';
+import { withCell } from '../../report/lists/usual.ts';
 import { formatTable } from '../../report/table.ts';
 import { askAnd, type Changed, cellsOf, noteAway, type Part, problemOf } from '../cells.ts';
 import { CellsAwayError } from '../failures.ts';
@@ -124,10 +125,6 @@ export function columnsOver<Row>(
   columns: Columns<Row>,
 ): Columns<Row & { readonly cell: string | null }> {
   return parts.every(({ cell }) => cell === null) ? columns : withCell(columns);
-}
-
-function withCell<Row>(columns: Columns<Row>): Columns<Row & { readonly cell: string | null }> {
-  return [textColumn('cell', 'Cell'), ...columns];
 }
 
 /** One text, because a write for each line would cost more than everything else. */

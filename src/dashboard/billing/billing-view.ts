@@ -70,7 +70,11 @@ ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 
 function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart): Html {
   const { asOf, lines, totals, closing, first, count } = part;
-  const sheet = billingSheet(query, { lines: none(), totals: () => totals, expected: totals, closing }, asOf);
+  const sheet = billingSheet(
+    query,
+    { lines: noLines(), totals: () => totals, expected: totals, closing },
+    asOf,
+  );
   const columns = currencyBesideNames(
     sheet.columns.filter(({ blank }) => !blank),
     totals,
@@ -109,7 +113,8 @@ function currencyBesideNames(
   return [...others.slice(0, first), ...columns.filter(isCurrency), ...others.slice(first)];
 }
 
-async function* none(): AsyncGenerator<never, void, undefined> {}
+/** For a sheet of which only the columns and the totals are shown. */
+export async function* noLines(): AsyncGenerator<never, void, undefined> {}
 
 /** A value leads to its own figures, a run to its page, and the requests of a run to a list. */
 function targetOf(

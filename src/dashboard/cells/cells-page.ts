@@ -7,21 +7,24 @@ import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
 import { listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
-import type { BillingTotal } from '../../ledger/billing/report.ts';
+import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
-import { addMonths } from '../../platform/months.ts';
-import { type Columns, decimalColumn, integerColumn, pickColumns, textColumn } from '../../report/column.ts';
+import { isMonth, monthAfter } from '../../platform/months.ts';
+import { billingSheet } from '../../report/billing/billing-sheet.ts';
+import { type Columns, pickColumns, textColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
 import { suppressionColumns } from '../../report/lists/suppressions.ts';
+import { withCell } from '../../report/lists/usual.ts';
 import { formatLocal } from '../../report/time.ts';
 import { createCallLimit } from '../../server/api/call-limits.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireAllAccounts, type View } from '../base/view.ts';
+import { noLines } from '../billing/billing-view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { section } from '../parts/parts.ts';
@@ -87,8 +90,16 @@ function explain(error: unknown): string {
 }
 
 function monthOf(written: string, { now, zone }: View): string {
-  return /^\d{4}-(0[1-9]|1[0-2])$/.test(written) ? written : formatLocal(now, zone).slice(0, 7);
+  return isMonth(written) ? written : formatLocal(now, zone).slice(0, 7);
 }
+
+const queryOf = (month: string, timeZone: string): BillingQuery => ({
+  by: [],
+  from: `${month}-01`,
+  until: `${monthAfter(month)}-01`,
+  timeZone,
+  filter: {},
+});
 
 type CellFacts = {
   readonly runs: readonly ListedRun[];
@@ -99,10 +110,9 @@ type CellFacts = {
 
 async function readCell(context: EngineContext, asked: Asked, zone: string): Promise<CellFacts> {
   const { text, address, problem, month } = asked;
-  const period = { from: `${month}-01`, until: `${addMonths(month, 1)}-01`, timeZone: zone };
   return {
     runs: await listRuns(context.ledger.knex, maxRuns),
-    billing: await readCellBilling(context, { by: [], ...period, filter: {} }),
+    billing: await readCellBilling(context, queryOf(month, zone)),
     found: text === '' || problem ? { histories: [] } : await search(context, text),
     suppressions:
       address === undefined ? [] : await listSuppressionsOfAddress(context, address, { sources: null }),
@@ -156,8 +166,6 @@ function rowsOf<Row extends object>(answers: Answers, read: (facts: CellFacts) =
 
 type OfCell = { readonly cell: string; readonly dashboard: string | undefined };
 
-const cellColumn: Columns<OfCell> = [textColumn('cell', 'Cell', ({ cell }) => cell)];
-
 const runTarget = ({ run, dashboard }: OfCell & { readonly run: string | null }) =>
   dashboard === undefined || run === null
     ? null
@@ -167,11 +175,10 @@ function runsPart(answers: Answers, view: View): Html {
   const newest = rowsOf(answers, ({ runs }) => runs)
     .toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))
     .slice(0, maxRuns);
-  const columns: Columns<ListedRun & OfCell> = [
-    ...cellColumn,
+  const columns = withCell<ListedRun & OfCell>([
     textColumn('run', 'Run', ({ run }) => run, { target: runTarget }),
     ...pickColumns(runColumns, 'campaign', 'channel', 'state', 'createdAt', 'finishedAt'),
-  ];
+  ]);
   if (newest.length === 0) return html`<p class="empty">The cells that answer have no run.</p>`;
   return listTable({ caption: 'The newest runs of all cells', columns, rows: newest, id: 'runs' }, view);
 }
@@ -181,22 +188,20 @@ function billingPart(answers: Answers, { text, month }: Asked, view: View): Html
   const totals = addUpTotals(reports.flatMap((report) => report.totals));
   const away = answers.length - reports.length;
   const closing = away === 0 ? closingOfAll(reports.map((report) => report.closing)) : undefined;
+  const query = queryOf(month, view.zone);
+  const sheet = billingSheet(
+    query,
+    { lines: noLines(), totals: () => totals, expected: totals },
+    { at: view.now },
+  );
+  const columns = sheet.columns.filter(({ blank }) => !blank);
+  const rows = totals.map((total) => ({ ...total, values: [], correctionOf: null }));
   return html`<form method="get" action="/cells" class="filter"><input type="hidden" name="q" value="${text}">
 ${textField({ name: 'month', label: 'Month', value: month, hint: `Such as ${month}, in ${view.zone}` })}
 <p class="field"><button>Show</button></p></form>
-${totals.length === 0 ? html`<p class="empty">Nothing was sent.</p>` : listTable({ caption: 'All cells, added up', columns: totalColumns, rows: totals, id: 'billing' })}
+${totals.length === 0 ? html`<p class="empty">Nothing was sent.</p>` : listTable({ caption: 'All cells, added up', columns, rows, id: 'billing' })}
 ${closing && html`<p class="hint">Closed in all cells, the last time by <bdi>${closing.closedBy}</bdi>.</p>`}`;
 }
-
-const totalColumns: Columns<BillingTotal> = [
-  textColumn('kind', 'Kind', ({ kind }) => kind),
-  integerColumn('requests', 'Requests'),
-  integerColumn('recipients', 'Recipients'),
-  integerColumn('delivered', 'Delivered'),
-  integerColumn('unknown', 'Unknown'),
-  decimalColumn('price', 'Price'),
-  textColumn('currency', 'Currency', ({ currency }) => currency),
-];
 
 function searchPart(answers: Answers, asked: Asked, view: View): Html {
   const found = answers.flatMap((answer) => (answer.kind === 'answered' ? [answer.value.found] : []));
@@ -214,14 +219,13 @@ ${textField({ name: 'q', label: 'Phone number with +, e-mail address, MessageID 
 function foundPart(answers: Answers, view: View): Html {
   const found = rowsOf(answers, (facts) => facts.found.histories);
   const suppressions = rowsOf(answers, (facts) => facts.suppressions);
-  const columns: Columns<(typeof found)[number]> = [
-    ...cellColumn,
+  const columns = withCell<(typeof found)[number]>([
     textColumn('run', 'Run', ({ run }) => run, { target: runTarget }),
     textColumn('campaign', 'Campaign', ({ campaign }) => campaign),
     textColumn('address', 'Address', ({ address }) => address),
     textColumn('state', 'State', ({ state }) => state),
-  ];
+  ]);
   const none = html`<p class="empty">No run of a cell that answers has sent there.</p>`;
   return html`${found.length === 0 ? none : listTable({ caption: 'What was sent', columns, rows: found, id: 'found' }, view)}
-${suppressions.length > 0 && listTable({ caption: 'Suppressions', columns: [...cellColumn, ...pickColumns(suppressionColumns, 'channel', 'account', 'subAccount', 'source', 'createdAt')], rows: suppressions, id: 'suppressed' }, view)}`;
+${suppressions.length > 0 && listTable({ caption: 'Suppressions', columns: withCell(pickColumns(suppressionColumns, 'channel', 'account', 'subAccount', 'source', 'createdAt')), rows: suppressions, id: 'suppressed' }, view)}`;
 }

@@ -1,7 +1,7 @@
 import type { Reason } from '../../domain/reasons.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { formatPayer } from '../billing/billing-words.ts';
-import { type Column, integerColumn, textColumn, wordsColumn } from '../column.ts';
+import { type Column, type Columns, integerColumn, textColumn, wordsColumn } from '../column.ts';
 
 /** Columns of many lists. Each is about what it names: the run, the account, the recipient. */
 export const runColumn: Column<{ readonly run: string | null }, 'run'> = textColumn(
@@ -80,3 +80,8 @@ export const namedPayerColumns: { readonly [Key in keyof Payer]: NamedColumn<Key
   department: { ...departmentColumn, shown: ({ department }) => formatPayer(department) },
   chargeCode: { ...chargeCodeColumn, shown: ({ chargeCode }) => formatPayer(chargeCode) },
 };
+
+/** The columns of a list over cells. */
+export function withCell<Row>(columns: Columns<Row>): Columns<Row & { readonly cell: string | null }> {
+  return [textColumn('cell', 'Cell'), ...columns];
+}
