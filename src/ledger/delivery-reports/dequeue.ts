@@ -58,16 +58,12 @@ export async function dequeueReports(client: Transaction, limit: number, now: Da
     )
     SELECT CAST(first_report AS float8) AS first, CAST(last_report AS float8) AS last,
            CAST(report_ids AS float8[]) AS reports, attempts, reread,
-           ARRAY(
-             SELECT DISTINCT CAST(block_of(report) AS float8)
-             FROM unnest(coalesce(report_ids, ARRAY[first_report])) AS report
-           ) AS blocks
+           CAST(ARRAY(SELECT blocks_of(coalesce(report_ids, ARRAY[first_report]))) AS float8[]) AS blocks
     FROM dequeued
     `,
     values: [limit, now, maxBytes],
   });
-  if (entries.length === 0) return [];
-  return readCalls(client, entries);
+  return rows;
 }
 
 async function readCalls(client: Transaction, entries: readonly QueueEntry[]): Promise<QueuedReport[]> {
