@@ -31,7 +31,16 @@ type QueueEntry = Pick<QueuedReport, 'attempts' | 'reread'> & {
  * @param limit number of reports after which no more entries are dequeued
  */
 export async function dequeueReports(client: Transaction, limit: number, now: Date): Promise<QueuedReport[]> {
-  const { rows: entries } = await client.query<QueueEntry>({
+  for (;;) {
+    const entries = await dequeueEntries(client, limit, now);
+    const reports = entries.length > 0 ? await readCalls(client, entries) : [];
+    // All calls of these entries may have been erased while they waited.
+    if (entries.length === 0 || reports.length > 0) return reports;
+  }
+}
+
+async function dequeueEntries(client: Transaction, limit: number, now: Date): Promise<QueueEntry[]> {
+  const { rows } = await client.query<QueueEntry>({
     name: 'dequeue-reports',
     text: `
     WITH dequeued AS (

@@ -3,16 +3,15 @@ import type { Connection, Transaction } from '../session.ts';
 import type { QueuedReport } from './dequeue.ts';
 import { storeAndQueue } from './inbox-blocks.ts';
 
-const waiting = batchOf<Pick<QueuedReport, 'report' | 'body' | 'attempts'>>({
+const waiting = batchOf<Pick<QueuedReport, 'report' | 'attempts'>>({
   report_id: ['bigint', ({ report }) => report],
-  bytes: ['bigint', ({ body }) => body.byteLength],
   attempts: ['integer', ({ attempts }) => attempts],
 });
 
 /** Queues reports with an unknown MessageID again: after a minute, then at doubling intervals for about three days. */
 export async function requeueUnmatched(
   client: Transaction,
-  unmatched: readonly Pick<QueuedReport, 'report' | 'body' | 'attempts'>[],
+  unmatched: readonly Pick<QueuedReport, 'report' | 'attempts'>[],
   now: Date,
 ): Promise<void> {
   const retried = unmatched.filter(({ attempts }) => attempts < maxAttempts);
@@ -24,7 +23,7 @@ export async function requeueUnmatched(
            array_agg(report_id ORDER BY report_id), count(*), sum(bytes), attempts + 1, true
     FROM (
       SELECT *, sum(bytes) OVER (PARTITION BY attempts ORDER BY report_id) AS bytes_so_far
-      FROM ${waiting.table('unmatched', 2)}
+      FROM (${bytesToRead(waiting.table('unmatched', 2))}) unmatched
     ) sized
     GROUP BY attempts, div(bytes_so_far, ${maxEntryBytes})
     `,
@@ -33,6 +32,21 @@ export async function requeueUnmatched(
 }
 
 const maxAttempts = 12;
+
+/**
+ * SQL: reports with the bytes that have to be read for each. A block is read once for those of the same `attempts`.
+ *
+ * @param reports rows of `report_id` and `attempts`
+ */
+const bytesToRead = (reports: string): string => `
+      SELECT w.*,
+             coalesce(
+               (SELECT octet_length(body) FROM inbox i WHERE i.report_id = w.report_id),
+               CASE WHEN row_number() OVER (PARTITION BY attempts, block ORDER BY report_id) = 1
+                    THEN (SELECT bytes FROM inbox_blocks b WHERE b.first_report = block) END,
+               0
+             ) AS bytes
+      FROM (SELECT *, block_of(report_id) AS block FROM ${reports}) w`;
 
 /** Bytes of the bodies in a queue entry, without its last one. */
 const maxEntryBytes = 1024 * 1024;
@@ -138,15 +152,12 @@ const everyCall = `
         AND ($2 IS NULL OR c.received_at >= $2)`;
 
 /** SQL: those of them that were read and decided nothing. Each can be in a block of many. */
-const unresolvedCalls = `
-      SELECT k.report_id,
-             CASE WHEN i.report_id IS NOT NULL THEN octet_length(i.body)
-                  -- A block is read once.
-                  WHEN row_number() OVER (PARTITION BY b.first_report, i.report_id ORDER BY k.report_id) = 1 THEN b.bytes
-                  ELSE 0 END AS bytes
-      FROM unusual_delivery_reports k
-      LEFT JOIN inbox i USING (report_id)
-      LEFT JOIN inbox_blocks b ON b.first_report = block_of(k.report_id)
-      WHERE k.state IN ('unreadable', 'unmatched', 'failed') AND has_call(k.report_id)
-        AND ($1::text IS NULL OR k.account = $1) AND ($4::text[] IS NULL OR k.account = ANY ($4))
-        AND ($2::timestamptz IS NULL OR k.received_at >= $2)`;
+const unresolvedCalls = bytesToRead(
+  `(
+        SELECT report_id, 0 AS attempts
+        FROM unusual_delivery_reports
+        WHERE state IN ('unreadable', 'unmatched', 'failed') AND has_call(report_id)
+          AND ($1::text IS NULL OR account = $1) AND ($4::text[] IS NULL OR account = ANY ($4))
+          AND ($2::timestamptz IS NULL OR received_at >= $2)
+      ) k`,
+);

@@ -52,6 +52,23 @@ const receive = (...readings: readonly ReportContent[]) =>
   receiveReadings(opened.ledger.pool, readings, { receivedAt: noon });
 const apply = (parse = readReading, now = noon) => applyReadings(opened.ledger.pool, { parse, now });
 
+test('a round goes on after entries whose calls were all erased while they waited', async () => {
+  await receive(aReply());
+  await receive(aReply());
+  await query('SELECT erase_calls(ARRAY(SELECT min(report_id) FROM inbox_calls))');
+  expect(await applyReadings(opened.ledger.pool, { now: noon, limit: 1 })).toBe(1);
+});
+
+test('unmatched delivery reports wait in entries for which about a mebibyte has to be read', async () => {
+  const large = { kind: 'unreadable', why: 'x'.repeat(700_000) } as const;
+  for (let blocks = 0; blocks < 3; blocks++)
+    await receive(large, delivery('Unknown1', 2), delivery('Unknown1', 3));
+  await apply();
+  const entries = await query('SELECT calls, bytes > 700000 AS is_large FROM inbox_waiting ORDER BY entry');
+  expect(entries).toEqual(Array(3).fill({ calls: 2, is_large: true }));
+  expect(await apply(readReading, minutesLater(2))).toBe(6);
+});
+
 const states = async (): Promise<string[]> =>
   (await query('SELECT state FROM delivery_reports ORDER BY report_id')).map(({ state }) => state);
 const outcomes = (run: string) =>
