@@ -66,11 +66,7 @@ const eraseCalls = `
     ), due AS MATERIALIZED (
       SELECT f.report_id
       FROM found f
-      LEFT JOIN (
-        SELECT a.report_id, a.run_id
-        FROM (SELECT min(report_id) AS first, max(report_id) AS last FROM found) range
-        CROSS JOIN LATERAL delivery_reports_arrived(range.first, range.last) a
-      ) k USING (report_id)${due}
+      LEFT JOIN delivery_reports_of(ARRAY(SELECT report_id FROM found)) k USING (report_id)${due}
     )
     SELECT max(first_report)::text AS last, erase_calls(ARRAY(SELECT report_id FROM due))::integer AS erased,
            coalesce(bool_and(first_received_at >= $2), true) AS younger
