@@ -65,7 +65,7 @@ export async function listSnapshotHolders(pool: pg.Pool): Promise<SnapshotHolder
     FROM pg_stat_activity
     WHERE datname = current_database() AND coalesce(backend_xmin, backend_xid) IS NOT NULL AND pid <> pg_backend_pid()
       AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
-    ORDER BY age(coalesce(backend_xmin, backend_xid)) DESC
+    ORDER BY age(coalesce(backend_xmin, backend_xid)) DESC, xact_start
   `);
   return rows;
 }
