@@ -30,7 +30,8 @@ async function migrateOnce(knex: Knex): Promise<string[]> {
     await lock.raw('SELECT pg_advisory_xact_lock(?)', [migrationLock]);
     const [, pending]: [unknown[], unknown[]] = await knex.migrate.list();
     if (pending.length === 0) return [];
-    // We hold our lock, so the process that held knex's has ended.
+    // We hold our lock, so the process that held knex's has ended. Postgres may still be committing its last migration.
+    await knex.transaction((transaction) => transaction.raw('LOCK TABLE knex_migrations IN SHARE MODE'));
     await knex.migrate.forceFreeMigrationsLock();
     const [, names]: [number, string[]] = await knex.migrate.latest();
     return names;

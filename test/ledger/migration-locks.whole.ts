@@ -43,6 +43,29 @@ test('a migration that deadlocks with a transaction is undone and begun again', 
   await written;
 });
 
+test('a migration that a killed process was committing is not begun again', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const { pool, knex } = opened.ledger;
+  const { rows } = await pool.query<{ name: string; batch: number }>(
+    'SELECT name, batch FROM knex_migrations',
+  );
+  const last =
+    rows
+      .map(({ name }) => name)
+      .toSorted()
+      .at(-1) ?? '';
+  await knex.migrate.down({ name: last });
+  const { up: upLast } = (await import(`../../migrations/${last}.ts`)) as Pick<Knex.Migration, 'up'>;
+  const killed = await knex.transaction();
+  await upLast(killed as unknown as Knex);
+  await killed('knex_migrations').insert({ name: last, batch: 1, migration_time: new Date() });
+  const migrated = migrateLedger(knex);
+  await expect.poll(() => waitsFor(pool, 'knex_migrations')).toBe(true);
+  await killed.commit();
+  expect(await migrated).toEqual([]);
+});
+
 /** Reverts migrations to this one, which is reverted too. @returns how many */
 async function revertTo(knex: Knex, name: string): Promise<number> {
   for (let reverted = 1; ; reverted++) {
