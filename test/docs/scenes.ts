@@ -19,6 +19,7 @@ import { leaseEmbeddedServer } from '../../src/platform/embedded-postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { projectFolder } from '../support/documents.ts';
 import { throwAwayOptions } from '../support/embedded-home.ts';
+import { runStatement } from '../support/statement.ts';
 import { volleyInProcess } from '../support/volley.ts';
 import { sheetData, workbookOf } from '../support/workbooks.ts';
 import type { Terminal } from './terminal.ts';
@@ -192,6 +193,8 @@ async function makeCells({ folder, atEnd }: Scene): Promise<void> {
   for (const cell of ['NORTH', 'SOUTH']) {
     const { url, drop } = await createTestDatabase();
     atEnd(drop);
+    // Copies of one template are the same ledger.
+    await runStatement(url, 'UPDATE ledger_location SET ledger = gen_random_uuid()');
     appendFileSync(join(folder, '.env'), `\n${cell}_READ_URL=${url}\n${cell}_WRITE_URL=${url}\n`);
   }
 }
