@@ -385,7 +385,8 @@ test('doctor names the session that holds an old snapshot', async () => {
       `^warning: Session ${pid} of Postgres \\(nightly copy, role volley, idle in transaction\\) has a transaction open since \\d{4}-\\S+Z, for 4[45] minutes\\..+ Next: .*SELECT pg_terminate_backend\\(${pid}\\)`,
     ),
   );
-  expect(ended.found).not.toHaveProperty('snapshots');
+  // By that clock, sessions of doctor itself are old too.
+  expect(ended.found['snapshots'] ?? '').not.toContain(`Session ${pid} `);
 });
 
 test('doctor finds a ledger that was restored from a backup', async () => {
