@@ -48,12 +48,14 @@ export async function previewPurge({ ledger }: EngineContext, limit: PurgeLimit)
  * After an interruption, the next call continues.
  *
  * @param onRun called before a run is erased
+ * @param longestWait milliseconds, for the end of others' transactions
  * @throws InputError when the hash key is missing or has changed
  */
 export async function purge(
   context: EngineContext,
   limit: PurgeLimit,
   onRun: (run: PurgeCandidate) => void,
+  longestWait?: number,
 ): Promise<Purge> {
   const { pool, hashKey } = context.ledger;
   if (hashKey === null) {
@@ -65,7 +67,7 @@ export async function purge(
   const purged: PurgeCandidate[] = [];
   const held: PurgeCandidate[] = [];
   let reports = 0;
-  let longestWait: number | undefined;
+  let wait = longestWait;
   for (const candidate of await listPurgeCandidates(pool, limit)) {
     if (candidate.held !== null) {
       held.push(candidate);
@@ -92,10 +94,10 @@ export async function purge(
         continue;
       }
       onRun(candidate);
-      const erased = await eraseRun(pool, candidate.run, longestWait);
+      const erased = await eraseRun(pool, candidate.run, wait);
       reports += erased.reports;
       // Most likely the same transaction is still open.
-      if (erased.keptEnvelopes) longestWait = 0;
+      if (erased.keptEnvelopes) wait = 0;
       purged.push(candidate);
     } finally {
       await lock?.release();
