@@ -39,9 +39,11 @@ const receive = (bodies: readonly (string | Buffer)[], receivedAt = monday) =>
 
 /** @returns how many blocks there are less */
 const foldNow = async (now: Date) => {
+  const { pool } = opened.ledger;
+  const fence = await readFoldFence(pool);
   // Those of other databases, too.
-  await waitForEarlierWriters(opened.ledger.pool);
-  return foldInboxBlocks(opened.ledger.pool, now, await readFoldFence(opened.ledger.pool));
+  await waitForEarlierWriters(pool);
+  return foldInboxBlocks(pool, now, fence);
 };
 
 const numbered = (length: number) => Array.from({ length }, (_, index) => `{"Number":${index}}`);

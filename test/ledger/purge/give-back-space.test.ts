@@ -34,8 +34,12 @@ test('space before the rows of a younger run is given back to the disk, and its 
   await pool.query('DELETE FROM contents WHERE run_id = $1', [old]);
   const [rows, size] = [await readYoung(), await readSize()];
 
-  await giveBackSpace(pool);
-  expect(await readSize()).toBeLessThan(size * 0.7);
+  // An autovacuum at work keeps the end; the next purge tries again.
+  const giveBack = async () => {
+    await giveBackSpace(pool);
+    return readSize();
+  };
+  await expect.poll(giveBack, { timeout: 40_000 }).toBeLessThan(size * 0.7);
   expect(await readYoung()).toEqual(rows);
 });
 
