@@ -115,7 +115,7 @@ async function printRounds(
       ],
       [
         '  at half of that rate: p99 of the answer',
-        rate(({ paced }) => paced.seconds),
+        rate(({ volley }) => volley.seconds * 2),
         `${middle(({ paced }) => paced.p99).toFixed(0)} ms`,
         '100 ms',
       ],
