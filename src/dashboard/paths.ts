@@ -22,7 +22,12 @@ export function runActionLink(run: string, action: RunAction): PageLink {
   return { href: runPath(run, action), text: runActionWords[action].verb };
 }
 
-/** The address of the page about a recipient: by MessageID or address. */
+/** The address of the page about one recipient of a run. @param row its line, counted from file to file */
+export function recipientOfRunPath(run: string, row: number, page = ''): string {
+  return runPath(run, `recipients/${row}${page === '' ? '' : `/${page}`}`);
+}
+
+/** The address of a search for recipients: by address, MessageID or what else people have. */
 export function recipientPath(text: string, query: Query = {}): string {
   return pathWith('/recipients', { q: text, ...query });
 }
@@ -59,6 +64,8 @@ export function pathOf(link: Link): string {
       return runPath(link.run);
     case 'missing reports of run':
       return deliveryReportsPath(`missing/${link.run}`);
+    case 'recipient of run':
+      return recipientOfRunPath(link.run, link.row);
     case 'recipient':
       return recipientPath(link.recipient);
     case 'account':

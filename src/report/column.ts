@@ -14,7 +14,9 @@ type Medium = 'screen' | 'page' | 'file' | 'json';
 export type Link =
   | { readonly kind: 'run'; readonly run: string }
   | { readonly kind: 'missing reports of run'; readonly run: string }
-  /** By address, MessageID or job number. */
+  /** One recipient of a run, by its line, counted from file to file. */
+  | { readonly kind: 'recipient of run'; readonly run: string; readonly row: number }
+  /** A search: by address, MessageID or job number. */
   | { readonly kind: 'recipient'; readonly recipient: string }
   | { readonly kind: 'account'; readonly account: string }
   | { readonly kind: 'runs of campaign'; readonly campaign: string }
