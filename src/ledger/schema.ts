@@ -33,9 +33,18 @@ async function migrateOnce(knex: Knex): Promise<string[]> {
     // We hold our lock, so the process that held knex's has ended. Postgres may still be committing its last migration.
     await knex.transaction((transaction) => transaction.raw('LOCK TABLE knex_migrations IN SHARE MODE'));
     await knex.migrate.forceFreeMigrationsLock();
-    const [, names]: [number, string[]] = await knex.migrate.latest();
-    return names;
+    return migrateAll(knex);
   });
+}
+
+/** One by one: `latest` records a migration after its commit, so a process killed in between would make it run twice. */
+async function migrateAll(knex: Knex): Promise<string[]> {
+  const migrated: string[] = [];
+  for (;;) {
+    const [, names]: [number, string[]] = await knex.migrate.up();
+    if (names.length === 0) return migrated;
+    migrated.push(...names);
+  }
 }
 
 /**

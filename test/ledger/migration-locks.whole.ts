@@ -66,6 +66,20 @@ test('a migration that a killed process was committing is not begun again', asyn
   expect(await migrated).toEqual([]);
 });
 
+test('a migration whose record is not written is undone as a whole, and can be begun again', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const opened = cleanUp.adopt(await openTestLedger(), (it) => it.close());
+  const { pool, knex } = opened.ledger;
+  await revertTo(knex, '20261127160001_run_counts');
+  await pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'the process was killed'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON knex_migrations EXECUTE FUNCTION refuse();
+  `);
+  await expect(migrateLedger(knex)).rejects.toThrow('the process was killed');
+  await pool.query('DROP FUNCTION refuse CASCADE');
+  await expect(migrateLedger(knex)).resolves.toContain('20261127160001_run_counts');
+});
+
 /** Reverts migrations to this one, which is reverted too. @returns how many */
 async function revertTo(knex: Knex, name: string): Promise<number> {
   for (let reverted = 1; ; reverted++) {
