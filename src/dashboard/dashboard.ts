@@ -77,11 +77,11 @@ export async function addDashboard(
     const live = createLiveParts(context, options.logger);
     pages.addHook('preClose', async () => live.close());
     addZonePage(pages);
-    await addPages(pages, { ...options, context, live });
+    await addPages(pages, { ...options, context, live }, publicUrl);
   });
 }
 
-async function addPages(server: FastifyInstance, tools: Tools): Promise<void> {
+async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string | undefined): Promise<void> {
   addRunsPage(server, tools);
   addRunPages(server, tools);
   addRunActions(server, tools);
@@ -94,7 +94,7 @@ async function addPages(server: FastifyInstance, tools: Tools): Promise<void> {
   addHealthPage(server, tools);
   addCellsPage(server, tools);
   addAuditPage(server, tools);
-  addTokensPages(server);
+  addTokensPages(server, publicUrl);
   addSessionsPages(server);
   await addBillingPages(server, tools);
   addRecipientsPage(server, tools);

@@ -57,6 +57,11 @@ export function runsOfCampaignPath(campaign: string): string {
   return pathWith('/', { campaign });
 }
 
+/** Where a person opens the link to their token. Browsers send no server, log or other site what stands after `#`. */
+export function tokenLinkPath(secret: string): string {
+  return `/sign-in#${secret}`;
+}
+
 /** The address of what a cell of a list is about. */
 export function pathOf(link: Link): string {
   switch (link.kind) {

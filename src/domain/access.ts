@@ -19,6 +19,7 @@ export const auditActions = [
   'suppressions removed',
   'token created',
   'token revoked',
+  'token link used',
   'session ended',
   'ledger restored',
   'account moved',

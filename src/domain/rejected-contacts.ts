@@ -87,7 +87,7 @@ export function formatSuppressionReason(suppressed: {
   readonly run: string | null;
 }): string {
   const { source, reason, run } = suppressed;
-  const words = source === 'reply' ? `replied "${reason}"` : reason;
+  const words = source === 'reply' && reason !== '' ? `replied "${reason}"` : reason;
   return run === null ? words : `${words} (run ${run})`;
 }
 

@@ -11,6 +11,8 @@ export type Suppression = {
   readonly address: string;
   /** Empty: all SubAccounts. */
   readonly subAccount: string;
+  /** Its `subAccount` is not shown to the caller. */
+  readonly ofOneSubAccount?: boolean;
   /** Words of the operator, recipient or service; may be empty. */
   readonly reason: string;
   /** The run of the reply or delivery report. */

@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { tokenNamePattern, tokenScopes } from '../../domain/access.ts';
-import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { InputError } from '../../domain/problems.ts';
+import { argument, defineCommand, defineGroup, flag, option } from '../command.ts';
 import { loadExpiryReader, parsePerson } from '../option-readers.ts';
 import { jsonFlag } from '../options.ts';
-import { withLedger, withLedgerToRead } from '../shell.ts';
+import { type Shell, withLedger, withLedgerToRead } from '../shell.ts';
 
 const create = defineCommand({
-  description: 'Creates a token and prints it once.',
+  description: 'Creates a token, and prints it or a link to it once.',
   options: [
     option('--name <name>', 'its name in lists and the audit trail; cannot be used again', {
       read: parseName,
@@ -20,27 +21,48 @@ const create = defineCommand({
       default: 90 * 86_400_000,
       defaultText: '90d',
     }),
+    flag('--link', 'print a link with which its owner gets it in the dashboard, once and within 24 hours'),
     jsonFlag,
   ],
   examples: [
     ['volley token create --name billing --scope read --owner ann', 'make a token that can only read'],
+    ['volley token create --name jane --scope run --owner Jane --link', 'let Jane get her token by a link'],
   ],
-  run: async (shell, _, { name, scope, owner: named, account, expires, json }) => {
+  run: async (shell, _, { name, scope, owner: named, account, expires, link, json }) => {
     const { createToken } = await import('../../engine/access/tokens.ts');
+    const { createTokenLink } = await import('../../engine/access/token-links.ts');
+    const { tokenLinkPath } = await import('../../dashboard/paths.ts');
     const accounts = account ?? null;
     const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
-    const { token, owner } = await withLedger(shell, async (context) => {
-      const owner = named ?? context.actor.name;
-      return { owner, token: await createToken(context, { name, scope, owner, accounts, expiresAt }) };
+    const address = link ? await requireDashboardUrl(shell) : undefined;
+    const { text, ...created } = await withLedger(shell, async (context) => {
+      const request = { name, owner: named ?? context.actor.name, scope, accounts, expiresAt };
+      if (address === undefined) return { ...request, text: await createToken(context, request) };
+      const { secret } = await createTokenLink(context, request);
+      return { ...request, text: address + tokenLinkPath(secret) };
     });
     if (json) {
-      shell.print(JSON.stringify({ token, name, owner, scope, accounts, expiresAt }));
+      shell.print(JSON.stringify({ [link ? 'link' : 'token']: text, ...created }));
       return;
     }
-    shell.print(token);
-    shell.note('Store the token where only its owner can read it. It is not shown again.');
+    shell.print(text);
+    shell.note(
+      link
+        ? `Send the link to ${created.owner}. It works once, within 24 hours. It is not shown again.`
+        : 'Store the token where only its owner can read it. It is not shown again.',
+    );
   },
 });
+
+/** @throws InputError when people have no address at which they could open a link */
+async function requireDashboardUrl(shell: Shell): Promise<string> {
+  const { readUrl } = await import('../serving/open-api.ts');
+  const where = 'VOLLEY_DASHBOARD_URL';
+  const what = 'It is not set. A link needs the address at which its owner opens the dashboard.';
+  const address = readUrl(shell, where);
+  if (address === undefined) throw new InputError([{ where, what }]);
+  return address;
+}
 
 const list = defineCommand({
   description: 'Lists all tokens, also revoked ones.',

@@ -74,4 +74,12 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+/** The secret of a link to a token stands after its #. It stays neither in the address nor in the history. */
+const link = document.getElementById('link');
+if (link && /^#[0-9a-f]{64}$/.test(location.hash)) {
+  link.value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  link.form.requestSubmit();
+}
+
 document.getElementById('problems')?.focus();

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { openTokenLink } from '../../engine/access/token-links.ts';
 import { createTokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { html } from '../../report/html/html.ts';
+import { html, type Part } from '../../report/html/html.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
 import { addressOf, createRefusalCount, maxAddresses } from '../../server/refusal-count.ts';
 import { warnOnceAMinute } from '../../server/warn-once-a-minute.ts';
@@ -12,8 +13,9 @@ import { requireForm } from './actions.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { sendPage } from './pages.ts';
-import { problemList } from './problems.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
+import { linkPage, linkProblem, signInPage, tokenPage } from './sign-in-pages.ts';
+import { zoneOf } from './zone.ts';
 
 type SignIn = {
   readonly context: EngineContext;
@@ -30,13 +32,20 @@ const maxLinks = 20;
 const form = z.object({ token: z.string().trim().max(200), to: z.string().optional() }).catch({ token: '' });
 
 /** Paths that need no session. The guards of origin and host hold for them too. */
-export async function addSignIn(
-  server: FastifyInstance,
-  { context, guards, ownName, readSession, link, noteSignIn }: SignIn,
-): Promise<void> {
+export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise<void> {
+  const { context, guards, ownName, readSession, link, noteSignIn } = tools;
   const links = link ? [link] : [];
   const check = createTokenCheck(context);
   const countRefusal = await createRefusalCount(server);
+  const refuse: RefuseSignIn = async (reply, { kind: why, token }, problem, to = '/') => {
+    const seconds = await countRefusal(reply.request);
+    const named = token && { token: token.name };
+    noteSignIn(seconds === undefined ? 'refused' : 'throttled', reply.request, { why, ...named });
+    if (seconds === undefined) return sendPage(reply, undefined, 422, signInPage(to, problem));
+    reply.header('retry-after', String(seconds));
+    const wait = `There were too many wrong tokens. Wait ${seconds} seconds, then try again.`;
+    return sendPage(reply, undefined, 429, signInPage(to, wait));
+  };
   server.get<{ Querystring: { to?: unknown } }>('/sign-in', async ({ query }, reply) =>
     sendPage(reply, undefined, 200, signInPage(ownPath(query.to))),
   );
@@ -57,18 +66,13 @@ export async function addSignIn(
       noteSignIn('signed in', request, { token: name });
       return reply.redirect(ownPath(to), 303);
     }
-    const seconds = await countRefusal(request);
-    const named = checked.kind === 'unknown' ? {} : { token: checked.token.name };
-    noteSignIn(seconds === undefined ? 'refused' : 'throttled', request, { why: checked.kind, ...named });
-    if (seconds !== undefined) reply.header('retry-after', String(seconds));
     const problem =
-      seconds !== undefined
-        ? `There were too many wrong tokens. Wait ${seconds} seconds, then try again.`
-        : checked.kind === 'unknown'
-          ? 'There is no such token. Copy it whole: it begins with volley_.'
-          : `The token "${checked.token.name}" is ${checked.kind}. Make another with volley token create.`;
-    return sendPage(reply, undefined, seconds === undefined ? 422 : 429, signInPage(ownPath(to), problem));
+      checked.kind === 'unknown'
+        ? 'There is no such token. Copy it whole: it begins with volley_.'
+        : `The token "${checked.token.name}" is ${checked.kind}. Ask an administrator for another.`;
+    return refuse(reply, checked, problem, ownPath(to));
   });
+  addTokenLink(server, tools, refuse);
   // A HEAD would use the link up.
   const once = { exposeHeadRoute: false };
   type Link = { Params: { secret: string }; Querystring: { to?: unknown } };
@@ -100,6 +104,44 @@ export async function addSignIn(
   });
 }
 
+/** Answers a person who is not signed in. @param refused for the log */
+type RefuseSignIn = (
+  reply: FastifyReply,
+  refused: { readonly kind: string; readonly token?: { readonly name: string } | undefined },
+  problem: Part,
+  to?: string,
+) => Promise<FastifyReply>;
+
+const linkForm = z
+  .object({ link: z.string().trim().max(500), use: z.literal('true').optional() })
+  .catch({ link: '' });
+
+/**
+ * A person gets their token by a link. Programs that look at the links of an e-mail press no button, so they do not
+ * use it up.
+ */
+function addTokenLink(
+  server: FastifyInstance,
+  { context, guards, noteSignIn }: SignIn,
+  refuse: RefuseSignIn,
+): void {
+  server.post('/sign-in/link', async (request, reply) => {
+    const { link: given, use } = linkForm.parse(request.body);
+    const secret = given.replace(/^.*#/s, '');
+    const link = await inTime(openTokenLink(context, secret, use !== undefined));
+    const zone = zoneOf(request);
+    if (link?.state !== 'link open') {
+      const refused = { kind: link ? `link ${link.state}` : 'unknown link', token: link?.token };
+      return refuse(reply, refused, linkProblem(link, zone));
+    }
+    const { token, text } = link;
+    if (text === undefined) return sendPage(reply, undefined, 200, linkPage(token, secret, zone));
+    if (guards.keepsSessions(request)) await startSession(context, reply, token.name, guards);
+    noteSignIn('signed in', request, { token: token.name });
+    return sendPage(reply, undefined, 200, tokenPage(token, text));
+  });
+}
+
 const badLink =
   'The link was used before, is too old, or was not copied whole. Copy all of it, start volley dashboard again, or sign in with a token.';
 
@@ -107,22 +149,6 @@ const badLink =
 export function sendRefresh(reply: FastifyReply, to: string): FastifyReply {
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Volley</title><meta http-equiv="refresh" content="0; url=${to}"></head><body><p><a href="${to}">Go on</a></p></body></html>`;
   return reply.type('text/html; charset=utf-8').send(page.text);
-}
-
-function signInPage(to: string, problem?: string) {
-  return {
-    title: 'Sign in',
-    body: html`${problem !== undefined && problemList('You are not signed in', [problem])}
-<form method="post" action="/sign-in">
-<input type="hidden" name="to" value="${to}">
-<div class="field">
-<label for="token">Your token</label>
-<span class="hint" id="token-hint">It begins with volley_. Its scope decides what you may do here. <code>volley token create</code> makes one.</span>
-<input id="token" name="token" type="password" required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="token-hint"${problem !== undefined && html` aria-invalid="true"`}>
-</div>
-<p class="buttons"><button>Sign in</button></p>
-</form>`,
-  };
 }
 
 /** @param fields for the log: names of tokens, and nothing that a person typed */

@@ -156,7 +156,7 @@ async function requireRemovable(
   );
   if (!found) return notFound('There is no such suppression any more. The page of the recipient shows all.');
   if (mayRemove(view, own, found)) return found;
-  const what = 'It applies to all accounts, and your token is for some. Ask a person with a token for all.';
+  const what = 'It is of other accounts too, and your token is for some. Ask a person with a token for all.';
   throw new ProblemError(403, 'scope', what);
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
-import { findOwnAccounts } from '../../engine/suppressions/own-suppressions.ts';
+import { findOwnAccounts, hideOthers } from '../../engine/suppressions/own-suppressions.ts';
 import {
   countSuppressions,
   pageSuppressions,
@@ -42,7 +42,7 @@ export function addSuppressionsPage(server: FastifyInstance, { campaignSource }:
     const { channel, account, source } = asked;
     const kind = { channel, account: account === forAll ? '' : account, source, accounts: own.sources };
     const range = { after: cursorOf(asked.after), limit: suppressionsPerPage + 1 };
-    const found = await pageSuppressions(pool, kind, range);
+    const found = await hideOthers(view.context, await pageSuppressions(pool, kind, range), own);
     const counts = await countSuppressions(pool, kind, maxCounted + 1);
     const list = {
       caption: 'Suppressions',

@@ -57,13 +57,13 @@ export function suppressionColumnsFor(
   return [...columns, cellColumn('Action', (each) => mayRemoveIt(each) && removeLink(each))];
 }
 
-/** One that applies to all accounts belongs to people who may see all. */
+/** One that applies to all accounts, or whose SubAccount is not shown, belongs to people who may see all. */
 export function mayRemove(
   { mayAdmin }: Pick<Viewer, 'mayAdmin'>,
   { sources }: Pick<OwnAccounts, 'sources'>,
-  { account }: SuppressionPlace,
+  { account, ofOneSubAccount }: PagedSuppression,
 ): boolean {
-  return mayAdmin && (sources === null || sources.includes(account));
+  return mayAdmin && !ofOneSubAccount && (sources === null || sources.includes(account));
 }
 
 function removeLink({ channel, address, account, subAccount }: SuppressionPlace): Html {

@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { personPattern, tokenNamePattern, tokenScopes } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
 import { countSessionsOf } from '../../engine/access/sessions.ts';
+import { createTokenLink } from '../../engine/access/token-links.ts';
 import { createToken, revokeToken } from '../../engine/access/tokens.ts';
-import { listTokens, type Token } from '../../ledger/tokens/tokens.ts';
+import { listTokens, type Token, tokenStateOf } from '../../ledger/tokens/tokens.ts';
 import { duration } from '../../platform/scalars.ts';
 import { count } from '../../platform/sentence.ts';
 import { cellColumn } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { scopeWords, tokenColumns, tokenStateOf } from '../../report/lists/tokens.ts';
+import { scopeWords, tokenColumns } from '../../report/lists/tokens.ts';
 import { addAction, requireForm } from '../base/actions.ts';
 import { type Fields, linesIn, problemsOf, textIn } from '../base/fields.ts';
 import { csrfField, type PageContent } from '../base/layout.ts';
@@ -19,9 +20,10 @@ import { orInputError, problemList } from '../base/problems.ts';
 import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
 import { linesField, textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
+import { tokenLinkPath } from '../paths.ts';
 
-/** Tokens of the API, with which people also sign in. */
-export function addTokensPages(server: FastifyInstance): void {
+/** Tokens of the API, with which people also sign in. @param publicUrl at which browsers reach the dashboard through a proxy */
+export function addTokensPages(server: FastifyInstance, publicUrl: string | undefined): void {
   addPage(server, { path: '/tokens', scope: 'admin' }, async (view) => {
     requireAllAccounts(view);
     return { title: 'Tokens', body: listPart(await listTokens(view.context.ledger.pool), view) };
@@ -35,10 +37,11 @@ export function addTokensPages(server: FastifyInstance): void {
     const fields = requireForm(request, view);
     requireScope(view, 'admin');
     requireAllAccounts(view);
-    const created = await orInputError(createFrom(view, fields));
+    const address = publicUrl ?? `http://${request.headers.host}`;
+    const created = await orInputError(createFrom(view, fields, address));
     if (created instanceof InputError) return sendPage(reply, view, 422, newTokenPage(view, fields, created));
     // Not a redirect: the secret is shown by this answer only, and browsers keep no page.
-    return sendPage(reply, view, 200, createdPage(textIn(fields, 'name'), created));
+    return sendPage(reply, view, 200, created);
   });
   addRevoke(server);
 }
@@ -75,7 +78,7 @@ function listPart(tokens: readonly Token[], view: View): Html {
   const revoke = cellColumn<Token>(
     'Revoke',
     (token) =>
-      tokenStateOf(token, view.now) === 'valid' &&
+      ['valid', 'link open'].includes(tokenStateOf(token, view.now)) &&
       html`<a href="/tokens/${encodeURIComponent(token.name)}/revoke" aria-label="Revoke ${token.name}">Revoke</a>`,
   );
   const columns = [...tokenColumns(view.now), revoke];
@@ -106,10 +109,15 @@ const tokenForm = z.object({
 /**
  * Creates the token that the form describes.
  *
- * @returns its secret
+ * @param address of the dashboard, without a slash at the end
+ * @returns the only page that shows the secret: it is the answer to the form, and browsers keep it nowhere
  * @throws InputError with a problem for each field that has one
  */
-async function createFrom({ context, now }: View, fields: Fields): Promise<string> {
+async function createFrom(
+  { context, now, zone }: View,
+  fields: Fields,
+  address: string,
+): Promise<PageContent> {
   const [name, owner, scope] = ['name', 'owner', 'scope'].map((field) => textIn(fields, field));
   const lifetime = textIn(fields, 'expires');
   const expires = lifetime === 'never' ? null : duration.safeParse(lifetime).data;
@@ -118,8 +126,16 @@ async function createFrom({ context, now }: View, fields: Fields): Promise<strin
     throw new InputError(Object.entries(problemsOf(parsed.error)).map(([where, what]) => ({ where, what })));
   const { expires: milliseconds, ...token } = parsed.data;
   const expiresAt = milliseconds === null ? null : new Date(now.getTime() + milliseconds);
-  return createToken(context, { ...token, expiresAt });
+  const request = { ...token, expiresAt };
+  if (fields['as'] !== 'link')
+    return secretPage(`The token ${token.name}`, await createToken(context, request), forPrograms);
+  const { secret, expiresAt: until } = await createTokenLink(context, request);
+  const what = html`<p>Send it to <bdi>${token.owner}</bdi>. It works once, until ${time(until, zone)}. If it is not used, create another with the same name.</p>
+${address.startsWith('http:') && html`<p class="banner">The link has the address of this page. If others reach the dashboard at another one, set VOLLEY_DASHBOARD_URL.</p>`}`;
+  return secretPage(`The link for ${token.owner}`, address + tokenLinkPath(secret), what);
 }
+
+const forPrograms = html`<p>Give it to its owner in a safe way. It signs them in here, and programs send it to the API as <code>Authorization: Bearer</code>. If it is lost, revoke it and create another.</p>`;
 
 function newTokenPage(view: View, fields: Fields, error?: InputError): PageContent {
   const value = (name: string, otherwise = ''): string => textIn(fields, name) || otherwise;
@@ -162,18 +178,18 @@ ${linesField({
   problem: problemOf('accounts'),
 })}
 ${field('expires', 'Expires after', 'A time such as 90d or 12h, or never.', value('expires', '90d'))}
-<p class="buttons"><button>Create the token</button> <a href="/tokens">Go back</a></p>
+<p>A program needs the token itself, which you copy. A person gets it by a link, which works once and within 24 hours: you never see it.</p>
+<p class="buttons"><button>Create the token</button> <button name="as" value="link">Create a link for the owner</button> <a href="/tokens">Go back</a></p>
 </form>`,
   };
 }
 
-/** The only page that shows the secret: it is the answer to the form, and browsers keep it nowhere. */
-function createdPage(name: string, token: string): PageContent {
+function secretPage(title: string, secret: string, what: Html): PageContent {
   return {
-    title: `The token ${name}`,
+    title,
     within: { href: '/tokens', text: 'Tokens' },
-    body: html`<p class="notice" role="status">The token is created. Copy it now: it is not shown again.</p>
-<p class="secret"><code>${token}</code></p>
-<p>Give it to its owner in a safe way. It signs them in here, and programs send it to the API as <code>Authorization: Bearer</code>. If it is lost, revoke it and create another.</p>`,
+    body: html`<p class="notice" role="status">Copy this now: it is not shown again.</p>
+<p class="secret"><code>${secret}</code></p>
+${what}`,
   };
 }

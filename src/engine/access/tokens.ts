@@ -4,10 +4,12 @@ import { inTransaction } from '../../ledger/session.ts';
 import {
   addToken,
   findTokens,
+  type NewToken,
   recordTokenUse,
   revokeToken as revokeNamed,
   setTokenExpiry,
   type Token,
+  tokenStateOf,
 } from '../../ledger/tokens/tokens.ts';
 import { digestOf, matchesDigest } from '../../platform/digest.ts';
 import { audited } from '../audit.ts';
@@ -19,7 +21,11 @@ const prefix = 'volley_';
 const size = 24;
 const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
-type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
+export type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
+
+export function newTokenText({ randomBytes }: Pick<EngineContext, 'randomBytes'>): string {
+  return prefix + randomBytes(size).toString('hex');
+}
 
 /**
  * The ledger keeps only its SHA-256, and the actor as its maker.
@@ -29,19 +35,28 @@ type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'ex
  * @throws InputError when the name was used before
  */
 export async function createToken(context: EngineContext, request: NewTokenRequest): Promise<string> {
-  const token = prefix + context.randomBytes(size).toString('hex');
+  const text = newTokenText(context);
+  await addNewToken(context, request, text);
+  return text;
+}
+
+/** @param link with which its person gets it @throws InputError when the name was used before */
+export async function addNewToken(
+  context: EngineContext,
+  request: NewTokenRequest,
+  text: string,
+  link?: NewToken['link'],
+): Promise<void> {
   const { name, owner, scope, accounts, expiresAt } = request;
   const entry = {
     action: 'token created',
     subject: name,
-    details: { owner, scope, accounts, expiresAt },
+    details: { owner, scope, accounts, expiresAt, ...(link && { linkExpiresAt: link.expiresAt }) },
   } as const;
   await audited(context, entry, (addAuditEntry) =>
     inTransaction(context.ledger.pool, async (client) => {
-      const createdAt = context.now();
-      if (
-        !(await addToken(client, { ...request, maker: context.actor, sha256: digestOf(token), createdAt }))
-      ) {
+      const token = { ...request, maker: context.actor, createdAt: context.now() };
+      if (!(await addToken(client, { ...token, sha256: digestOf(text), link }))) {
         const what =
           'A token of this name exists or existed. Choose another name, so that the audit trail is unambiguous.';
         throw new InputError([{ where: `token ${name}`, what }]);
@@ -49,7 +64,6 @@ export async function createToken(context: EngineContext, request: NewTokenReque
       await addAuditEntry(client);
     }),
   );
-  return token;
 }
 
 /** @throws InputError when the token is missing or already revoked */
@@ -93,8 +107,8 @@ export function createTokenCheck({ ledger, now }: EngineContext): (given: string
     if (!found || !matchesDigest(given, found.sha256)) return { kind: 'unknown' };
     const { sha256: _, ...token } = found;
     const time = now();
-    if (token.revokedAt !== null) return { kind: 'revoked', token };
-    if (token.expiresAt !== null && token.expiresAt <= time) return { kind: 'expired', token };
+    const state = tokenStateOf(token, time);
+    if (state === 'revoked' || state === 'expired') return { kind: state, token };
     if ((recordedAt.get(token.name) ?? Number.NEGATIVE_INFINITY) <= time.getTime() - useRecordInterval) {
       recordedAt.set(token.name, time.getTime());
       await recordTokenUse(ledger.pool, token.name, time, new Date(time.getTime() - useRecordInterval));

@@ -1,5 +1,6 @@
 import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { type Channel, channels } from '../../domain/message.ts';
+import { findRunsOf } from '../../ledger/runs/find.ts';
 import { listSuppressions, type PagedSuppression } from '../../ledger/suppressions/list.ts';
 import type { EngineContext } from '../context.ts';
 import { loadAccounts } from '../load-definition.ts';
@@ -32,6 +33,30 @@ export function channelsOf(address: string): readonly Channel[] {
   return channels.filter((channel) => (channel === 'email') === isEmail);
 }
 
+type Own = OwnAccounts | { readonly sources: null };
+
+/**
+ * Leaves out of the suppressions of others what is not the caller's: the run, the SubAccount, the words, the person.
+ * One with a run is of the account of the run, because accounts can share suppressions.
+ */
+export async function hideOthers(
+  { ledger }: EngineContext,
+  found: readonly PagedSuppression[],
+  own: Own,
+): Promise<readonly PagedSuppression[]> {
+  if (own.sources === null) return found;
+  const ownRuns = await findRunsOf(
+    ledger.pool,
+    own.names,
+    found.flatMap(({ run }) => run ?? []),
+  );
+  return found.map((each) =>
+    (each.run ? ownRuns.has(each.run) : own.names.includes(each.account))
+      ? each
+      : { ...each, run: null, subAccount: '', ofOneSubAccount: each.subAccount !== '', reason: '', by: null },
+  );
+}
+
 /**
  * All suppressions of an address that apply to the accounts, also those kept as hashes.
  *
@@ -39,10 +64,12 @@ export function channelsOf(address: string): readonly Channel[] {
  * @throws InputError when suppressions are hashed with another key
  */
 export async function listSuppressionsOfAddress(
-  { ledger }: EngineContext,
+  context: EngineContext,
   address: string,
-  { sources }: Pick<OwnAccounts, 'sources'>,
-): Promise<PagedSuppression[]> {
+  own: Own,
+): Promise<readonly PagedSuppression[]> {
+  const { ledger } = context;
+  const { sources } = own;
   const found: PagedSuppression[] = [];
   await listSuppressions(
     ledger.pool,
@@ -56,5 +83,5 @@ export async function listSuppressionsOfAddress(
       hashKey: ledger.hashKey,
     },
   );
-  return found;
+  return hideOthers(context, found, own);
 }

@@ -127,6 +127,16 @@ export async function removeSuppressed(
     WHERE EXISTS (SELECT FROM hashed_suppressions)
   `;
   await removeFound(client, found, [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values]);
+  // Accounts can share suppressions: the run of another one, and the reply to it, are not theirs.
+  await client.query(
+    `
+    UPDATE left_out l
+    SET related_run = NULL, message = ''
+    FROM runs r
+    WHERE l.kind = 'suppressed_address' AND r.run_id = l.related_run AND r.account <> $1
+    `,
+    [account],
+  );
   await requireHashKey(client, key);
 }
 

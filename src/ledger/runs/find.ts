@@ -47,6 +47,17 @@ export async function findRun(knex: Knex, run: string): Promise<Run | undefined>
   return found && decoded(found);
 }
 
+/** Returns those of the runs that are of one of the accounts. */
+export async function findRunsOf(
+  pool: pg.Pool,
+  accounts: readonly string[],
+  runs: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const sql = 'SELECT run_id AS run FROM runs WHERE run_id = ANY ($1) AND account = ANY ($2)';
+  const { rows } = await pool.query<{ run: string }>(sql, [runs, accounts]);
+  return new Set(rows.map(({ run }) => run));
+}
+
 export type RunHead = {
   readonly account: string;
   readonly channel: Channel;

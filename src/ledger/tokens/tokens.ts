@@ -17,29 +17,70 @@ export type Token = {
   readonly revokedAt: Date | null;
   /** To the minute. */
   readonly lastUsedAt: Date | null;
+  /** Its person gets it by a link until then; null: it was shown to its maker. */
+  readonly linkExpiresAt: Date | null;
+  readonly linkUsedAt: Date | null;
 };
+
+/** Of one whose link is not used yet, the link says it: no person has it. */
+export type TokenState = 'valid' | 'expired' | 'revoked' | 'link open' | 'link expired';
+
+/** @param now decides whether it has expired */
+export function tokenStateOf(
+  { revokedAt, expiresAt, linkExpiresAt, linkUsedAt }: Token,
+  now: Date,
+): TokenState {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  if (linkExpiresAt === null || linkUsedAt !== null) return 'valid';
+  return linkExpiresAt <= now ? 'link expired' : 'link open';
+}
 
 export type NewToken = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'createdAt' | 'expiresAt'> & {
   readonly sha256: Buffer;
   readonly maker: Actor;
+  /** With which its person gets it. */
+  readonly link: { readonly sha256: Buffer; readonly expiresAt: Date } | undefined;
 };
 
 /** Of `tokens t`. */
 export const tokenColumns = `
   t.name, t.owner, t.scope, t.accounts, t.made_by AS "madeBy", t.created_at AS "createdAt",
-  t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", t.last_used_at AS "lastUsedAt"
+  t.expires_at AS "expiresAt", t.revoked_at AS "revokedAt", t.last_used_at AS "lastUsedAt",
+  t.link_expires_at AS "linkExpiresAt", t.link_used_at AS "linkUsedAt"
 `;
 
-/** @returns false if the name is taken, even by a revoked token */
+/** @returns false if the name is taken, even by a revoked token. One whose link ended unused has done nothing: it is replaced */
 export async function addToken(client: Transaction, token: NewToken): Promise<boolean> {
-  const { name, owner, scope, accounts, maker, sha256, createdAt, expiresAt } = token;
+  const { name, owner, scope, accounts, maker, sha256, createdAt, expiresAt, link } = token;
   const { rowCount } = await client.query(
     `
-    INSERT INTO tokens (name, owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-    ON CONFLICT (name) DO NOTHING
+    INSERT INTO tokens AS t (
+      name, owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with, link_sha256,
+      link_expires_at
+    )
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (name) DO UPDATE
+    SET (
+      owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with, link_sha256,
+      link_expires_at, revoked_at
+    ) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL)
+    WHERE t.link_used_at IS NULL AND (t.link_expires_at <= $5 OR t.link_expires_at IS NOT NULL AND t.revoked_at IS NOT NULL)
     `,
-    [name, owner, scope, sha256, createdAt, expiresAt, accounts, maker.name, maker.via, maker.token],
+    [
+      name,
+      owner,
+      scope,
+      sha256,
+      createdAt,
+      expiresAt,
+      accounts,
+      maker.name,
+      maker.via,
+      maker.token,
+      link?.sha256 ?? null,
+      link?.expiresAt ?? null,
+    ],
   );
   return rowCount === 1;
 }
@@ -54,6 +95,23 @@ export async function findTokens(
     [sha256s],
   );
   return rows;
+}
+
+/** Finds and locks the token of a link, by digest as `findTokens`. */
+export async function findTokenOfLink(client: Transaction, linkSha256: Buffer): Promise<Token | undefined> {
+  const sql = `SELECT ${tokenColumns} FROM tokens t WHERE link_sha256 = $1 FOR UPDATE`;
+  return (await client.query<Token>(sql, [linkSha256])).rows[0];
+}
+
+/** Uses up the link of a token, which is `sha256` from now on. */
+export async function recordTokenLinkUse(
+  client: Transaction,
+  name: string,
+  sha256: Buffer,
+  now: Date,
+): Promise<void> {
+  const sql = 'UPDATE tokens SET sha256 = $2, link_used_at = $3 WHERE name = $1';
+  await client.query(sql, [name, sha256, now]);
 }
 
 /** Lists the persons who made a token, the token with which it was made, and so on, up to the first one. */

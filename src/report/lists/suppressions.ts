@@ -22,7 +22,7 @@ export const suppressionColumns = columnsOf<Suppression>()([
     json: ({ account }) => account,
   }),
   textColumn('subAccount', 'SubAccount', ({ subAccount }) => subAccount, {
-    shown: ({ subAccount }) => subAccount || '(all)',
+    shown: ({ subAccount, ofOneSubAccount }) => subAccount || (ofOneSubAccount ? '(one)' : '(all)'),
   }),
   textColumn('source', 'Source', ({ source }) => source, {
     values: suppressionSources,

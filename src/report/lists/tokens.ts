@@ -1,5 +1,5 @@
 import { type TokenScope, tokenScopes } from '../../domain/access.ts';
-import type { Token } from '../../ledger/tokens/tokens.ts';
+import { type Token, tokenStateOf } from '../../ledger/tokens/tokens.ts';
 import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts';
 
 /** What a token of each scope allows, beside what the scopes before it allow. */
@@ -9,14 +9,6 @@ export const scopeWords: Readonly<Record<TokenScope, string>> = {
   approve: 'also approve runs that another person planned',
   admin: 'also resolve doubts, set limits, and see the audit trail and tokens',
 };
-
-type TokenState = 'valid' | 'expired' | 'revoked';
-
-/** @param now decides whether it has expired */
-export function tokenStateOf({ revokedAt, expiresAt }: Token, now: Date): TokenState {
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid';
-}
 
 /** Tokens of the API, without their secrets. @param now decides which have expired */
 export function tokenColumns(now: Date): Columns<Token> {
@@ -32,7 +24,7 @@ export function tokenColumns(now: Date): Columns<Token> {
       about: 'The person who made it; null: not known.',
     }),
     stateColumn('state', 'State', (token) => tokenStateOf(token, now), {
-      note: ({ revokedAt }) => revokedAt,
+      note: ({ revokedAt, linkExpiresAt, linkUsedAt }) => revokedAt ?? (linkUsedAt ? null : linkExpiresAt),
       only: ['screen', 'page'],
     }),
     timeColumn('createdAt', 'Created', { only: ['page', 'json'] }),

@@ -6,7 +6,7 @@ import { signIn, type Visitor } from '../../support/dashboard-scene.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 /** Without a session: signing in, and what its page loads. */
-const open = ['/sign-in', '/sign-in/:secret', '/sign-out', '/assets/:name'];
+const open = ['/sign-in', '/sign-in/link', '/sign-in/:secret', '/sign-out', '/assets/:name'];
 /** A person who may only read may change the zone of their browser, end their sessions, and compare an invoice. */
 const forReaders = ['/zone', '/billing/reconcile', '/sessions/:session/end'];
 

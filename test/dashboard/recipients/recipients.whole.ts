@@ -8,6 +8,7 @@ import { sendDeliveryReport } from '../../support/send-delivery-report.ts';
 import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
 const twoAccounts = `${accountsYaml}${accountsYaml.replace(/\naccounts:\n {2}sandbox:/, '  other:')}`;
+const withChild = `${twoAccounts}${accountsYaml.replace(/\naccounts:\n {2}sandbox:/, '  child:\n    suppressionsOf: other')}`;
 const markup = '<script>alert(1)</script>"\'\u202evil مدرسة 🎉';
 const contacts = [
   'mobile,name,code',
@@ -21,7 +22,7 @@ let messageIds: readonly string[];
 beforeAll(async () => {
   scene = await openDashboardScene({
     files: {
-      'accounts.yaml': twoAccounts,
+      'accounts.yaml': withChild,
       'campaigns/contacts.csv': `${contacts}\n`,
       'campaigns/other.yaml': smsCampaignYaml.replace(
         'campaign: test\naccount: sandbox',
@@ -91,6 +92,67 @@ describe('searching', () => {
     const others = await scene.visitor('read', { accounts: ['other'] });
     expect((await others.get(search(messageIds[0] ?? ''))).text).toContain('No run has this MessageID');
     expect((await others.get(search('+61412000002'))).text).toContain('asked by phone');
+  });
+
+  test('a person with a token for some accounts sees that others suppressed an address for them, and nothing else of it', async () => {
+    const { pool } = scene.opened.ledger;
+    const { rows } = await pool.query(
+      "SELECT run_id AS run, account FROM runs WHERE campaign IN ('test', 'other')",
+    );
+    const runOf = (account: string): string => rows.find((row) => row.account === account)?.run;
+    const address = '+61412000077';
+    const add = (account: string, subAccount: string, run: string | null) =>
+      pool.query(
+        `INSERT INTO suppressions (channel, address, account, sub_account, reason, run_id, source, added_by, created_at)
+         VALUES ('sms', $1, $2, $3, 'words-' || $2 || $3, $4, 'reply', 'bea@desk', now())`,
+        [address, account, subAccount, run],
+      );
+    await add('', '', null);
+    await add('', 'ACME', null);
+    await add('other', 'North', runOf('other'));
+    await add('sandbox', 'South', runOf('sandbox'));
+    const pageOf = async (accounts?: readonly string[]) => {
+      const person = await scene.visitor('admin', accounts && { accounts });
+      return Promise.all(
+        [search(address), '/suppressions?channel=sms'].map(async (path) => (await person.get(path)).text),
+      );
+    };
+    const rowsIn = (text: string): number =>
+      text.match(/<tr><th scope="row"[^>]*>.*?61412000077/g)?.length ?? 0;
+    for (const text of await pageOf()) {
+      for (const word of ['ACME', 'North', 'South', 'words-other', 'bea@desk']) expect(text).toContain(word);
+      expect(rowsIn(text)).toBe(4);
+    }
+    for (const text of await pageOf(['child'])) {
+      for (const word of ['ACME', 'North', 'South', 'words-', 'bea@desk', runOf('other')])
+        expect(text).not.toContain(word);
+      expect(rowsIn(text)).toBe(3);
+      expect(text.match(/\(one\)/g)).toHaveLength(2);
+      expect(text).not.toContain('subAccount=ACME');
+    }
+    for (const text of await pageOf(['other'])) {
+      for (const word of ['North', 'words-otherNorth', runOf('other')]) expect(text).toContain(word);
+      for (const word of ['ACME', 'South']) expect(text).not.toContain(word);
+    }
+  });
+
+  test('the link to more suppressions says nothing of those of others', async () => {
+    const { pool } = scene.opened.ledger;
+    await pool.query(
+      `INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at)
+       SELECT 'voice', '+6131000' || to_char(number, 'FM0000'), '', 'Hidden ' || number, 'words', 'import', now()
+       FROM generate_series(1, 150) number`,
+    );
+    const person = await scene.visitor('read', { accounts: ['sandbox'] });
+    const first = (await person.get('/suppressions?channel=voice')).text;
+    expect(first).not.toContain('Hidden');
+    const next = /rel="next" href="([^"]+)"/
+      .exec(first)?.[1]
+      ?.replaceAll('&amp;', '&')
+      .replaceAll('&#38;', '&');
+    const second = (await person.get(next ?? '')).text;
+    expect(second).toContain('+61310000150');
+    await pool.query("DELETE FROM suppressions WHERE channel = 'voice' AND reason = 'words'");
   });
 
   test('a place in the list that nobody can be at begins the list again', async () => {

@@ -134,6 +134,31 @@ describe('suppressed addresses', () => {
     expect(runs.map((run) => run.suppression_account)).toEqual(['sandbox', 'main']);
   });
 
+  test('a reply to a run of an account that shares its suppressions says neither its words nor its run', async () => {
+    await workspace.write('contacts.csv', contacts);
+    const main = accountsYaml.replace(/ {2}sandbox:/, '  main:').replace('accounts:\n', '');
+    const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: main');
+    await workspace.write('accounts.yaml', `${shared}${main}`);
+    await writeCampaign('file: contacts.csv, columns: { Recipient: to }');
+    const suppressIn = async (run: string, address: string): Promise<void> => {
+      await opened.ledger.pool.query(
+        `INSERT INTO suppressions (channel, address, account, reason, run_id, source, created_at)
+         VALUES ('sms', $2, 'main', 'stop it', $1, 'reply', now())`,
+        [run, address],
+      );
+    };
+    const own = await plan();
+    await suppressIn(own, '+61412000002');
+    const campaign = (await workspace.read('campaign.yaml')).replace('account: sandbox', 'account: main');
+    await workspace.write('campaign.yaml', campaign);
+    await suppressIn(await plan(), '+61412000003');
+    await workspace.write('campaign.yaml', campaign.replace('account: main', 'account: sandbox'));
+    expect((await listRejected()).filter((each) => each.includes('suppressed'))).toEqual([
+      `contacts.csv:3 suppressed: suppressed for sms: replied "stop it" (run ${own})`,
+      'contacts.csv:5 suppressed: suppressed for sms',
+    ]);
+  });
+
   test('an address in a suppression file is rejected with its line there, and lines without an address are reported', async () => {
     await workspace.write('contacts.csv', contacts);
     await workspace.write('stop.csv', 'Mobile,SubAccount\n0412000003,\nrubbish,\n0412000001,B\n');
