@@ -34,6 +34,7 @@ const endsOtherwise: readonly (readonly [example: RegExp, code: number, reason: 
   [/^volley (pause|cancel)/, 2, 'the run is over'],
   [/--look-up|delivery-reports poll/, 2, 'the account has no status look-up'],
   [/^volley cells/, 2, 'the project has no file of cells; test/cli/cells-move.test.ts has one'],
+  [/--link$/, 2, 'people reach no dashboard of the project; test/dashboard/base/token-link.whole.ts has one'],
   [/^volley billing reconcile/, 3, 'the invoice has nothing of the run'],
 ];
 

@@ -75,6 +75,10 @@ export const settings: Readonly<Record<string, Setting>> = {
       ['2026-11', month(-1)],
     ],
   },
+  'docs/how-to/colleagues.md': {
+    before: async ({ folder }) =>
+      appendFileSync(join(folder, '.env'), 'VOLLEY_DASHBOARD_URL=https://volley.example\n'),
+  },
   'docs/how-to/send.md': {
     before: async ({ folder }) =>
       writeFileSync(join(folder, 'campaigns/offer.yaml'), campaign.replace('first', 'offer')),
