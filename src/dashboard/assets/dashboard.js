@@ -75,11 +75,14 @@ addEventListener('pageshow', () => {
 });
 
 /** The secret of a link to a token stands after its #. It stays neither in the address nor in the history. */
-const link = document.getElementById('link');
-if (link && /^#[0-9a-f]{64}$/.test(location.hash)) {
+const openLink = () => {
+  const link = document.getElementById('link');
+  if (!link || !/^#[0-9a-f]{64}$/.test(location.hash)) return;
   link.value = location.hash.slice(1);
   history.replaceState(null, '', location.pathname);
   link.form.requestSubmit();
-}
+};
+openLink();
+addEventListener('hashchange', openLink);
 
 document.getElementById('problems')?.focus();

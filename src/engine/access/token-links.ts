@@ -14,8 +14,8 @@ import { addNewToken, type NewTokenRequest, newTokenText } from './tokens.ts';
 /** Milliseconds. */
 const linkLifetime = 24 * 3_600_000;
 
-const size = 32;
-const secretPattern = new RegExp(`^[0-9a-f]{${2 * size}}$`);
+/** 32 bytes. */
+const secretPattern = /^[0-9a-f]{64}$/;
 
 /**
  * Makes a token for a person, who gets it by a link: its maker never sees it. The ledger keeps only the SHA-256 of the
@@ -27,7 +27,7 @@ export async function createTokenLink(
   context: EngineContext,
   request: NewTokenRequest,
 ): Promise<{ readonly secret: string; readonly expiresAt: Date }> {
-  const secret = context.randomBytes(size).toString('hex');
+  const secret = context.randomBytes(32).toString('hex');
   const expiresAt = new Date(context.now().getTime() + linkLifetime);
   // Until the link is used, no person has the text of the token.
   await addNewToken(context, request, newTokenText(context), { sha256: digestOf(secret), expiresAt });
