@@ -1,6 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import { addAuditEntry } from '../../ledger/audit/audit.ts';
 import { moveFormerCalls, takeFormerQueue } from '../../ledger/delivery-reports/former-inbox.ts';
+import { deleteBatches, deleteSignedCalls } from '../../ledger/delivery-reports/receive.ts';
 import {
   beginPurge,
   countPurgeable,
@@ -109,6 +110,9 @@ export async function purge(
   const suppressions = await hashSuppressions(pool, hashKey, limit.before);
   await deleteRemovedSuppressions(pool, limit.before);
   await eraseOldTicks(pool, limit.before);
+  // A process that only sends does not delete them.
+  await deleteBatches(pool, limit.before);
+  await deleteSignedCalls(pool, limit.before);
   const details = { before: limit.before, runs: purged.length, reports, suppressions };
   // A nightly purge is audited only when it erased something.
   if (purged.length + reports + suppressions > 0)

@@ -22,8 +22,8 @@ export async function readPayerEnvelopes(pool: pg.Pool, run: string): Promise<Pa
   return rows[0] ?? { envelopes: [], payers: [] };
 }
 
-/** Recipients of purged requests that share a block: about so many, so that Postgres compresses their arrays. */
-const recipientsPerPurgedBlock = 512;
+/** Of purged requests, about so many recipients share a block: Postgres compresses its arrays, and needs no TOAST for them. */
+const recipientsPerPurgedBlock = 192;
 
 /**
  * Erases the recipients of a range of requests, and answers of the service, which may quote them. Of each address a
@@ -59,7 +59,7 @@ const mergeBlocks = `
   WITH block AS MATERIALIZED (
     SELECT i.*, min(first_request) OVER (PARTITION BY slice, island, part) AS merged
     FROM (
-      SELECT b.*, (sum(size) OVER (PARTITION BY slice, island ORDER BY first_request) - size) / $4 AS part
+      SELECT b.*, (sum(size) OVER (PARTITION BY slice, island ORDER BY first_request) - 1) / $4 AS part
       FROM (
         SELECT c.*, greatest(cardinality(positions), cardinality(envelopes)) AS size,
                -- The same for blocks of requests without a gap between them.

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { openLedger } from '../../../src/ledger/connection.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
 import { tendPartitions } from '../../../src/ledger/delivery-reports/partitions.ts';
+import { runStatement } from '../../support/statement.ts';
 import { startVolley, volley } from '../../support/volley.ts';
 import type { Service } from '../dispatch/start-service.ts';
 import { type BenchWorkspace, environmentFor, planRun, startResume } from '../dispatch/volley.ts';
@@ -35,6 +36,8 @@ export async function measureStages({
   };
   const campaign = await writeCampaign(folder, workload, service.url);
   await requireDone(volley(['db', 'migrate'], { env: environmentFor(workspace) }));
+  // Maps of free space and visibility are those of an empty ledger too, whatever its age.
+  await runStatement(databaseUrl, 'VACUUM');
   await note('empty');
   const run = await planRun(campaign, workspace);
   await note('planned');

@@ -147,21 +147,18 @@ test('the words that a purge of Volley 0.3.0 left in blocks are erased by the ne
 
 test('a purge is audited even if the space cannot be given back', async () => {
   await sentRun();
-  const context = withKey(opened);
-  const { pool } = context.ledger;
-  const full = new Proxy(pool, {
-    get(target, name) {
-      const value = Reflect.get(target, name);
-      if (typeof value !== 'function') return value;
-      return (...words: unknown[]) => {
-        if (name === 'query' && String(words[0]).startsWith('VACUUM')) throw new Error('the disk is full');
-        return value.apply(target, words);
-      };
-    },
-  });
-  await expect(
-    purge({ ...context, ledger: { ...context.ledger, pool: full } }, limit, () => undefined),
-  ).rejects.toThrow('the disk is full');
+  const { pool } = opened.ledger;
+  // Its index can no longer be rebuilt.
+  await pool.query(`
+    CREATE FUNCTION twice(n integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 2 * n; END';
+    CREATE TABLE doubled AS SELECT generate_series(1, 20000) AS n;
+    CREATE INDEX ON doubled (twice(n));
+    DELETE FROM doubled WHERE n > 9;
+    CREATE OR REPLACE FUNCTION twice(n integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE
+      AS 'BEGIN RAISE disk_full USING MESSAGE = ''the disk is full''; END';
+  `);
+  await expect(purge(withKey(opened), limit, () => undefined)).rejects.toThrow('the disk is full');
+  await pool.query('DROP TABLE doubled; DROP FUNCTION twice');
   const { rows } = await pool.query(
     `SELECT run_id, details -> 'runs' AS runs FROM audit WHERE action = 'purged' ORDER BY entry DESC LIMIT 1`,
   );

@@ -266,3 +266,13 @@ test('a purge of two runs waits once for a transaction that stays open', async (
   // Ten times in the second, and once for the other run.
   expect(looks).toHaveLength(12);
 });
+
+test('a purge deletes what recognises repeated calls, as the upkeep of the inbox does', async () => {
+  await query(`INSERT INTO inbox_batches (batch, received_at) VALUES (gen_random_uuid(), '2025-01-02')`);
+  await query(
+    `INSERT INTO signed_calls (account, digest, received_at) VALUES ('sandbox', 'x', '2025-01-02')`,
+  );
+  await purgeNow();
+  expect(await query('SELECT FROM inbox_batches')).toEqual([]);
+  expect(await query('SELECT FROM signed_calls')).toEqual([]);
+});
