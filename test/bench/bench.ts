@@ -8,6 +8,7 @@ import { benchPreempt } from './preempt.ts';
 import { benchReport } from './report.ts';
 import { benchStart } from './start.ts';
 import { benchStorage } from './storage.ts';
+import { benchUpgrade } from './upgrade.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
@@ -33,6 +34,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
 const longBenchmarks: Readonly<Record<string, (words: readonly string[]) => Promise<void>>> = {
   storage: benchStorage,
   growth: benchGrowth,
+  upgrade: benchUpgrade,
 };
 
 const requested = process.argv.slice(2);
