@@ -57,13 +57,14 @@ export type SnapshotHolder = {
   readonly transactions: number;
 };
 
-/** Lists the sessions with an open transaction, oldest first. A VACUUM keeps no row versions. */
+/** Lists the sessions with an open transaction, oldest first, without autovacuum. A VACUUM keeps no row versions. */
 export async function listSnapshotHolders(pool: pg.Pool): Promise<SnapshotHolder[]> {
   const { rows } = await pool.query<SnapshotHolder>(`
-    SELECT pid, coalesce(application_name, '') AS application, coalesce(usename::text, 'unknown') AS role, state AS activity,
+    SELECT pid, coalesce(application_name, '') AS application, usename::text AS role, state AS activity,
            xact_start AS since, age(coalesce(backend_xmin, backend_xid))::integer AS transactions
     FROM pg_stat_activity
-    WHERE datname = current_database() AND coalesce(backend_xmin, backend_xid) IS NOT NULL AND pid <> pg_backend_pid()
+    WHERE datname = current_database() AND usename IS NOT NULL AND pid <> pg_backend_pid()
+      AND coalesce(backend_xmin, backend_xid) IS NOT NULL
       AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
     ORDER BY age(coalesce(backend_xmin, backend_xid)) DESC, xact_start
   `);

@@ -5,11 +5,13 @@ import { streamCampaignRuns } from '../../../src/ledger/billing/run-costs.ts';
 import { cancelRun } from '../../../src/ledger/runs/stop.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
+import { campaignSheet } from '../../../src/report/billing/campaign-sheet.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, settleRequests } from '../../support/claims.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
+import { inOrder, written } from '../../support/sheets.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();
@@ -80,7 +82,10 @@ test('delivery reports on requests that a cancelled run never sent are a figure 
     for await (const batch of streamCampaignRuns(client, query)) batches.push(...batch);
     return batches;
   });
-  expect(runs).toMatchObject([{ run, accepted: 5, delivered: 5 }]);
+  const sheet = campaignSheet(query, { asOf: { at: new Date(0) }, runs: inOrder([runs]), sums: [] });
+  expect(JSON.parse((await written(sheet, 'json')).toString()).rows).toMatchObject([
+    { run, accepted: 5, delivered: 5, deliveredShare: '100.0' },
+  ]);
   expect(await checkUnsentReports(pool, new Date())).toMatchObject({
     state: 'warning',
     found: expect.stringContaining('5 recipients of requests that were never sent'),
