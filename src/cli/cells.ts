@@ -39,9 +39,7 @@ export async function readCells<Value>(
     return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [], gaps: [] };
   const answers = await askAnd(shell, cells, 'read', ask);
   throwCommonRefusal(answers);
-  const parts = answers.flatMap((answer) =>
-    answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
-  );
+  const parts = partsOf(answers);
   const away = answers.filter((answer) => answer.kind === 'away');
   if (parts.length === 0) throw new CellsAwayError(away.map(problemOf));
   noteAway(shell, answers);
@@ -52,6 +50,11 @@ export async function readCells<Value>(
   ];
   return { parts, away: names, gaps };
 }
+
+export const partsOf = <Value>(answers: readonly CellAnswer<Value>[]): Part<Value>[] =>
+  answers.flatMap((answer) =>
+    answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
+  );
 
 const standby = 'a standby, which may lack the newest';
 
@@ -95,34 +98,18 @@ export async function askOne<Value>(
   throw answer?.refusal ?? new CellsAwayError(answer ? [problemOf(answer)] : []);
 }
 
-/** What came of a change in one cell. */
-export type Changed<Value> = {
-  readonly cell: string;
-  readonly value: Value | undefined;
-  readonly failed: string | null;
-};
-
 /**
- * What came of a change in each cell. The command ends with 3 when it failed in one: it can be repeated.
+ * Says which cells a change failed in: the command ends with 3, and can be repeated.
  *
  * @throws InputError when every cell refuses it
  */
-export function changedCells<Value>(
-  shell: Shell,
-  answers: readonly CellAnswer<Value>[],
-): readonly Changed<Value>[] {
+export function noteUnchanged(shell: Shell, answers: readonly CellAnswer<unknown>[]): void {
   throwCommonRefusal(answers);
   const away = answers.filter((answer) => answer.kind === 'away');
-  if (away.length > 0) {
-    const names = away.map(({ cell }) => cell.name).join(', ');
-    shell.note(`Not done in ${names}. Repeat the command; what is done in the other cells stays as it is.`);
-    shell.exitWith(3);
-  }
-  return answers.map((answer) =>
-    answer.kind === 'answered'
-      ? { cell: answer.cell.name, value: answer.value, failed: null }
-      : { cell: answer.cell.name, value: undefined, failed: answer.why },
-  );
+  if (away.length === 0) return;
+  const names = away.map(({ cell }) => cell.name).join(', ');
+  shell.note(`Not done in ${names}. Repeat the command; what is done in the other cells stays as it is.`);
+  shell.exitWith(3);
 }
 
 /** Says which cells are away, and which may lack the newest. */

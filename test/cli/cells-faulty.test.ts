@@ -37,6 +37,18 @@ describe('two cells with the ledger of one', () => {
   });
 });
 
+test('a change is refused where a cell reads another ledger than it changes, before it is made in any cell', async () => {
+  const words = ['suppress', 'add', '+61400000001', '--channel', 'sms'];
+  const env = { SOUTH_READ_URL: scene.environment['WEST_READ_URL'] ?? '' };
+  const { code, stderr } = await scene.command(words, { env });
+  expect([code, stderr]).toEqual([
+    2,
+    'cells.yaml:9:5: Cell south reads another ledger than it changes: SOUTH_READ_URL and SOUTH_WRITE_URL name two. Correct one of them.\n',
+  ]);
+  const { rows } = await scene.ledgers.north.ledger.pool.query('SELECT FROM suppressions');
+  expect(rows).toEqual([]);
+});
+
 describe('a cell whose Postgres refuses the question', () => {
   test('volley runs lists the runs of the others, names the cell and ends with 3', async () => {
     const { username } = new URL(scene.environment['SOUTH_READ_URL'] ?? '');

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CellName, useCells } from '../support/cells-scene.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { type Ended, startVolley } from '../support/volley.ts';
 import { accountsYaml } from '../support/workspace.ts';
 
@@ -51,3 +53,23 @@ test.concurrent('a move to a silent cell says that it must be repeated, and ends
   const { code, stderr } = await withSilent(['south'], 'cells', 'move', 'bravo', '--to', 'south');
   expect([code, stderr]).toEqual([3, expect.stringMatching(/repeat/i)]);
 });
+
+test.concurrent('a command ends when a cell falls silent in the middle of a statement, and names it', async () => {
+  const { url, ledger } = scene.ledgers.south;
+  const proxy = await startPostgresProxy(url);
+  const other = new Client(url);
+  await other.connect();
+  await other.query('BEGIN; LOCK TABLE suppressions');
+  const { ended } = startVolley(['suppress', 'add', '+61400000001', '--channel', 'sms'], {
+    cwd: scene.workspace.folder,
+    env: { ...scene.environment, SOUTH_WRITE_URL: proxy.url },
+  });
+  await expect.poll(async () => (await ledger.pool.query(waiting)).rowCount, { timeout: 20_000 }).toBe(1);
+  proxy.hang();
+  const { code, stdout } = await ended;
+  proxy.stop();
+  await other.end();
+  expect([code, stdout]).toEqual([3, expect.stringMatching(/north .*1 .*south .*terminated/s)]);
+});
+
+const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Cell } from '../../engine/cells/cells-file.ts';
 import { isMonth } from '../../platform/months.ts';
-import { askAnd, awayExits, cellsOf, changedCells, changeExits, problemOf, readCells } from '../cells.ts';
+import { askAnd, awayExits, cellsOf, changeExits, problemOf, readCells } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { CellsAwayError } from '../failures.ts';
 import { parsePerson } from '../option-readers.ts';
@@ -55,7 +55,7 @@ async function closeInCells(
     const what = 'Nothing was closed now: a month is closed when all cells answer.';
     throw new CellsAwayError([{ where: `billing close ${month}`, what }, ...end.away.map(problemOf)]);
   }
-  printChanged(shell, json, monthColumns, changedCells(shell, end.answers));
+  printChanged(shell, json, monthColumns, end.answers);
 }
 
 const list = defineCommand({

@@ -8,7 +8,7 @@ import type { Unsuppressed } from '../../engine/suppressions/suppress-addresses.
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { type Columns, integerColumn } from '../../report/column.ts';
 import { printable } from '../../report/printable.ts';
-import { askAnd, awayExits, type Changed, cellsOf, changedCells, changeExits } from '../cells.ts';
+import { askAnd, awayExits, cellsOf, changeExits, type Part, partsOf } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { countryOption, jsonFlag, listOptions } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -68,8 +68,7 @@ const remove = defineCommand({
     const inCells = await changeInCells(shell, json, removedColumns, unsuppress);
     if (inCells && !json)
       for (const { cell, value } of inCells)
-        for (const key of value?.remaining ?? [])
-          shell.print(`cell ${cell}: ${keyText(key)} is still suppressed.`);
+        for (const key of value.remaining) shell.print(`cell ${cell}: ${keyText(key)} is still suppressed.`);
     if (inCells) return;
     const { removed, missing, remaining } = await withLedger(shell, unsuppress);
     if (json) {
@@ -109,9 +108,7 @@ const importFile = defineCommand({
       });
     if (await cellsOf(shell)) await refusePipe(file, path);
     const inCells = await changeInCells(shell, json, addedColumns, importInto);
-    const imported = inCells
-      ? inCells.find(({ value }) => value)?.value
-      : await withLedger(shell, importInto);
+    const imported = inCells ? inCells[0]?.value : await withLedger(shell, importInto);
     if (imported === undefined) return;
     if (imported.unreadable > 0) shell.exitWith(3);
     if (!inCells) shell.print(json ? JSON.stringify(imported) : addedText(imported));
@@ -168,19 +165,23 @@ const removedColumns: Columns<Unsuppressed> = [
   integerColumn('others', 'Still suppressed', ({ remaining }) => remaining.length),
 ];
 
-/** Changes the suppressions of all cells, and prints what came of it in each. @returns undefined where there are none */
+/**
+ * Changes the suppressions of all cells, and prints what came of it in each.
+ *
+ * @returns what those that answer said; undefined where there are no cells
+ */
 async function changeInCells<Value>(
   shell: Shell,
   json: true | undefined,
   columns: Columns<Value>,
   change: (context: EngineContext) => Promise<Value>,
-): Promise<readonly Changed<Value>[] | undefined> {
+): Promise<readonly Part<Value>[] | undefined> {
   const cells = await cellsOf(shell);
   if (cells === undefined) return undefined;
   const { printChanged } = await import('../output/print-list.ts');
-  const changed = changedCells(shell, await askAnd(shell, cells, 'write', change));
-  printChanged(shell, json, columns, changed);
-  return changed;
+  const answers = await askAnd(shell, cells, 'write', change);
+  printChanged(shell, json, columns, answers);
+  return partsOf(answers);
 }
 
 export const command = defineGroup(

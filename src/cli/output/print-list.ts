@@ -5,7 +5,7 @@ import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
 import { toRecord } from '../../report/formats/json.ts';
 import { withCell } from '../../report/lists/usual.ts';
 import { formatTable } from '../../report/table.ts';
-import { askAnd, type Changed, cellsOf, noteAway, type Part, problemOf } from '../cells.ts';
+import { askAnd, cellsOf, noteAway, noteUnchanged, type Part, problemOf } from '../cells.ts';
 import { CellsAwayError } from '../failures.ts';
 import type { ListOutput } from '../options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
@@ -82,23 +82,27 @@ export async function printLedgerList<Row extends object>(
   });
 }
 
-const failedColumn: Column<Changed<unknown>> = textColumn('failed', 'Failed', ({ failed }) => failed);
-
-/** Prints what came of a change in each cell. */
+/** Prints what came of a change in each cell. @throws InputError when every cell refuses it */
 export function printChanged<Value>(
   shell: Shell,
   json: true | undefined,
   columns: Columns<Value>,
-  changed: readonly Changed<Value>[],
+  answers: readonly CellAnswer<Value>[],
 ): void {
-  const ofChanged = ({ value, ...column }: Column<Value>): Column<Changed<Value>> => ({
-    key: column.key,
-    title: column.title,
-    kind: column.kind,
-    value: (row) => (row.value === undefined ? null : value(row.value)),
+  noteUnchanged(shell, answers);
+  type Changed = { readonly cell: string; readonly answer: CellAnswer<Value> };
+  const ofChanged = ({ key, title, kind, value }: Column<Value>): Column<Changed> => ({
+    key,
+    title,
+    kind,
+    value: ({ answer }) => (answer.kind === 'answered' ? value(answer.value) : null),
   });
-  const all = withCell([...columns.map(ofChanged), failedColumn]);
-  printRows(shell, json, { columns: all, none: '' }, changed);
+  const failed = textColumn<Changed>('failed', 'Failed', ({ answer }) =>
+    answer.kind === 'away' ? answer.why : null,
+  );
+  const all = withCell([...columns.map(ofChanged), failed]);
+  const rows = answers.map((answer) => ({ cell: answer.cell.name, answer }));
+  printRows(shell, json, { columns: all, none: '' }, rows);
 }
 
 /** Prints a list that is in memory. */

@@ -1,6 +1,7 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type Ledger, openLedger } from '../../ledger/connection.ts';
 import { type LedgerIdentity, readIdentity } from '../../ledger/location/location.ts';
+import { openInspection } from '../../ledger/pools.ts';
 import type { HashKey } from '../../ledger/suppressions/hash.ts';
 import { leaseDatabase } from '../../platform/database.ts';
 import {
@@ -55,11 +56,13 @@ export async function askCells<Value>(
     databases.map(({ cell, settings }) => openCell(cell, settings, access, tools.findHashKey)),
   );
   try {
-    requireDifferentLedgers(opened, access);
+    requireOwnLedgers(opened, access);
     return await settleAll(
-      opened.map((each) =>
-        each.kind === 'away' ? each : askCell(each, (ledger) => ask({ ...tools, ledger }, each.cell)),
-      ),
+      opened.map(async (each) => {
+        if (each.kind === 'away') return each;
+        const stopWatching = endWhenSilent(each.ledger, tools.monotonic);
+        return askCell(each, (ledger) => ask({ ...tools, ledger }, each.cell)).finally(stopWatching);
+      }),
     );
   } finally {
     await Promise.all(
@@ -102,10 +105,24 @@ type OpenCell = {
   readonly cell: Cell;
   readonly ledger: Ledger;
   readonly identity: LedgerIdentity;
+  /** The ledger that reads would ask; undefined: it is asked now, or cannot be. */
+  readonly read: string | undefined;
 };
 
-/** Milliseconds. Without them, a command would wait for a server that takes the connection and says nothing. */
-const connectionTimeoutMillis = 8_000;
+/** Milliseconds. A command waits no longer for a server that says nothing, at first or later. */
+const longestSilence = 8_000;
+
+/** Ends the connections of a server that stops. A statement may take any time while the server answers others. */
+function endWhenSilent({ monitoring, dropConnections }: Ledger, monotonic: () => number): () => void {
+  let answeredAt = monotonic();
+  const look = async (): Promise<void> => {
+    if (monotonic() - answeredAt > longestSilence) return dropConnections();
+    await monitoring.query('SELECT');
+    answeredAt = monotonic();
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), 1_000);
+  return () => clearInterval(timer);
+}
 
 async function openCell(
   cell: Cell,
@@ -115,10 +132,11 @@ async function openCell(
 ): Promise<OpenCell | Away> {
   try {
     const lease = await leaseDatabase(environment, workingFolder, false);
-    const connection = { ...lease.connection, connectionTimeoutMillis };
+    const connection = { ...lease.connection, connectionTimeoutMillis: longestSilence };
     const ledger = await openLedger(connection, lease.description, { access, findHashKey });
     try {
-      return { kind: 'open', cell, ledger, identity: await readIdentity(ledger.pool) };
+      const read = access === 'read' ? undefined : await findLedger(environment[cell.read]);
+      return { kind: 'open', cell, ledger, identity: await readIdentity(ledger.pool), read };
     } catch (error) {
       await ledger.close();
       throw error;
@@ -128,12 +146,24 @@ async function openCell(
   }
 }
 
-/** @throws InputError for a ledger that would be asked twice */
-function requireDifferentLedgers(opened: readonly (OpenCell | Away)[], access: CellAccess): void {
+async function findLedger(connectionString: string | undefined): Promise<string | undefined> {
+  if (!connectionString) return undefined;
+  const { pool, close } = openInspection({ connectionString });
+  const identity = await readIdentity(pool).catch(() => undefined);
+  await close();
+  return identity?.ledger;
+}
+
+/** @throws InputError for a ledger that would be asked twice, and for a cell that reads another one than it changes */
+function requireOwnLedgers(opened: readonly (OpenCell | Away)[], access: CellAccess): void {
   const owners = new Map<string, Cell>();
   for (const each of opened) {
     if (each.kind === 'away') continue;
-    const { cell, identity } = each;
+    const { cell, identity, read = identity.ledger } = each;
+    if (read !== identity.ledger) {
+      const what = `Cell ${cell.name} reads another ledger than it changes: ${cell.read} and ${cell.write} name two. Correct one of them.`;
+      throw new InputError([{ where: cell.where, what }]);
+    }
     const owner = owners.get(identity.ledger);
     owners.set(identity.ledger, cell);
     if (owner === undefined) continue;
