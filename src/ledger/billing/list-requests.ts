@@ -1,5 +1,4 @@
 import type { RequestState } from '../../domain/runs.ts';
-import { attemptOf } from '../request-rows.ts';
 import type { Snapshot } from '../session.ts';
 
 /** The payer whose requests are listed. A name is undefined for any, null for none. */
@@ -86,31 +85,41 @@ const slicesOfPayer = `
   ORDER BY first_request
 `;
 
+/** Outcomes and attempts are read once for the page: requests of one payer are neighbours, and share their blocks. */
 const requestsOfPayer = `
-  SELECT q.request, message_id AS "messageId", q.state, q.attempts,
-         coalesce(a.started_at, q.updated_at) AS "sentAt",
-         q.recipients - (
-           SELECT count(*)::integer
-           FROM recipient_outcomes o
-           WHERE o.run_id = $1 AND o.request = q.request AND o.outcome = 'cancelled'
-         ) AS recipients,
-         o.delivered, o.undelivered, o.price,
-         e.sub_account AS "subAccount", e.department, e.charge_code AS "chargeCode"
-  FROM (
-    SELECT q.*
+  WITH page AS MATERIALIZED (
+    SELECT q.*, e.sub_account, e.department, e.charge_code
     FROM requests_between($1, $2, $3) q
     JOIN envelopes e ON e.run_id = $1 AND e.envelope = q.envelope
     WHERE q.attempts > 0 AND q.state <> 'cancelled' AND ${isOfPayer('e', 5)}
     ORDER BY q.request
     LIMIT $4
-  ) q
-  JOIN envelopes e ON e.run_id = $1 AND e.envelope = q.envelope
-  LEFT JOIN ${attemptOf('$1', 'q.request', 'q.attempts')} a ON true
-  CROSS JOIN LATERAL (
-    SELECT (count(*) FILTER (WHERE outcome = 'delivered'))::integer AS delivered,
+  ), range AS MATERIALIZED (
+    SELECT min(request) AS first, max(request) AS last FROM page
+  ), outcome AS MATERIALIZED (
+    SELECT request,
+           (count(*) FILTER (WHERE outcome = 'delivered'))::integer AS delivered,
            (count(*) FILTER (WHERE outcome = 'undelivered'))::integer AS undelivered,
-           coalesce(sum(price), 0)::text AS price
-    FROM recipient_outcomes_between($1, q.request, q.request)
-  ) o
-  ORDER BY q.request
+           (count(*) FILTER (WHERE outcome = 'cancelled'))::integer AS cancelled,
+           sum(price) AS price
+    FROM range
+    CROSS JOIN LATERAL recipient_outcomes_between($1, first, last)
+    GROUP BY request
+  ), attempt AS MATERIALIZED (
+    SELECT request, attempt, started_at FROM range CROSS JOIN LATERAL attempts_between($1, first, last)
+  )
+  SELECT p.request, p.message_id AS "messageId", p.state, p.attempts, coalesce(p.started_at, p.updated_at) AS "sentAt",
+         p.recipients - coalesce(p.cancelled, 0) AS recipients, coalesce(p.delivered, 0) AS delivered,
+         coalesce(p.undelivered, 0) AS undelivered, coalesce(p.price, 0)::text AS price,
+         p.sub_account AS "subAccount", p.department, p.charge_code AS "chargeCode"
+  FROM (
+    -- A FULL JOIN is hashed or merged. The planner cannot estimate the arrays, and would choose a nested loop.
+    SELECT page.*, o.delivered, o.undelivered, o.cancelled, o.price, a.started_at
+    FROM page
+    FULL JOIN outcome o ON o.request = page.request
+    FULL JOIN attempt a ON a.request = page.request AND a.attempt = page.attempts
+    OFFSET 0
+  ) p
+  WHERE p.request IS NOT NULL
+  ORDER BY p.request
 `;

@@ -23,7 +23,7 @@ export async function requeueUnmatched(
            array_agg(report_id ORDER BY report_id), count(*), sum(bytes), attempts + 1, true
     FROM (
       SELECT *, sum(bytes) OVER (PARTITION BY attempts ORDER BY report_id) AS bytes_so_far
-      FROM (${bytesToRead(waiting.table('unmatched', 2))}) unmatched
+      FROM (${bytesToRead(`SELECT * FROM ${waiting.table('unmatched', 2)}`)}) unmatched
     ) sized
     GROUP BY attempts, div(bytes_so_far, ${maxEntryBytes})
     `,
@@ -34,19 +34,35 @@ export async function requeueUnmatched(
 const maxAttempts = 12;
 
 /**
- * SQL: reports with the bytes that have to be read for each. A block is read once for those of the same `attempts`.
+ * SQL: reports with the bytes that have to be read for each, and whether their calls are still there. A block is looked up
+ * once, and read once for those of the same `attempts`.
  *
- * @param reports rows of `report_id` and `attempts`
+ * @param reports a query of `report_id` and `attempts`
  */
 const bytesToRead = (reports: string): string => `
-      SELECT w.*,
-             coalesce(
-               (SELECT octet_length(body) FROM inbox i WHERE i.report_id = w.report_id),
-               CASE WHEN row_number() OVER (PARTITION BY attempts, block ORDER BY report_id) = 1
-                    THEN (SELECT bytes FROM inbox_blocks b WHERE b.first_report = block) END,
+      WITH report AS MATERIALIZED (
+        -- Calls of a block share this number (blocks_of).
+        SELECT *, CASE WHEN report_id >= 68719476736 THEN report_id >> 8 << 8 ELSE report_id END AS number
+        FROM (${reports}) r
+      ), block AS MATERIALIZED (
+        SELECT n.number, b.first_report, b.calls, b.bytes, b.offsets
+        FROM (SELECT number, block_of(number) AS first_report FROM report GROUP BY number) n
+        JOIN inbox_blocks b USING (first_report)
+      )
+      SELECT *, coalesce(
+               octet_length(body),
+               CASE WHEN row_number() OVER (PARTITION BY attempts, first_report, has_call ORDER BY report_id) = 1
+                    THEN block_bytes END,
                0
              ) AS bytes
-      FROM (SELECT *, block_of(report_id) AS block FROM ${reports}) w`;
+      FROM (
+        SELECT r.report_id, r.attempts, b.first_report, b.bytes AS block_bytes, i.body,
+               i.report_id IS NOT NULL
+                 OR coalesce(r.report_id - b.first_report = ANY (b.offsets), r.report_id < b.first_report + b.calls, false) AS has_call
+        FROM report r
+        LEFT JOIN block b USING (number)
+        LEFT JOIN inbox i ON i.report_id = r.report_id
+      ) l`;
 
 /** Bytes of the bodies in a queue entry, without its last one. */
 const maxEntryBytes = 1024 * 1024;
@@ -152,12 +168,13 @@ const everyCall = `
         AND ($2 IS NULL OR c.received_at >= $2)`;
 
 /** SQL: those of them that were read and decided nothing. Each can be in a block of many. */
-const unresolvedCalls = bytesToRead(
-  `(
+const unresolvedCalls = `
+      SELECT report_id, bytes
+      FROM (${bytesToRead(`
         SELECT report_id, 0 AS attempts
         FROM unusual_delivery_reports
-        WHERE state IN ('unreadable', 'unmatched', 'failed') AND has_call(report_id)
+        WHERE state IN ('unreadable', 'unmatched', 'failed')
           AND ($1::text IS NULL OR account = $1) AND ($4::text[] IS NULL OR account = ANY ($4))
-          AND ($2::timestamptz IS NULL OR received_at >= $2)
-      ) k`,
-);
+          AND ($2::timestamptz IS NULL OR received_at >= $2)`)}
+      ) k
+      WHERE has_call`;

@@ -2,7 +2,7 @@ import type { RequestReason } from '../../domain/reasons.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import { type FailedState, failedStates } from '../../domain/runs.ts';
 import { rejectionDetail, requestReason, type Stored } from '../reasons.ts';
-import { contactFileOf, recipientOf, recipientsOf, requestOf } from '../request-rows.ts';
+import { contactFileOf, recipientOf, recipientsOf } from '../request-rows.ts';
 import { failureGroup } from '../requests/list-failed.ts';
 import type { Connection, ReadConnection } from '../session.ts';
 import { rejectionDetailOfRow } from './rejection-detail.ts';
@@ -98,18 +98,23 @@ export async function listUndelivered(
       SELECT o.*, r.address, r.line AS row
       FROM (
         SELECT o.request, o.position, o.result, o.reported_at AS at
-        FROM slices s
+        FROM (
+          SELECT first, least(first + step - 1, last_request) AS last
+          FROM (SELECT *, ${requestsOfPart} AS step FROM slices WHERE run_id = $1 AND last_request >= $3) s
+          CROSS JOIN LATERAL generate_series(greatest(first_request, $3), last_request, step) AS first
+          ORDER BY first
+          OFFSET 0
+        ) part
         CROSS JOIN LATERAL (
           SELECT *
-          FROM recipient_outcomes_between($1, greatest(s.first_request, $3), s.last_request)
+          FROM recipient_outcomes_between($1, part.first, part.last)
           WHERE outcome = 'undelivered' AND (request, position) > ($3, $4)
             AND ($2::text IS NULL OR result_group(result) = $2)
           ORDER BY request, position
           LIMIT $5
         ) o
-        -- Slice by slice: the first ones may have enough.
-        WHERE s.run_id = $1 AND s.last_request >= $3
-        ORDER BY s.first_request, o.request, o.position
+        -- Part by part: the first ones may have enough.
+        ORDER BY part.first, o.request, o.position
         LIMIT $5
       ) o
       LEFT JOIN ${recipientOf('$1', 'o.request', 'o.position')} r ON true`),
@@ -118,14 +123,17 @@ export async function listUndelivered(
   return rows;
 }
 
+/** SQL: so many requests of a slice have about 2,000 recipients. */
+const requestsOfPart = `(last_request - first_request + 1) * 2000 / greatest(2000, accepted_recipients)`;
+
 /** SQL: recipients of the run $1, with their MessageIDs and rows in the contact files. */
 function withRows(recipients: string): string {
   return `
-    SELECT p.*, m.message_id AS "messageId", coalesce(f.name, '') AS file,
+    SELECT p.*, message_id(u.run_number, u.message_key, p.request) AS "messageId", coalesce(f.name, '') AS file,
            coalesce(p.row - coalesce(f.lines_before, 0), 0) AS line
     FROM (${recipients}
     ) p
-    CROSS JOIN ${requestOf('$1', 'p.request')} m
+    JOIN runs u ON u.run_id = $1
     LEFT JOIN ${contactFileOf('$1', 'p.row')} f ON true
     ORDER BY p.request, p.position`;
 }
