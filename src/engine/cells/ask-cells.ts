@@ -115,12 +115,13 @@ const longestSilence = 8_000;
 /** Ends the connections of a server that stops. A statement may take any time while the server answers others. */
 function endWhenSilent({ monitoring, dropConnections }: Ledger, monotonic: () => number): () => void {
   let answeredAt = monotonic();
-  const look = async (): Promise<void> => {
-    if (monotonic() - answeredAt > longestSilence) return dropConnections();
-    await monitoring.query('SELECT');
+  const noteAnswer = (): void => {
     answeredAt = monotonic();
   };
-  const timer = setInterval(() => void look().catch(() => undefined), 1_000);
+  const timer = setInterval(() => {
+    if (monotonic() - answeredAt > longestSilence) dropConnections();
+    else monitoring.query('SELECT').then(noteAnswer, () => undefined);
+  }, 1_000);
   return () => clearInterval(timer);
 }
 

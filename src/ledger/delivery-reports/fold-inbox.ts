@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
+import { storeWithIds } from './inbox-blocks.ts';
 
 /** A block with so many calls is not folded. */
 const largeBlock = 64;
@@ -83,17 +84,7 @@ const fold = `
     JOIN due USING (into_report)
     WHERE b.first_report = g.first_report
     RETURNING g.into_report, b AS block
-  ), stored AS (
-    INSERT INTO inbox_blocks (first_report, offsets, calls, bytes, first_received_at, last_received_at, accounts, received_at,
-                              methods, content_types, headers, bodies)
-    SELECT into_report, array_agg(report_id - into_report ORDER BY report_id), count(*), sum(octet_length(body)),
-           min(received_at), max(received_at), array_agg(account ORDER BY report_id),
-           array_agg(received_at ORDER BY report_id), array_agg(method ORDER BY report_id),
-           array_agg(content_type ORDER BY report_id), array_agg(headers ORDER BY report_id),
-           array_agg(body ORDER BY report_id)
-    FROM removed
-    CROSS JOIN LATERAL calls_in(block) c
-    GROUP BY into_report
+  ), stored AS (${storeWithIds('(SELECT into_report, c.* FROM removed CROSS JOIN LATERAL calls_in(block) c) r')}
   )
   SELECT CAST((SELECT count(*) FROM removed) - (SELECT count(*) FROM due) AS integer) AS folded
 `;

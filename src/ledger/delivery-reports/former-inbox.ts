@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
+import { storeWithIds } from './inbox-blocks.ts';
 
 /*
  * Volley 0.3.0 writes a row of `inbox` for each call, and goes on with that while processes are upgraded one by one. Its
@@ -70,18 +71,9 @@ const moveCalls = `
              PARTITION BY div(bytes_so_far, 1048576), div(place - 1, 256),
                           -- Between these there are ids of other blocks.
                           CASE WHEN report_id >= $1 THEN report_id END
-           ) AS first_report
+           ) AS into_report
     FROM sized
-  ), stored AS (
-    INSERT INTO inbox_blocks (first_report, offsets, calls, bytes, first_received_at, last_received_at, accounts,
-                              received_at, methods, content_types, headers, bodies)
-    SELECT first_report, array_agg(report_id - first_report ORDER BY report_id), count(*), sum(octet_length(body)),
-           min(received_at), max(received_at), array_agg(account ORDER BY report_id),
-           array_agg(received_at ORDER BY report_id), array_agg(method ORDER BY report_id),
-           array_agg(content_type ORDER BY report_id), array_agg(headers ORDER BY report_id),
-           array_agg(body ORDER BY report_id)
-    FROM grouped
-    GROUP BY first_report
+  ), stored AS (${storeWithIds('grouped')}
   )
   SELECT CAST(count(*) AS integer) AS moved FROM moved
 `;

@@ -11,7 +11,7 @@ export const maxBlockCalls = 256;
  * @param dueAt an expression over the block
  */
 export const storeAndQueue = (calls: string, dueAt: string): string => `block AS (
-    SELECT ${blockColumns}
+    SELECT ${arrays('index')}
     FROM (
       SELECT *, sum(octet_length(body)) OVER in_order AS bytes_so_far, row_number() OVER in_order AS place
       FROM ${calls}
@@ -20,8 +20,7 @@ export const storeAndQueue = (calls: string, dueAt: string): string => `block AS
     GROUP BY div(bytes_so_far, ${maxBlockBytes}), div(place - 1, ${maxBlockCalls})
     ORDER BY min(index)
   ), stored AS (
-    INSERT INTO inbox_blocks (first_report, calls, bytes, first_received_at, last_received_at, accounts, received_at,
-                              methods, content_types, headers, bodies)
+    INSERT INTO inbox_blocks (first_report, ${columns})
     SELECT nextval('report_ids'), *
     FROM block
     RETURNING first_report, calls, bytes, first_received_at
@@ -35,10 +34,19 @@ export const queueBlocks = (dueAt: string): string => `
   FROM stored
   ORDER BY first_report`;
 
+/** SQL: what `arrays` returns. */
+const columns =
+  'calls, bytes, first_received_at, last_received_at, accounts, received_at, methods, content_types, headers, bodies';
+
 /** SQL: calls as the arrays of a block. */
-const blockColumns = `
-           count(*) AS calls, sum(octet_length(body)) AS bytes, min(received_at) AS first_received_at,
-           max(received_at) AS last_received_at, array_agg(account ORDER BY index) AS accounts,
-           array_agg(received_at ORDER BY index) AS received_at, array_agg(method ORDER BY index) AS methods,
-           array_agg(content_type ORDER BY index) AS content_types, array_agg(headers ORDER BY index) AS headers,
-           array_agg(body ORDER BY index) AS bodies`;
+const arrays = (order: string): string => `
+           count(*), sum(octet_length(body)), min(received_at), max(received_at), array_agg(account ORDER BY ${order}),
+           array_agg(received_at ORDER BY ${order}), array_agg(method ORDER BY ${order}),
+           array_agg(content_type ORDER BY ${order}), array_agg(headers ORDER BY ${order}), array_agg(body ORDER BY ${order})`;
+
+/** SQL: adds blocks of calls that keep their ids. @param calls rows of `into_report` (the block) and of `calls_in` */
+export const storeWithIds = (calls: string): string => `
+    INSERT INTO inbox_blocks (first_report, offsets, ${columns})
+    SELECT into_report, array_agg(report_id - into_report ORDER BY report_id), ${arrays('report_id')}
+    FROM ${calls}
+    GROUP BY into_report`;

@@ -10,7 +10,7 @@ import {
   renameUnbookedEnvelopes,
 } from '../requests/erase.ts';
 import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
-import { inTransaction, type Transaction } from '../session.ts';
+import { inTransaction } from '../session.ts';
 import { waitForEarlierWriters } from './earlier-writers.ts';
 
 /** About so many recipients, or rows of other tables, for each transaction. */
@@ -40,23 +40,7 @@ export async function eraseRun(pool: pg.Pool, run: string, longestWait?: number)
   const reports = await eraseRecipients(pool, run, ofPayers);
   const keptEnvelopes = !(await deleteOtherEnvelopes(pool, run, ofPayers, longestWait));
   await pool.query(`UPDATE envelopes SET ${eraseMessage} WHERE run_id = $1`, [run]);
-  await inBatches(pool, async (client, after) => {
-    const { rows } = await client.query<{ last: number | null }>(
-      `
-      WITH found AS (
-        SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
-      ), erased AS (
-        UPDATE rejected_contacts r
-        SET ${eraseRejectionDetail}
-        FROM found
-        WHERE r.run_id = $1 AND r.line = found.line
-      )
-      SELECT max(line) AS last FROM found
-      `,
-      [run, after, batch],
-    );
-    return rows[0]?.last ?? null;
-  });
+  for (let after: number | null = -1; after !== null; after = await eraseRejected(pool, run, after));
   await deleteAll(pool, run, 'contact_file_pieces');
   await deleteAll(pool, run, 'run_files');
   await pool.query('DELETE FROM contact_files WHERE run_id = $1', [run]);
@@ -173,15 +157,23 @@ const eraseCalls = `
   )) AS float8) AS calls
 `;
 
-/** @param step takes the end of the last batch and returns the end of its own; null: no more */
-async function inBatches(
-  pool: pg.Pool,
-  step: (client: Transaction, after: number) => Promise<number | null>,
-): Promise<void> {
-  for (let after: number | null = -1; after !== null; ) {
-    const from: number = after;
-    after = await inTransaction(pool, (client) => step(client, from));
-  }
+/** Erases a batch of rejected contacts after that line. @returns its last line; null: none is left */
+async function eraseRejected(pool: pg.Pool, run: string, after: number): Promise<number | null> {
+  const { rows } = await pool.query<{ last: number | null }>(
+    `
+    WITH found AS (
+      SELECT line FROM rejected_contacts WHERE run_id = $1 AND line > $2 ORDER BY line LIMIT $3
+    ), erased AS (
+      UPDATE rejected_contacts r
+      SET ${eraseRejectionDetail}
+      FROM found
+      WHERE r.run_id = $1 AND r.line = found.line
+    )
+    SELECT max(line) AS last FROM found
+    `,
+    [run, after, batch],
+  );
+  return rows[0]?.last ?? null;
 }
 
 /**
