@@ -88,7 +88,6 @@ const countable = [
 
 /** Files outside `counts/` that count rows of requests and recipients, and what for. None counts a run by state. */
 const otherCounts = {
-  'billing/list-requests.ts': 'the recipients of each request that it lists',
   'delivery-reports/fold-outcomes.ts': 'the reported recipients of a slice',
   'purge/erase-run.ts': 'how many requests it erases at once',
   'requests/add-rows.ts': 'the requests of a slice',
