@@ -163,11 +163,11 @@ async function showDashboard(
   const planner = openPlanner(context, settings, folder, logger);
   defer(planner.close);
   const campaignSource = { folder, settings, accountNamed: accountLoader({ ...shell, settings }) };
-  const { startRun } = planner;
+  const { startRun, planCampaign } = planner;
   const address = await showOwnDashboard(
     shell,
     context,
-    { port: 0, campaignSource, startRun, logger },
+    { port: 0, campaignSource, startRun, planCampaign, logger },
     defer,
   );
   shell.note(`Watch it in a browser. ${signInText}\n${address}\n`);

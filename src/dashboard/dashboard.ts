@@ -24,7 +24,8 @@ import { addStartAction } from './campaigns/start-action.ts';
 import { addCellsPage } from './cells/cells-page.ts';
 import { addDeliveryReportPages } from './delivery-reports/delivery-report-pages.ts';
 import { addHealthPage } from './health/health-page.ts';
-import { addPlanPage } from './plan/plan-page.ts';
+import { createKeptPlans } from './plan/kept-plans.ts';
+import { addPlanPage, createPlannedRunReader } from './plan/plan-page.ts';
 import { addRecipientsPage } from './recipients/recipients-page.ts';
 import { addRunPages } from './run/run-pages.ts';
 import { addRunActions } from './runs/run-actions.ts';
@@ -75,17 +76,22 @@ export async function addDashboard(
       return refuse(request, reply);
     });
     const live = createLiveParts(context, options.logger);
-    pages.addHook('preClose', async () => live.close());
+    const plans = createKeptPlans(() => context.now(), options.logger);
+    pages.addHook('preClose', async () => {
+      live.close();
+      plans.close();
+    });
     addZonePage(pages);
-    await addPages(pages, { ...options, context, live }, publicUrl);
+    await addPages(pages, { ...options, context, live, plans }, publicUrl);
   });
 }
 
 async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string | undefined): Promise<void> {
   addRunsPage(server, tools);
   addRunPages(server, tools);
-  addRunActions(server, tools);
-  addPlanPage(server, tools);
+  const readPlan = createPlannedRunReader(tools);
+  addRunActions(server, tools, readPlan);
+  addPlanPage(server, readPlan);
   addCampaignsPage(server, tools);
   addCampaignPage(server, tools);
   addStartAction(server, tools);

@@ -18,6 +18,8 @@ export type Account = {
   /** Over all workers; null: no limit. */
   readonly requestsPerSecond: number | null;
   readonly recipientsPerSecond: number | null;
+  /** A person who starts a run with more recipients in the dashboard types their number. */
+  readonly confirmAboveRecipients: number;
   /** Message field values beyond the observed ones. */
   readonly allow?: AllowedValues;
   /** Folders of attachments, relative to a campaign that names none. */

@@ -26,6 +26,9 @@ const limits = z
     concurrency: wholeNumber(1, 256, 16).describe('Requests in flight.'),
     requestsPerSecond: maxPerSecond('requests'),
     recipientsPerSecond: maxPerSecond('recipients'),
+    confirmAboveRecipients: wholeNumber(0, 999_999_999, 10_000).describe(
+      'A person who starts a run with more recipients in the dashboard types their number.',
+    ),
   })
   .prefault({})
   .describe('The most of all workers together. Campaigns can set less.');

@@ -48,6 +48,7 @@ export function readAccount(
     timeouts: definition.timeouts,
     concurrency: definition.limits.concurrency,
     ...rateLimitsOf(definition.limits),
+    confirmAboveRecipients: definition.limits.confirmAboveRecipients,
     statusLookUp: definition.statusLookUp === 'on',
     ...(definition.ttsReturn && {
       ttsReturn: toTtsReturnForm(definition.ttsReturn.pattern, definition.ttsReturn.number),

@@ -35,6 +35,7 @@ describe('an account of an accounts file', () => {
       concurrency: 16,
       requestsPerSecond: null,
       recipientsPerSecond: null,
+      confirmAboveRecipients: 10_000,
       statusLookUp: false,
       rates: [],
       ratesTimeZone: 'UTC',
@@ -48,6 +49,7 @@ describe('an account of an accounts file', () => {
       concurrency: 3,
       requestsPerSecond: null,
       recipientsPerSecond: null,
+      confirmAboveRecipients: 10_000,
       statusLookUp: false,
     });
   });

@@ -12,6 +12,7 @@ export function anAccount(changes: Partial<Account> = {}): Account {
     concurrency: 16,
     requestsPerSecond: null,
     recipientsPerSecond: null,
+    confirmAboveRecipients: 10_000,
     statusLookUp: false,
     rates: [],
     ratesTimeZone: 'UTC',

@@ -17,6 +17,7 @@ export const bareTools = {
     settings,
     accountNamed: (name: string) => loadAccount(name, settings),
   },
+  planCampaign: () => Promise.reject(new Error('no campaign is planned')),
   startRun: async () => ({ kind: 'under way' as const }),
   logger: openLogger('silent', 'info'),
 };

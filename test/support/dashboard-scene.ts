@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { TokenScope } from '../../src/domain/access.ts';
 import { createToken } from '../../src/engine/access/tokens.ts';
@@ -161,15 +162,25 @@ export async function signIn(url: string, token: string): Promise<Visitor> {
   const post: Visitor['post'] = (path, fields, headers = {}) =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields), headers: { origin: url, ...headers } });
   const send: Visitor['send'] = async (path, fields) =>
-    post(path, { ...hiddenFields((await get(path)).text), ...fields });
+    post(path, { ...hiddenFields((await whenPlanned({ get }, path)).text), ...fields });
   const { status, text } = await post('/sign-in', { token });
   if (status !== 303) throw new Error(`not signed in: ${text}`);
   return { cookies: header, get, post, send };
 }
 
-/** Of the form in the main part of a page. */
+/** The page of a start, as soon as its plan is made. */
+export async function whenPlanned({ get }: Pick<Visitor, 'get'>, path: string): Promise<PageAnswer> {
+  for (;;) {
+    const answer = await get(path);
+    if (!/<noscript><meta http-equiv="refresh"/.test(answer.text)) return answer;
+    await sleep(100);
+  }
+}
+
+/** Of the question, or else of the first form, in the main part of a page. */
 export function hiddenFields(page: string): Record<string, string> {
-  const form = /<main[\s\S]*?(<form method="post"[\s\S]*?<\/form>)/.exec(page)?.[1] ?? '';
+  const question = /<main[\s\S]*?(<form method="post" class="question"[\s\S]*?<\/form>)/.exec(page);
+  const form = (question ?? /<main[\s\S]*?(<form method="post"[\s\S]*?<\/form>)/.exec(page))?.[1] ?? '';
   const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }

@@ -27,8 +27,8 @@ audit trail. For other people and machines, run volley serve, which has the same
         const planner = openPlanner(context, shell.settings, folder, logger);
         defer(planner.close);
         const campaignSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
-        const { startRun } = planner;
-        const tools = { port, campaignSource, startRun, logger };
+        const { startRun, planCampaign } = planner;
+        const tools = { port, campaignSource, startRun, planCampaign, logger };
         const address = await showOwnDashboard(shell, context, tools, defer);
         shell.note(`Dashboard: ${new URL('/', address)}`);
         shell.note(`${signInText} ${address}`);

@@ -1,6 +1,7 @@
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import { formatLate, type RunForecast } from '../../engine/plan/forecast.ts';
+import { recipientNotes } from '../../engine/plan/plan-notes.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../../engine/plan/preview.ts';
 import { showInvisible } from '../../platform/invisible-characters.ts';
 import { count } from '../../platform/sentence.ts';
@@ -57,9 +58,8 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   if (preview.unfinished !== null) parts.push(`  unfinished  ${printable(preview.unfinished)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
-  if (preview.pastSendTimes.recipients > 0) parts.push(pastSendTimesText(preview.pastSendTimes));
-  if (preview.removedMarks.recipients > 0) parts.push(removedMarksText(preview.removedMarks));
-  if (preview.bidiControls.recipients > 0) parts.push(bidiText(preview.bidiControls));
+  for (const { label, text } of recipientNotes(preview))
+    parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -104,26 +104,6 @@ function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast,
     lines.push(`  deadline    ${text}`);
   }
   return lines;
-}
-
-function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): string {
-  const some = examples
-    .map(
-      ({ fileAndLine, sendTime }) =>
-        `${printable(fileAndLine)} (${sendTime === '' ? 'empty' : printable(sendTime)})`,
-    )
-    .join(', ');
-  return `  SendTime    past or empty for ${count(recipients, 'recipient')}, so the service sends at once: ${some}`;
-}
-
-function removedMarksText({ recipients, marks, examples }: Preview['removedMarks']): string {
-  const what = marks.map((each) => `${each.mark} (${each.recipients})`).join(', ');
-  return `  cleaned     ${count(recipients, 'number')}, of characters that are no part of one: ${what}; see ${examples.map(printable).join(', ')}`;
-}
-
-function bidiText({ recipients, characters, examples }: Preview['bidiControls']): string {
-  const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
-  return `  warning     ${messages} characters that turn the direction of text, so a reader may see other text: ${characters.join(', ')}; see ${examples.map(printable).join(', ')}`;
 }
 
 function fileText(file: PreviewedFile): string {

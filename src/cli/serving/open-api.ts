@@ -1,5 +1,6 @@
 import type { DashboardOptions } from '../../dashboard/base/tools.ts';
 import { InputError } from '../../domain/problems.ts';
+import type { PlanCampaign } from '../../engine/access/plan-campaign.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { describeUnencrypted } from '../../engine/doctor/unencrypted.ts';
@@ -32,6 +33,7 @@ export async function openApi(
     readonly logger: Logger;
     readonly metrics: ProcessMetrics;
     readonly startRun: StartRun;
+    readonly planCampaign: PlanCampaign;
     readonly cutOff: AbortSignal;
   },
 ): Promise<() => Promise<void>> {
@@ -96,7 +98,10 @@ export async function openPages(
     host,
     name,
     ...tools
-  }: Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'logger' | 'link' | 'onSignIn'> & {
+  }: Pick<
+    DashboardOptions,
+    'campaignSource' | 'startRun' | 'planCampaign' | 'logger' | 'link' | 'onSignIn'
+  > & {
     readonly host: string;
     readonly name: string;
   },

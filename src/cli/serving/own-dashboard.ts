@@ -14,7 +14,7 @@ import { startApi } from '../../server/api/api.ts';
 import type { Shell } from '../shell.ts';
 import { openPages } from './open-api.ts';
 
-type OwnDashboard = Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'logger'> & {
+type OwnDashboard = Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'planCampaign' | 'logger'> & {
   /** 0: any free port. */
   readonly port: number;
 };

@@ -95,6 +95,7 @@ async function serve(
         logger,
         metrics,
         startRun: planner.startRun,
+        planCampaign: planner.planCampaign,
         cutOff: deadlines.giveUp,
       }),
     );

@@ -13,6 +13,11 @@ document.addEventListener('htmx:before:swap', () => {
   );
 });
 
+/** What the page showed is complete, and another page has its place. */
+document.addEventListener('htmx:after:swap', () => {
+  if (document.querySelector('#live [data-load-again]')) location.reload();
+});
+
 const showLost = (isLost) => {
   const banner = document.getElementById('lost');
   if (banner) banner.hidden = !isLost;

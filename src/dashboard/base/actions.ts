@@ -18,6 +18,11 @@ export type Question = {
   /** The verb on the button. Without it nothing can be done now, and the body says why. */
   readonly button?: string;
   readonly within: { readonly href: string; readonly text: string };
+  /** What the person looks at before the form, and what it may load. */
+  readonly above?: Html;
+  /** Where the form is sent, if it is not the address of the page. */
+  readonly action?: string;
+  readonly policy?: string;
 };
 
 /** The first value of each field of a form. */
@@ -43,23 +48,42 @@ export type Action = Where & {
 };
 
 /** GET asks, POST of the same address acts. */
-export function addAction(
-  server: FastifyInstance,
-  { path, scope, needsReason = () => true, ask, act }: Action,
-): void {
+export function addAction(server: FastifyInstance, action: Action): void {
+  const { path, scope, needsReason = () => true, ask, act } = action;
   server.get(path, async (request, reply) => {
     const view = viewOf(request);
     requireScope(view, scope);
     const asked = askedOf(request);
     const needed = needsReason(asked);
     const fields = needed ? { reason: takeReason(reply) } : {};
-    return sendPage(
-      reply,
-      view,
-      200,
-      form(view, await ask(view, asked, {}), { needsReason: needed, fields }),
-    );
+    const question = await ask(view, asked, {});
+    return sendPage(reply, view, 200, questionPage(view, question, { needsReason: needed, fields }));
   });
+  addForm(server, {
+    path,
+    scope,
+    needsReason,
+    act,
+    again: async (view, asked, { fields, error }) => {
+      const question = await ask(view, asked, fields);
+      return questionPage(view, question, { needsReason: needsReason(asked), fields, error });
+    },
+  });
+}
+
+/** A form that is sent, and the page that it is shown on again if it is refused. */
+type Form = Where &
+  Pick<Action, 'act'> & {
+    readonly needsReason: (asked: Asked) => boolean;
+    readonly again: (
+      view: View,
+      asked: Asked,
+      refused: { readonly fields: FormFields; readonly error: InputError },
+    ) => Promise<PageContent>;
+  };
+
+/** POST acts. */
+export function addForm(server: FastifyInstance, { path, scope, needsReason, act, again }: Form): void {
   server.post(path, async (request, reply) => {
     const view = viewOf(request);
     const given = requireForm(request, view);
@@ -67,18 +91,17 @@ export function addAction(
     const asked = askedOf(request);
     const reason = (given['reason'] ?? '').trim();
     const fields = { ...given, reason };
-    const needed = needsReason(asked);
     try {
       if (reason.length > maxReasonLength)
         refuse('reason', `It is longer than ${maxReasonLength} characters.`);
-      if (needed && reason === '') refuse('reason', 'Write the reason, for the audit trail.');
+      if (needsReason(asked) && reason === '') refuse('reason', 'Write the reason, for the audit trail.');
       const { to, notice } = await act(view, asked, fields);
       return goTo(reply, to, notice);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      const question = await ask(view, asked, fields).catch(() => undefined);
-      if (!question) throw error;
-      return sendPage(reply, view, 422, form(view, question, { needsReason: needed, fields, error }));
+      const page = await again(view, asked, { fields, error }).catch(() => undefined);
+      if (!page) throw error;
+      return sendPage(reply, view, 422, page);
     }
   });
 }
@@ -116,7 +139,8 @@ function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
   return reply.redirect(to, 303);
 }
 
-function form(
+/** The page of a question; with an error, what is wrong with the form that was sent. */
+export function questionPage(
   view: View,
   question: Question,
   {
@@ -125,14 +149,16 @@ function form(
     error,
   }: { readonly needsReason: boolean; readonly fields: FormFields; readonly error?: InputError | undefined },
 ): PageContent {
-  const { title, body: text, button, within } = question;
+  const { title, body: text, button, within, above, action, policy } = question;
   const problems = error?.problems.map(({ what }) => what);
   if (button === undefined) return withoutForm(question, problems);
   return {
     title,
     within,
+    ...(policy !== undefined && { policy }),
     body: html`${problems && problemList('It was not done', problems)}
-<form method="post" class="question">
+${above}
+<form method="post" class="question"${action !== undefined && html` action="${action}"`}>
 ${csrfField(view)}
 ${text}
 ${needsReason && reasonField(fields['reason'] ?? '')}

@@ -62,7 +62,7 @@ export function formatPage(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="htmx-config" content="${htmxSettings}">
-${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">`}
+${refresh !== undefined && refreshTag(refresh, live !== undefined)}
 <title>${title} – Volley</title>
 <link rel="icon" href="${assets.icon}">
 <link rel="stylesheet" href="${assets.style}">
@@ -83,6 +83,12 @@ ${end}
 </body>
 </html>
 `.text;
+}
+
+/** A page with a stream asks again by itself only where there is no script to read the stream. */
+function refreshTag(seconds: number, hasStream: boolean): Html {
+  const tag = html`<meta http-equiv="refresh" content="${seconds}">`;
+  return hasStream ? html`<noscript>${tag}</noscript>` : tag;
 }
 
 /** Nothing is styled or run from within the page, no error page replaces figures, and a stream is tried again every few seconds. */

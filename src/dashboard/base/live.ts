@@ -21,6 +21,8 @@ type LivePage<Data> = Where & {
   /** @throws ProblemError when the person may not see it */
   readonly open: (view: View, asked: Asked) => Promise<Topic<Data>>;
   readonly render: (data: Data, viewer: Viewer) => Html;
+  /** Whether nothing changes any more: the page has no stream then, and one that has it is loaded again. */
+  readonly hasEnded?: (data: Data) => boolean;
   /** What stands around the live part, from its first reading. */
   readonly around: (data: Data, view: View, asked: Asked) => PageContent | Promise<PageContent>;
 };
@@ -35,6 +37,11 @@ const aliveEvent = 'event: alive\ndata: alive\n\n';
 
 /** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
 const maxStreams = { all: 120, token: 60, session: 20 } as const;
+
+type LivePart<Data> = {
+  readonly render: LivePage<Data>['render'];
+  readonly hasEnded: LivePage<Data>['hasEnded'] | undefined;
+};
 
 type Subscriber = {
   readonly reply: FastifyReply;
@@ -65,11 +72,11 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
       logger.debug({ reason: loggableReason(error) }, 'sessions of open pages were not checked'),
     );
   }, sessionCheckInterval);
-  const follow = <Data>(topic: Topic<Data>, render: LivePage<Data>['render'], one: Subscriber): void => {
+  const follow = <Data>(topic: Topic<Data>, part: LivePart<Data>, one: Subscriber): void => {
     // The browser left while the topic was opened: nothing would remove its subscriber.
     if (one.reply.raw.destroyed) return;
     const known = readers.get(topic.key);
-    const reader = known ?? startReader(context, topic, render);
+    const reader = known ?? startReader(context, topic, part);
     readers.set(topic.key, reader);
     reader.subscribers.add(one);
     one.reply.raw.once('close', () => {
@@ -80,12 +87,13 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
     });
   };
   return {
-    addPage: (server, { path: pagePath, scope, stream, open, render, around }) => {
+    addPage: (server, { path: pagePath, scope, stream, open, render, around, hasEnded }) => {
       addPage(server, { path: pagePath, scope }, async (view, asked) => {
         const data = await (await open(view, asked)).read();
         const [path = ''] = view.address.split('?');
         const from = `${stream ?? `${path}/live`}${view.address.slice(path.length)}`;
-        return { ...(await around(data, view, asked)), live: { body: render(data, view), from } };
+        const content = await around(data, view, asked);
+        return hasEnded?.(data) ? content : { ...content, live: { body: render(data, view), from } };
       });
       server.get(stream ?? `${pagePath}/live`, { exposeHeadRoute: false }, async (request, reply) => {
         const view = viewOf(request);
@@ -98,7 +106,7 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
         const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
         openStream(reply);
         if (last) endStream(reply, last);
-        else follow(topic, render, { ...person, reply, viewer, sent: undefined, sentAt: 0 });
+        else follow(topic, { render, hasEnded }, { ...person, reply, viewer, sent: undefined, sentAt: 0 });
         return reply;
       });
     },
@@ -110,15 +118,10 @@ export function createLiveParts(context: EngineContext, logger: Logger): LivePar
 }
 
 /** A token signs in many sessions, which together must not take the streams of all. */
-function isAtLimit(
-  open: readonly Subscriber[],
-  { session, token }: Pick<Subscriber, 'session' | 'token'>,
-): boolean {
-  return (
-    open.length >= maxStreams.all ||
-    open.filter((one) => one.token === token).length >= maxStreams.token ||
-    open.filter((one) => one.session === session).length >= maxStreams.session
-  );
+function isAtLimit(open: readonly Subscriber[], own: Pick<Subscriber, 'session' | 'token'>): boolean {
+  const countOf = (name: 'session' | 'token') => open.filter((one) => one[name] === own[name]).length;
+  const isFull = countOf('token') >= maxStreams.token || countOf('session') >= maxStreams.session;
+  return isFull || open.length >= maxStreams.all;
 }
 
 const tooMany = html`<p class="banner" role="alert">Too many pages are open at once, so this one does not change by itself. Close some, and load it again.</p>`;
@@ -131,10 +134,12 @@ async function endSessions(context: EngineContext, open: readonly Subscriber[]):
 
 const sessionEnded = html`<p class="banner" role="alert">Your session has ended. <a href="/sign-in">Sign in</a> to go on.</p>`;
 
+const loadAgain = html`<p role="status" data-load-again>It is ready. <a href="">Show it</a></p>`;
+
 function startReader<Data>(
   { now }: EngineContext,
   { read }: Topic<Data>,
-  render: LivePage<Data>['render'],
+  { render, hasEnded }: LivePart<Data>,
 ): Reader {
   const subscribers = new Set<Subscriber>();
   const sendParts = createSender(subscribers, now);
@@ -145,6 +150,10 @@ function startReader<Data>(
     let banner: (viewer: Viewer) => Html | undefined = () => undefined;
     try {
       last = { data: await read(), at: now() };
+      if (hasEnded?.(last.data)) {
+        for (const { reply } of subscribers) endStream(reply, loadAgain);
+        return;
+      }
     } catch (error) {
       if (error instanceof ProblemError && error.status === 404) {
         for (const { reply } of subscribers) endStream(reply, html`<p class="banner">${error.message}</p>`);

@@ -1,9 +1,11 @@
+import type { PlanCampaign } from '../../engine/access/plan-campaign.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
+import type { KeptPlans } from '../plan/kept-plans.ts';
 import type { DashboardAddress } from './guards.ts';
 import type { LiveParts } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
@@ -11,6 +13,7 @@ import type { OneTimeLink } from './one-time-link.ts';
 /** What the process gives the dashboard. */
 export type DashboardOptions = DashboardAddress & {
   readonly campaignSource: CampaignSource;
+  readonly planCampaign: PlanCampaign;
   readonly startRun: StartRun;
   readonly limits: CallLimits;
   readonly logger: Logger;
@@ -20,7 +23,11 @@ export type DashboardOptions = DashboardAddress & {
 };
 
 /** What pages use, besides the view of their person. */
-export type Tools = Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'limits' | 'logger'> & {
+export type Tools = Pick<
+  DashboardOptions,
+  'campaignSource' | 'planCampaign' | 'startRun' | 'limits' | 'logger'
+> & {
   readonly context: EngineContext;
   readonly live: LiveParts;
+  readonly plans: KeptPlans;
 };

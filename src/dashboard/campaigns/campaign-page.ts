@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { previewStart, type StartPreview } from '../../engine/access/preview-start.ts';
 import {
   type DescribedCampaign,
   describeCampaign,
@@ -23,7 +22,7 @@ const shownRuns = 10;
 
 /** A campaign file: what it says, when it runs, and what came of it. */
 export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
-  const { campaignSource, live, limits } = tools;
+  const { campaignSource, live } = tools;
   live.addPage(server, {
     path: '/campaigns/:file',
     scope: 'read',
@@ -34,14 +33,10 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
     },
     render: historyPart,
     around: async ({ found }, view) => {
-      const preview =
-        found.problems.length === 0
-          ? await limits.plan(() => previewStart(view.context, campaignSource, found.file))
-          : undefined;
       return {
         title: found.file,
         within: { href: '/campaigns', text: 'Campaigns' },
-        body: html`${headPart(found, view, problemsOf(found, preview))}${schedulePart(found, view)}`,
+        body: html`${headPart(found, view)}${schedulePart(found, view)}`,
         end: textPart(found, await readCampaignText(found.file, campaignSource)),
       };
     },
@@ -61,15 +56,7 @@ export async function requireCampaign(
   return found ?? notFound('There is no such campaign file. The page of campaigns lists all.');
 }
 
-function problemsOf({ problems }: DescribedCampaign, preview: StartPreview | undefined) {
-  return preview?.kind === 'faulty' ? preview.problems : problems;
-}
-
-function headPart(
-  { file, campaign }: DescribedCampaign,
-  { mayRun }: View,
-  problems: DescribedCampaign['problems'],
-): Html {
+function headPart({ file, campaign, problems }: DescribedCampaign, { mayRun }: View): Html {
   const facts = campaign && [
     { name: 'Campaign', value: campaign.campaign },
     { name: 'Account', value: campaign.account },
@@ -79,7 +66,7 @@ function headPart(
     problems.length > 0 &&
     html`<section class="problems" aria-labelledby="faulty"><h2 id="faulty">No run of it can start now</h2>
 ${problemItems(problems)}
-<p>Correct them, and open this page again. <code>volley plan --check</code> says the same.</p></section>`
+<p>Correct them, and open this page again.</p></section>`
   }
 ${facts && figures(facts)}
 <ul class="links">

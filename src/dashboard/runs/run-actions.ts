@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { formatReason } from '../../domain/reasons.ts';
 import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { cancel, pause, requirePossible, resumeText } from '../../engine/runs/stop-run.ts';
@@ -9,20 +8,23 @@ import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { type RunAction, runActionWords } from '../../report/run-action-words.ts';
-import { addAction, type Question } from '../base/actions.ts';
+import { addAction, type FormFields, type Question } from '../base/actions.ts';
+import { messagePolicy } from '../base/guards.ts';
 import { orInputError, refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
+import { plannedPart, type ReadPlannedRun } from '../plan/plan-page.ts';
+import { requireTypedNumber, typedNumberField } from '../plan/typed-number.ts';
 import { addRerun } from './rerun-action.ts';
 
 /** Pause, resume, cancel, approve and send again. */
-export function addRunActions(server: FastifyInstance, tools: Tools): void {
+export function addRunActions(server: FastifyInstance, tools: Tools, readPlan: ReadPlannedRun): void {
   const { accountNamed } = tools.campaignSource;
   add(server, {
     name: 'pause',
     check: ({ context }, run) => requirePossible(context, run, 'pause'),
-    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
+    about: (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       await pause(context, run, reason);
       return 'The run is paused.';
@@ -31,7 +33,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   add(server, {
     name: 'resume',
     check: ({ context }, run) => requirePossible(context, run, 'resume'),
-    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
+    about: (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
     act: async ({ context }, run, reason) => {
       const before = await resumeByWorkers(context, run, accountNamed, reason);
       if (before === 'running') refuse(`run ${run}`, resumeText(before));
@@ -41,7 +43,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   add(server, {
     name: 'cancel',
     check: ({ context }, run) => requirePossible(context, run, 'cancel'),
-    about: async (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet: they get no message.</p>`,
+    about: (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet: they get no message.</p>`,
     act: async ({ context }, run, reason) => {
       await cancel(context, run, reason);
       return 'The run is cancelled.';
@@ -50,7 +52,7 @@ export function addRunActions(server: FastifyInstance, tools: Tools): void {
   add(server, {
     name: 'approve',
     check: ({ context }, run) => requireApprover(context, run),
-    about: approvalText,
+    readPlan,
     act: async ({ context }, run, reason) => {
       await approveRun(context, run, reason);
       return 'The run is approved. Resume it, unless it starts by itself.';
@@ -64,27 +66,33 @@ type OfferedAction = {
   /** @throws InputError when it is not possible now */
   readonly check: (view: View, run: string) => Promise<unknown>;
   /** What it concerns. */
-  readonly about: (counts: RunCounts | undefined, view: View, run: string) => Promise<Html>;
+  readonly about?: (counts: RunCounts | undefined) => Html;
+  /** The plan, which the person looks at first. */
+  readonly readPlan?: ReadPlannedRun;
   /** @returns what was done */
   readonly act: (view: View, run: string, reason: string) => Promise<string>;
 };
 
-function add(server: FastifyInstance, { name, check, about, act }: OfferedAction): void {
+function add(server: FastifyInstance, { name, check, about, readPlan, act }: OfferedAction): void {
   const { verb, what } = runActionWords[name];
-  const ask = async (view: View, asked: Asked): Promise<Question> => {
-    const { run, campaign, state } = await requireVisibleRun(view, asked);
+  const ask = async (view: View, asked: Asked, fields: FormFields): Promise<Question> => {
+    const found = await requireVisibleRun(view, asked);
+    const { run, campaign, state } = found;
     const within = { href: runPath(run), text: `${campaign} (${run})` };
     const refused = await orInputError(check(view, run));
     if (refused instanceof InputError) {
       const body = html`<p>The run is ${badge(state)}.</p>${refused.problems.map((each) => html`<p>${each.what}</p>`)}`;
       return { within, title: `${verb}: not possible now`, body };
     }
-    const counts = (await readRunCounts(view.context.ledger.monitoring, [run])).get(run);
+    const counts = about && (await readRunCounts(view.context.ledger.monitoring, [run])).get(run);
+    const plan = await readPlan?.(view, found, asked.query);
     return {
       within,
       title: `${verb} ${campaign} (${run})?`,
       body: html`<p>The run is ${badge(state)}. ${what}</p>
-${await about(counts, view, run)}`,
+${about?.(counts)}
+${plan && typedNumberField(plan.facts, fields)}`,
+      ...(plan && { above: plannedPart(plan, view, 'approve'), policy: messagePolicy }),
       button: `${verb} the run`,
     };
   };
@@ -92,8 +100,12 @@ ${await about(counts, view, run)}`,
     path: `/runs/:run/${name}`,
     scope: name === 'approve' ? 'approve' : 'run',
     ask,
-    act: async (view, asked, { reason = '' }) => {
-      const { run } = await requireVisibleRun(view, asked);
+    act: async (view, asked, fields) => {
+      const found = await requireVisibleRun(view, asked);
+      const { run } = found;
+      const { reason = '' } = fields;
+      const plan = await readPlan?.(view, found, asked.query);
+      if (plan) requireTypedNumber(plan.facts, fields);
       return { to: runPath(run), notice: await act(view, run, reason) };
     },
   });
@@ -104,10 +116,4 @@ function unsent(counts: RunCounts | undefined): Html {
   const pending = counts?.recipients.pending ?? 0;
   const atMost = (counts?.requests.sending ?? 0) > 0 && 'at most ';
   return html`${atMost}<strong>${count(pending, 'recipient')}</strong> that ${pending === 1 ? 'was' : 'were'}`;
-}
-
-async function approvalText(counts: RunCounts | undefined, { context }: View, run: string): Promise<Html> {
-  const { plannedBy, reason } = await requireApprover(context, run);
-  return html`<p>It was planned by <bdi>${plannedBy}</bdi>, and waits for another person: ${formatReason(reason)}.</p>
-<p>It sends to <strong>${count(counts?.recipients.pending ?? 0, 'recipient')}</strong>. <a href="${runPath(run, 'plan')}">Look at the plan and the messages first</a>.</p>`;
 }

@@ -10,12 +10,18 @@ import {
 } from '../../ledger/runs/made-once.ts';
 import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
+import { readVersion } from '../../platform/package-folder.ts';
 import type { EngineContext } from '../context.ts';
 import { loadCampaign } from '../load-definition.ts';
+import { planAnewText } from '../plan/compare-plan.ts';
 import type { UnmovedFile } from '../plan/contact-patterns.ts';
 import type { AlongsideRun } from '../plan/make-run.ts';
+import type { PlanOptions } from '../plan/plan-run.ts';
+import { proveAsPlanned } from '../plan/planned-campaign.ts';
+import type { PreparedCampaign } from '../plan/prepare-campaign.ts';
 import { planRerun, type Rerun } from '../plan/rerun.ts';
-import { startCampaign } from '../plan/start-campaign.ts';
+import { type CampaignToStart, startCampaign } from '../plan/start-campaign.ts';
+import type { StartPlan } from '../plan/start-plan.ts';
 import { startUnlessWaiting } from '../runs/begin-run.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { CampaignSource } from '../schedule/start-ticks.ts';
@@ -97,12 +103,20 @@ function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): Sta
   return { kind: request.equals(requested) ? 'repeated' : 'key of another', run };
 }
 
-type CampaignChoice = {
+export type CampaignChoice = {
   readonly campaign: string;
   readonly accounts: readonly string[] | null;
 };
 
-export type StartRequest = StartKey & CampaignChoice;
+/** What a person has decided about on the page of the plan. */
+export type DecidedPlan = Pick<StartPlan, 'proof' | 'repeats'>;
+
+export type StartRequest = StartKey &
+  CampaignChoice &
+  Pick<CampaignToStart, 'contactFiles' | 'testTo' | 'testRow'> & {
+    /** The run sends exactly this, or is refused. Undefined: what the campaign says now. */
+    readonly plan?: DecidedPlan;
+  };
 
 export type StartRun = (context: EngineContext, request: StartRequest) => Promise<StartResult>;
 
@@ -116,24 +130,50 @@ export type StartRun = (context: EngineContext, request: StartRequest) => Promis
 export async function startByKey(
   context: EngineContext,
   source: CampaignSource,
-  { campaign, accounts, ...key }: StartRequest,
+  { campaign, accounts, plan: decided, token, key, ...choices }: StartRequest,
   onUnmoved: (file: UnmovedFile) => void,
 ): Promise<StartResult> {
   const plan = async (alongside: AlongsideRun): Promise<string> => {
     const path = await requireCampaign(source, { campaign, accounts });
-    // A new key asks for a new run.
-    const options = { again: true, alongside };
-    const { run, unmoved } = await startCampaign(context, { path, settings: source.settings }, () => options);
+    const start = { path, settings: source.settings, ...choices };
+    const { run, unmoved } = await startCampaign(context, start, (prepared) =>
+      // A new key asks for a new run.
+      decided ? proveDecided(decided, prepared, alongside) : { again: true, alongside },
+    );
     for (const file of unmoved) onUnmoved(file);
     return run;
   };
   // The file may name another account by now.
-  return oncePerKey(context, { ...key, request: { campaign } }, plan, () => refuseCampaign(accounts ?? []));
+  const request = { campaign, ...choices, ...(decided && { plan: decided.proof.id }) };
+  return oncePerKey(context, { token, key, request }, plan, () => refuseCampaign(accounts ?? []));
 }
 
-/** @returns the path of the file */
-async function requireCampaign(
-  { folder, settings }: CampaignSource,
+function proveDecided(
+  { proof: plan, repeats }: DecidedPlan,
+  prepared: PreparedCampaign,
+  alongside: AlongsideRun,
+): PlanOptions {
+  const { onFacts, alongside: recordPlan } = proveAsPlanned(
+    { plan, place: { name: prepared.path }, next: planAnewText },
+    readVersion(),
+    prepared,
+  );
+  return {
+    seenRepeat: repeats,
+    onFacts,
+    alongside: async (client, run) => {
+      await alongside(client, run);
+      await recordPlan(client, run);
+    },
+  };
+}
+
+/**
+ * @returns the path of the file
+ * @throws InputError when there is none of these accounts
+ */
+export async function requireCampaign(
+  { folder, settings }: Pick<CampaignSource, 'folder' | 'settings'>,
   { campaign, accounts }: CampaignChoice,
 ): Promise<string> {
   const known = await listCampaigns(folder, settings);
@@ -173,12 +213,12 @@ type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside'>>;
  */
 export async function rerunByKey(
   context: EngineContext,
-  { of, states, account, reason, ...key }: RerunRequest,
+  { of, states, account, reason, plan, ...key }: RerunRequest,
 ): Promise<StartResult> {
   return oncePerKey(
     context,
-    { ...key, request: { of, only: states } },
-    (alongside) => planRerun(context, { of, states, account, reason, alongside }),
+    { ...key, request: { of, only: states, plan: plan.id } },
+    (alongside) => planRerun(context, { of, states, account, reason, plan, alongside }),
     () => {
       const what = `Your token may no longer start runs of account ${account.name}.`;
       throw new InputError([{ where: `run ${of}`, what }]);

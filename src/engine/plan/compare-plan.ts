@@ -6,9 +6,17 @@ import type { Leaves, PlanFile } from './plan-file.ts';
 
 export type ComparedPlan = Pick<PlanFile, 'volley' | 'inputs' | 'result'>;
 
+/** The plan that a run proves, with the id that its digests depend on. */
+export type ProvablePlan = ComparedPlan & Pick<PlanFile, 'id'>;
+
+/** The next step where a page shows the plan. */
+export const planAnewText = 'Plan it anew to see what would be sent now.';
+
 type CompareContext = {
   /** The plan file, as the operator named it. */
   readonly planFile: string;
+  /** A sentence: how the operator sees what would be sent now. */
+  readonly next: string;
   readonly account: string;
   readonly locate: Campaign['locate'];
   /** The paths of attachments, by their digests. */
@@ -35,7 +43,7 @@ export function comparePlans(planned: ComparedPlan, now: ComparedPlan, context: 
     planned.volley === now.volley
       ? ''
       : ` Volley ${planned.volley} made the plan; this is ${now.volley}, and may plan in another way.`;
-  const what = `What would be sent has changed since the plan, so nothing was sent.${version} \`volley plan\` shows what would be sent now.`;
+  const what = `What would be sent has changed since the plan, so nothing was sent.${version} ${context.next}`;
   throw new InputError([...problems, { where: context.planFile, what }]);
 }
 

@@ -3,7 +3,14 @@ import type { Template } from '../../campaign/placeholders.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { numberRows, type RowChoice, type ShownRow, toShownRow } from './row-choice.ts';
+import {
+  type ChosenRow,
+  numberRows,
+  type RowChoice,
+  type ShownRow,
+  toRejectedRow,
+  toShownRow,
+} from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { isGsmText } from './sms-parts.ts';
 import { createSmsReader } from './sms-text.ts';
@@ -22,23 +29,36 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Scri
 /**
  * Chooses one row for each thing that goes wrong: first, longest, shortest, most parts, a fallback, an empty value, each
  * SubAccount, rate and encoding, right-to-left text.
+ *
+ * @param isWanted whether the row of this number is chosen too
  */
-export function chooseDifferingRows(prepared: PreparedCampaign): RowChoice {
+export function chooseDifferingRows(
+  prepared: PreparedCampaign,
+  isWanted: (row: number) => boolean = () => false,
+): RowChoice {
   const findNoted = createReasonFinder(prepared, maxNoted);
   const findShown = createReasonFinder(prepared, 1);
   const shown = new Map<string, ShownRow>();
+  const wanted = new Map<number, ChosenRow>();
   return {
-    ...numberRows((contact) => {
-      if (contact.kind === 'rejected') return false;
+    ...numberRows((contact, number) => {
+      if (contact.kind === 'rejected') return isWanted(number);
       const { file, values = [], ...row } = contact;
-      return findNoted({ ...row, file, values, isFirst: true }).length > 0;
+      return findNoted({ ...row, file, values, isFirst: true }).length > 0 || isWanted(number);
     }),
     add(contact, place) {
       const row = toShownRow(contact, place);
       for (const why of findShown({ ...contact, file: place.index, values: row.values })) shown.set(why, row);
+      if (isWanted(row.row)) wanted.set(row.row, row);
     },
-    reject: () => undefined,
-    chosen: () => withReasons(shown),
+    reject(rejected, place) {
+      const row = toRejectedRow(rejected, place);
+      if (row && isWanted(row.row)) wanted.set(row.row, row);
+    },
+    chosen: () => {
+      const rows = new Map([...wanted.values(), ...withReasons(shown)].map((each) => [each.row, each]));
+      return [...rows.values()].sort((one, other) => one.row - other.row);
+    },
   };
 }
 
@@ -109,12 +129,10 @@ function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row
 
 function withReasons(shown: ReadonlyMap<string, ShownRow>): ShownRow[] {
   const byRow = Map.groupBy(shown, ([, { row }]) => row);
-  return [...byRow.values()]
-    .flatMap((entries) => {
-      const [first] = entries;
-      return first ? [{ ...first[1], why: entries.map(([why]) => why) }] : [];
-    })
-    .sort((one, other) => one.row - other.row);
+  return [...byRow.values()].flatMap((entries) => {
+    const [first] = entries;
+    return first ? [{ ...first[1], why: entries.map(([why]) => why) }] : [];
+  });
 }
 
 const contentFields = ['EmailSubject', 'Message', 'MessagePlain', 'MessageHTML', 'MessageToPeople'];

@@ -63,10 +63,14 @@ export async function readPlanFacts(
       .toSorted((one, other) => (one.zones < other.zones ? -1 : 1)),
     smsParts: sumParts(totals, prepared.campaign.value.channel),
     pastSendTimes,
-    cost: cost.kind === 'known' ? `${cost.total} ${cost.currency}` : `not known (${cost.why})`,
+    cost: comparedCost(cost),
     contents: fingerprint.contents(),
     attachments: new Map(fingerprint.files()),
   };
+}
+
+export function comparedCost(cost: CostEstimate): string {
+  return cost.kind === 'known' ? `${cost.total} ${cost.currency}` : `not known (${cost.why})`;
 }
 
 /** Makes the part of a plan that is compared; a run makes it again. */
@@ -79,7 +83,7 @@ export function comparedPart(
   return {
     inputs: {
       campaign: toLeaves(id, prepared.campaign.value),
-      account: toLeaves(id, withoutSecrets(prepared.account)),
+      account: accountLeaves(id, prepared.account),
       // A test reads only the beginning of the files; its rows are in the result.
       contactFiles: prepared.test
         ? []
@@ -96,10 +100,17 @@ export function comparedPart(
   };
 }
 
-/** The sender of a credential identifies a customer of the service. It is no secret. */
-function withoutSecrets({ credentials, ...account }: Account): object {
+/**
+ * What a run sends with. Without secrets, and what is asked of persons. The sender of a credential identifies a customer
+ * of the service. It is no secret.
+ */
+export function accountLeaves(
+  id: string,
+  { credentials, confirmAboveRecipients, ...account }: Account,
+): Leaves {
   const { kind } = credentials;
-  return { ...account, credentials: kind === 'authToken' ? { kind } : { kind, sender: credentials.sender } };
+  const shown = kind === 'authToken' ? { kind } : { kind, sender: credentials.sender };
+  return toLeaves(id, { ...account, credentials: shown });
 }
 
 /** Lists the digests of all values by their paths, such as `message.Message`, in the order of the paths. */

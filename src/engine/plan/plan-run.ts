@@ -24,6 +24,8 @@ import { refuseSuppressedTest } from './test-recipients.ts';
 export type PlanOptions = {
   /** Allows the run to repeat a recent one. */
   readonly again?: boolean;
+  /** The same for the run that this says, which the operator has read. */
+  readonly seenRepeat?: string | null;
   readonly alongside?: AlongsideRun;
   /** Called before the commit with what the run sends; by throwing it prevents the run. */
   readonly onFacts?: ((facts: PlanFacts) => void) | undefined;
@@ -146,7 +148,7 @@ type Planning = Making & {
 /** The checks and records of a new run, in its transaction. */
 function stepsOf(
   { context, prepared, staged, now, run }: Planning,
-  { again = false, onFacts, events = {} }: PlanOptions,
+  { again = false, seenRepeat, onFacts, events = {} }: PlanOptions,
 ): Pick<StagedRun, 'check' | 'details' | 'recordTargets' | 'complete'> {
   const { campaign, account, test } = prepared;
   const definition = campaign.value;
@@ -193,7 +195,7 @@ function stepsOf(
         service: serviceOf(account),
       };
       await recordFingerprint(session, run, made.fingerprint);
-      if (!again) await refuseRepeat(session, campaign, made);
+      if (!again) await refuseRepeat(session, campaign, made, seenRepeat);
       const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
       if (unfinished !== null) events.onUnfinished?.(unfinished);
     },

@@ -4,7 +4,7 @@ import { InputError } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/made-once.ts';
 import type { EngineContext } from '../context.ts';
-import { type ComparedPlan, comparePlans } from './compare-plan.ts';
+import { comparePlans, type ProvablePlan } from './compare-plan.ts';
 import { comparedPart, digestOfText, type PlanFacts } from './plan-facts.ts';
 import { maxPlanAge, type PlanFile } from './plan-file.ts';
 import type { PlanOptions } from './plan-run.ts';
@@ -100,8 +100,14 @@ export function proveAsPlanned(
   {
     plan,
     place,
-    inSandbox,
-  }: { readonly plan: PlanFile; readonly place: PlanPlace; readonly inSandbox: boolean },
+    next = '`volley plan` shows what would be sent now.',
+    inSandbox = false,
+  }: {
+    readonly plan: ProvablePlan;
+    readonly place: Pick<PlanPlace, 'name'>;
+    readonly next?: string;
+    readonly inSandbox?: boolean;
+  },
   volley: string,
   prepared: PreparedCampaign,
 ): Required<Pick<PlanOptions, 'alongside' | 'onFacts'>> {
@@ -117,9 +123,10 @@ export function proveAsPlanned(
     },
     onFacts: (facts) => {
       const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
-      const now = { volley, ...comparedPart(plan.id, prepared, facts) };
+      const now = { id: plan.id, volley, ...comparedPart(plan.id, prepared, facts) };
       comparePlans(inSandbox ? withAddressOf(now, plan) : plan, now, {
         planFile: place.name,
+        next,
         account: prepared.account.name,
         locate: prepared.campaign.locate,
         attachmentOf: (digest) => paths.get(digest),
@@ -128,7 +135,7 @@ export function proveAsPlanned(
   };
 }
 
-function withAddressOf({ inputs: now }: ComparedPlan, plan: PlanFile): PlanFile {
+function withAddressOf({ inputs: now }: ProvablePlan, plan: ProvablePlan): ProvablePlan {
   const { baseUrl, ...account } = plan.inputs.account;
   const address = now.account['baseUrl'];
   return {

@@ -1,70 +1,140 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type CostEstimate, estimateCost, sumParts } from '../../campaign/cost.ts';
+import { type ForecastPortion, forecast } from '../../campaign/forecast.ts';
+import type { Channel } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
+import type { PartCauses } from '../../domain/sms.ts';
+import type { Account } from '../../gateway/account.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
+import { readRateLimits } from '../../ledger/limits/rate-limits.ts';
 import {
   listPlannedWindows,
   readPlannedHead,
   sumPlannedRun,
   type WindowOfRun,
 } from '../../ledger/planning/planned-totals.ts';
-import type { EngineContext } from '../context.ts';
+import type { AccountNamed, EngineContext } from '../context.ts';
+import { limitsInForce } from '../dispatch/account-limits.ts';
+import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
+import type { RunForecast } from './forecast.ts';
 
-/** What a run was planned to send, for the person who approves it. */
-export type PlannedRunFacts = {
+/** What a run would send, or was planned to send, for the person who decides about it. */
+export type PlanFigures = {
+  readonly account: string;
+  readonly channel: Channel;
   readonly contactsRead: number;
   readonly recipients: number;
   readonly requests: number;
-  readonly approval: Approval | undefined;
   /** SMS parts; null in other channels. */
   readonly smsParts: number | null;
+  /** Null: not known any more, or another channel. */
+  readonly partCauses: PartCauses | null;
   readonly cost: CostEstimate;
   /** An exact decimal in the currency of the estimate; null: the campaign has none. */
   readonly budget: string | null;
   readonly rejections: readonly RejectionGroup[];
   readonly windows: readonly WindowOfRun[];
+  /** Above this number of recipients, a person types their number. */
+  readonly confirmAboveRecipients: number;
+  /** If it starts now. Null: this process lacks the account. */
+  readonly forecast: Pick<RunForecast, 'endsAt' | 'limits' | 'deadline'> | null;
 };
+
+export type PlannedRunFacts = PlanFigures & { readonly approval: Approval | undefined };
 
 type PlannedFacts = {
   /** @throws InputError when there is no such run, or it was purged */
-  readonly read: (context: EngineContext, run: string) => Promise<PlannedRunFacts>;
+  readonly read: (
+    context: EngineContext,
+    run: string,
+    accountNamed: AccountNamed,
+  ) => Promise<PlannedRunFacts>;
 };
 
 const budgeted = z.object({ budget: z.object({ campaign: z.string().optional() }).optional() });
+
+/** The budget in a frozen definition. */
+export function budgetOf(definition: unknown): string | null {
+  return budgeted.catch({}).parse(definition).budget?.campaign ?? null;
+}
 
 /** Memoizes the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
 export function createPlannedFacts(): PlannedFacts {
   const sums = new LRUCache<string, Promise<readonly CostTotal[]>>({ max: 50 });
   return {
-    read: async (context, run) => {
+    read: async (context, name, accountNamed) => {
       const { pool } = context.ledger;
-      const { channel, definition } = await requireUnpurgedRun(context, run);
-      const summing = sums.get(run) ?? sumPlannedRun(pool, run);
-      sums.set(run, summing);
+      const run = await requireUnpurgedRun(context, name);
+      const summing = sums.get(name) ?? sumPlannedRun(pool, name);
+      sums.set(name, summing);
       const totals = await summing.catch((error: unknown) => {
-        sums.delete(run);
+        sums.delete(name);
         throw error;
       });
-      const { budget } = budgeted.catch({}).parse(definition);
+      const { channel, definition } = run;
+      // A process without the account forecasts nothing, and every number is typed.
+      const account = await accountNamed(run.account).catch((error: unknown) => {
+        if (!(error instanceof InputError)) throw error;
+      });
       const [{ rates, contactsRead, requests }, windows, rejections] = [
-        await readPlannedHead(pool, run),
-        await listPlannedWindows(pool, run),
-        await listRejections(pool, run),
+        await readPlannedHead(pool, name),
+        await listPlannedWindows(pool, name),
+        await listRejections(pool, name),
       ];
+      const recipients = totals.reduce((sum, each) => sum + each.recipients, 0);
       return {
+        account: run.account,
+        channel,
         contactsRead,
-        recipients: totals.reduce((sum, { recipients }) => sum + recipients, 0),
+        recipients,
         requests,
-        approval: await findApproval(pool, run),
+        approval: await findApproval(pool, name),
         smsParts: sumParts(totals, channel),
+        partCauses: null,
         cost: estimateCost(totals, channel, rates, context.now()),
-        budget: budget?.campaign ?? null,
+        budget: budgetOf(definition),
         rejections,
         windows,
+        confirmAboveRecipients: account?.confirmAboveRecipients ?? 0,
+        forecast: account
+          ? await forecastPlanned(context, { account, definition }, { windows, requests, recipients })
+          : null,
       };
     },
   };
+}
+
+/** The recipients of a window are not counted: each request is taken to have as many. */
+async function forecastPlanned(
+  context: EngineContext,
+  run: RunToForecast,
+  { windows, requests, recipients }: Pick<PlanFigures, 'windows' | 'requests' | 'recipients'>,
+): Promise<PlanFigures['forecast']> {
+  const all = { zones: [], requests, recipients, sendAt: null };
+  const perRequest = recipients / Math.max(1, requests);
+  const portions = windows.map((each) => ({ ...each, recipients: each.requests * perRequest }));
+  return forecastPortions(context, run, windows.length > 0 ? portions : [all]);
+}
+
+/** `definition`: as frozen. */
+type RunToForecast = { readonly account: Account; readonly definition: unknown };
+
+/** Forecasts when a run would end that starts now. */
+export async function forecastPortions(
+  { ledger, now }: EngineContext,
+  { account, definition }: RunToForecast,
+  portions: readonly ForecastPortion[],
+): Promise<NonNullable<PlanFigures['forecast']>> {
+  const limits = limitsInForce(await readRateLimits(ledger.pool, account.name), account);
+  const window = windowOf(definition);
+  const isKnown =
+    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
+  const found = isKnown
+    ? forecast(portions, window, limits, { from: now(), deadline: undefined })
+    : undefined;
+  return { endsAt: found?.endsAt.toISOString() ?? null, limits, deadline: null };
 }

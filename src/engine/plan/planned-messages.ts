@@ -35,22 +35,30 @@ export async function readPlannedMessages(
       (each) => [each.envelope, each],
     ),
   );
-  const readFile = createFileReader(async (path) => {
-    const [file] = await readRunFiles(ledger.pool, run, [path]);
-    return file?.data ?? Buffer.alloc(0);
-  });
+  const readFile = createRunFileReader(ledger, run);
   const messages: PlannedMessage[] = [];
   for (const { request, envelope, destinations } of wanted) {
     const found = envelopes.get(envelope);
     const [destination] = listDestinations(destinations);
     if (!found || !destination) continue;
-    const message = await renderMessage(channel, found, destination, readFile);
+    const message = await renderPlannedMessage(channel, found, destination, readFile);
     messages.push({ request, position: 1, recipients: destinations.count, message });
   }
   return messages;
 }
 
-async function renderMessage(
+export function createRunFileReader(
+  { pool }: EngineContext['ledger'],
+  run: string,
+): ReturnType<typeof createFileReader> {
+  return createFileReader(async (path) => {
+    const [file] = await readRunFiles(pool, run, [path]);
+    return file?.data ?? Buffer.alloc(0);
+  });
+}
+
+/** Renders a message as it stands in a run, whose own placeholders are filled. */
+export async function renderPlannedMessage(
   channel: Channel,
   { fields, keypads, files, audio }: Envelope,
   destination: Destination,

@@ -73,6 +73,8 @@ export type PreparationOptions = {
   readonly limit?: number | undefined;
   /** Addresses that a test goes to, as written. */
   readonly testTo?: readonly string[] | undefined;
+  /** Number of the row that a test begins with; undefined: the first that is valid. */
+  readonly testRow?: number | undefined;
   /** By default `nothing`. */
   readonly keeps?: KeptParts;
   /** By default `costly`. */
@@ -95,6 +97,7 @@ export async function prepareCampaign(
     origin,
     limit,
     testTo,
+    testRow,
     keeps = 'nothing',
     keepsRows = 'costly',
     ranBefore,
@@ -130,7 +133,7 @@ export async function prepareCampaign(
     requireColumns(contactFiles, composition);
     const opened = { campaign, account, composition, contactFiles, ...chosen, path };
     const keepsValues = createValueKeeper(composition, keepsRows);
-    const read = await openContacts(opened, { readAddress, keepsValues }, settings);
+    const read = await openContacts(opened, { readAddress, keepsValues, testRow }, settings);
     return {
       ...opened,
       ...read,
@@ -170,7 +173,12 @@ function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Camp
 
 async function openContacts(
   opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles' | 'test' | 'path'>,
-  { readAddress, keepsValues }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'>,
+  {
+    readAddress,
+    keepsValues,
+    testRow,
+  }: { readonly readAddress: AddressReader } & Pick<RowWatch, 'keepsValues'> &
+    Pick<PreparationOptions, 'testRow'>,
   settings: Settings,
 ): Promise<Pick<PreparedCampaign, 'files' | 'contacts' | 'found' | 'suppressionLists'>> {
   const { campaign, account, composition, contactFiles, test, path } = opened;
@@ -192,7 +200,7 @@ async function openContacts(
   // A test continues no run.
   const watch = { ...tally.watch, keepsValues, ...(test && { onOrigin: () => undefined }) };
   const rows = files.checkContacts(readContacts(contactFiles, composition, readAddress, watch));
-  const contacts = test ? toTestContacts(rows, test) : rows;
+  const contacts = test ? toTestContacts(rows, test, testRow) : rows;
   return {
     files,
     contacts: tally.count(

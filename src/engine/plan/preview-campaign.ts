@@ -4,13 +4,20 @@ import { estimateCost, sumParts } from '../../campaign/cost.ts';
 import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import type { RejectedContact } from '../../domain/contacts.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
-import { listRejected, listSentFiles, streamSentRows } from '../../ledger/planning/read-decided.ts';
+import {
+  listLeftOut,
+  listRejected,
+  listSentFiles,
+  type RejectedLine,
+  streamSentRows,
+} from '../../ledger/planning/read-decided.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { createNoteReader } from './contact-notes.ts';
@@ -34,11 +41,21 @@ export type PreviewContext = Pick<EngineContext, 'now'> &
   (Pick<EngineContext, 'ledger'> | { readonly scratch: Ledger['pool'] });
 
 type PreviewOptions = {
+  /** Called for each batch of contacts. */
+  readonly onRead?: (contacts: number) => void;
   /** Called with what a run would send. */
   readonly onFacts?: (facts: PlanFacts) => void;
+  /** Called with the first contacts that are left out for each reason. */
+  readonly onLeftOut?: (contacts: readonly LeftOutContact[]) => void;
   /** The rows that a page shows. */
   readonly rows?: RowChoice | undefined;
 };
+
+/** `ofReason`: how many are left out for its reason, in its column. */
+export type LeftOutContact = RejectedContact & { readonly ofReason: number };
+
+/** So many contacts of each reason. */
+export const maxLeftOut = 100;
 
 /**
  * Decides what a run would send, as a run does, in temporary tables of a session that ends with it. Postgres refuses any
@@ -63,6 +80,7 @@ export async function previewCampaign(
     const staged = await stageCampaign(session, prepared, {
       now,
       readsLedger: ledger !== null,
+      onRead: options.onRead,
       tariffOf: tariffs.tariffIndexOf,
       takePieces: async () => [],
       readNote: createNoteReader(prepared, now, options.rows),
@@ -83,7 +101,7 @@ export async function previewCampaign(
 type Previewing = DecidedCampaign & PreviewOptions & { readonly ledger: Ledger | null };
 
 async function readPreview(client: Transaction, previewing: Previewing): Promise<Preview> {
-  const { prepared, ledger, now, staged, rules, onFacts } = previewing;
+  const { prepared, ledger, now, staged, rules, onFacts, onLeftOut } = previewing;
   const { campaign, composition, contactFiles, found } = prepared;
   const { fileAndLine } = staged;
   const definition = campaign.value;
@@ -97,6 +115,13 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     await readUnreadFiles(staged.fingerprint, await listSentFiles(client), prepared.files.read);
     onFacts(await readPlanFacts(client, { prepared, staged, decided, cost, windowTotals }));
   }
+  if (onLeftOut)
+    onLeftOut(
+      (await listLeftOut(client, rules, maxLeftOut)).map(({ ofReason, ...each }) => ({
+        ...placed(each, staged),
+        ofReason,
+      })),
+    );
   await chooseRows(client, previewing);
   const { contacts, recipients, requests, envelopes, totals, repeated, reached } = decided;
   return {
@@ -157,10 +182,15 @@ async function listFirstRejected(
   { rules, staged }: Previewing,
 ): Promise<Preview['rejected']> {
   const rejected = await listRejected(client, rules, { limit: maxRejected, noted: false });
-  return rejected.map(({ line: lineOfAll, column, reason, detail }) => {
-    const { file, line } = staged.placeOf(lineOfAll);
-    return { file, line, column, reason, detail: formatReason(detail) };
-  });
+  return rejected.map((each) => placed(each, staged));
+}
+
+function placed(
+  { line: lineOfAll, column, reason, detail }: Omit<RejectedLine, 'row'>,
+  { placeOf }: DecidedCampaign['staged'],
+): RejectedContact {
+  const { file, line } = placeOf(lineOfAll);
+  return { file, line, column, reason, detail: formatReason(detail) };
 }
 
 async function chooseRows(client: Transaction, { rows, rules, staged }: Previewing): Promise<void> {

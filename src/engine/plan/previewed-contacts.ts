@@ -2,7 +2,7 @@ import { type Destination, destinationFields } from '../../domain/message.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import {
   findSentFields,
-  listFirstSent,
+  listSent,
   type SentContact,
   streamNotes,
 } from '../../ledger/planning/read-decided.ts';
@@ -48,7 +48,7 @@ export async function readPreviewedContacts(
     sentFields: await listSentFields(client, prepared, listWindowFields(rules, windowTotals)),
     ...notes.found(),
     partCauses: rules.channel === 'sms' ? partCauses.found(rules.rates, now) : null,
-    messages: (await listFirstSent(client, maxMessages)).map((contact) =>
+    messages: (await listSent(client, maxMessages)).map((contact) =>
       readMessage(contact, staged.placeOf(contact.line)),
     ),
   };

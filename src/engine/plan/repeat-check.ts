@@ -28,11 +28,18 @@ type NewRun = {
 /**
  * Compares the run with earlier ones, in the transaction that creates it.
  *
+ * @param seen what `findRepeatInPreview` said to the operator, who then chose to repeat that run
  * @throws InputError naming the earlier run
  */
-export async function refuseRepeat(client: Transaction, campaign: Campaign, made: NewRun): Promise<void> {
-  const what = await findRepeatProblem(client, campaign.value, made);
-  if (what !== undefined) throw new InputError([{ where: campaign.locate(['campaign']), what }]);
+export async function refuseRepeat(
+  client: Transaction,
+  campaign: Campaign,
+  made: NewRun,
+  seen: string | null = null,
+): Promise<void> {
+  const found = await findRepeatProblem(client, campaign.value, made);
+  if (found && !seen?.includes(found.run))
+    throw new InputError([{ where: campaign.locate(['campaign']), what: found.what }]);
 }
 
 /** Reads the files of the run, and those beyond its limit. */
@@ -45,7 +52,7 @@ export async function findRepeatInPreview(
   await readUnreadFiles(fingerprint, sentFiles, files.read);
   await readUnreadFiles(fingerprint, filesBeyondLimit, files.readUnstored);
   const made = { ...others, service: serviceOf(account), run: null, fingerprint: fingerprint.digest() };
-  return findRepeatProblem(client, definition, made);
+  return (await findRepeatProblem(client, definition, made))?.what;
 }
 
 type PreviewedRun = Pick<NewRun, 'now' | 'relatives' | 'marks'> & {
@@ -75,25 +82,25 @@ export async function findUnfinishedRuns(
   return `Run ${run} of this campaign is ${state}${reason} and can still send to its own recipients. \`volley cancel ${run}\` ends it.${more}`;
 }
 
-/** @returns why the run would be refused, and what the operator can do */
+/** @returns the earlier run, why this one would be refused, and what the operator can do */
 async function findRepeatProblem(
   client: Connection,
   { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
   { run, fingerprint, now, relatives, marks, service }: NewRun,
-): Promise<string | undefined> {
+): Promise<{ readonly run: string; readonly what: string } | undefined> {
   if (repeat === 'allow') return undefined;
   const since = new Date(now.getTime() - repeat);
   const others = run === null ? relatives : [run, ...relatives];
   const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns: others });
   if (repeated) {
     const summary = await summariseRun(client, repeated.run);
-    return formatRepeat(repeated, repeat, summary?.requests);
+    return { run: repeated.run, what: formatRepeat(repeated, repeat, summary?.requests) };
   }
   const sent = fingerprint.toString('hex');
   const lost = (await findLostRuns(client, marks, now)).find(
     (begun) => begun.fingerprint === sent && begun.service === service && begun.at > since.toISOString(),
   );
-  return lost && formatLostRepeat(lost, repeat);
+  return lost && { run: lost.run, what: formatLostRepeat(lost, repeat) };
 }
 
 function formatLostRepeat({ run, at }: BegunRun, repeat: number): string {

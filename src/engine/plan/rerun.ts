@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedApproval } from '../../campaign/approval.ts';
+import { type Approval, storedApproval } from '../../campaign/approval.ts';
 import { checkBudget } from '../../campaign/budget.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
 import { duplicatePolicies } from '../../domain/contacts.ts';
@@ -7,16 +7,23 @@ import { InputError } from '../../domain/problems.ts';
 import type { RerunState } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { copyNotifyList } from '../../ledger/notifications/insert.ts';
+import { digestLeftOut } from '../../ledger/planning/count-contacts.ts';
+import type { Decided } from '../../ledger/planning/planned-run.ts';
+import { digestSentLines } from '../../ledger/planning/read-decided.ts';
 import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
+import type { Session, Transaction } from '../../ledger/session.ts';
+import { readVersion } from '../../platform/package-folder.ts';
 import type { EngineContext } from '../context.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
-import { type AlongsideRun, makeRun } from './make-run.ts';
+import { comparePlans, type ProvablePlan, planAnewText } from './compare-plan.ts';
+import { type AlongsideRun, type Making, makeRun } from './make-run.ts';
 import { testOriginText } from './origins.ts';
+import { accountLeaves, comparedCost } from './plan-facts.ts';
 
 /** The part of the frozen definition that expansion needs. */
 const limits = z.record(z.string(), z.string()).optional();
@@ -33,6 +40,11 @@ const frozenDefinition = z.object({
   budget: z.object({ campaign: z.string().optional(), subAccounts: limits, chargeCodes: limits }).optional(),
 });
 
+/** The approval rule in a frozen definition. */
+export function approvalOf(definition: unknown): Approval | undefined {
+  return frozenDefinition.parse(definition).approval;
+}
+
 export type Rerun = {
   /** The run whose recipients get their messages again. */
   readonly of: string;
@@ -42,6 +54,8 @@ export type Rerun = {
   /** The audit trail has it. */
   readonly reason?: string;
   readonly alongside?: AlongsideRun;
+  /** The rerun sends exactly this, or is refused. */
+  readonly plan?: ProvablePlan;
 };
 
 /**
@@ -54,8 +68,7 @@ export type Rerun = {
 export async function planRerun(context: EngineContext, rerun: Rerun): Promise<string> {
   const { ledger } = context;
   const { of: sourceRun } = rerun;
-  const { kind } = await requireUnpurgedRun(context, sourceRun);
-  if (kind === 'test') throw new InputError([{ where: `run ${sourceRun}`, what: testOriginText(sourceRun) }]);
+  await requireRerunnable(context, sourceRun);
   // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
   const lock = await lockRunForRerun(ledger.pool, sourceRun);
   if (!lock) {
@@ -69,42 +82,110 @@ export async function planRerun(context: EngineContext, rerun: Rerun): Promise<s
   }
 }
 
+/** @throws InputError for a run that does not exist, was purged, or is a test */
+export async function requireRerunnable(context: EngineContext, run: string): Promise<Run> {
+  const found = await requireUnpurgedRun(context, run);
+  if (found.kind === 'test') throw new InputError([{ where: `run ${run}`, what: testOriginText(run) }]);
+  return found;
+}
+
 async function expandRerun(
   context: EngineContext,
   source: Run,
-  { states, account, reason, alongside }: Rerun,
+  { states, account, reason, alongside, plan }: Rerun,
 ): Promise<string> {
   const { run: sourceRun, campaign, channel, definition } = source;
-  const { dispatch, approval, contacts } = frozenDefinition.parse(definition);
-  const recipientColumn = 'Recipient';
   return makeRun(context, {
     campaign,
     channel,
     definition,
     account,
-    approval: { rule: approval, folder: null, campaignFile: null, campaignSha256: null },
+    approval: { rule: approvalOf(definition), folder: null, campaignFile: null, campaignSha256: null },
     alongside,
     stage: async (client, { run, now, tariffs }) => {
-      await restageRecipients(client, { run: sourceRun, states }, recipientColumn, tariffs.tariffIndexOf);
       return {
-        chunkSize: dispatch.chunkSize,
-        recipientColumn,
-        identity: contacts,
-        frequencyCap: undefined,
-        contactFiles: await listContactFiles(client, sourceRun),
-        sourceRun,
-        origins: [],
+        ...(await stageRerun(client, source, { states, account }, { now, tariffs })),
         files: { kind: 'run', run: sourceRun },
-        window: windowPlanner(windowOf(definition), account.interface, now),
         details: { campaign, of: sourceRun, only: states, ...(reason && { reason }) },
         recordTargets: (session) => copyNotifyList(session, sourceRun, run),
-        check: async (_, { recipients }, cost) => checkCost(source, states, recipients, cost),
+        check: async (client, decided, cost) => {
+          checkRerun(source, states, decided.recipients, cost);
+          if (plan)
+            compareReruns(source, plan, await proveRerun(client, plan.id, { account, decided, cost }));
+        },
       };
     },
   });
 }
 
-function checkCost(
+/** What a rerun sends, to be compared. Its messages are those of the run, so its lines say which they are. */
+export async function proveRerun(
+  client: Transaction,
+  id: string,
+  {
+    account,
+    decided,
+    cost,
+  }: { readonly account: Account; readonly decided: Decided; readonly cost: CostEstimate },
+): Promise<ProvablePlan> {
+  const { recipients, requests } = decided;
+  return {
+    id,
+    volley: readVersion(),
+    inputs: { campaign: {}, account: accountLeaves(id, account), contactFiles: [], attachments: {} },
+    result: {
+      filtered: 0,
+      invalid: 0,
+      leftOut: await digestLeftOut(client),
+      beyondLimit: null,
+      recipients,
+      requests,
+      windows: [],
+      smsParts: null,
+      pastSendTimes: 0,
+      cost: comparedCost(cost),
+      contents: await digestSentLines(client),
+    },
+  };
+}
+
+function compareReruns({ run, account }: Run, planned: ProvablePlan, now: ProvablePlan): void {
+  const where = `run ${run}`;
+  comparePlans(planned, now, {
+    planFile: where,
+    next: planAnewText,
+    account,
+    locate: () => where,
+    attachmentOf: () => undefined,
+  });
+}
+
+type StagedRerun = Pick<Rerun, 'states' | 'account'>;
+
+/** Stages the recipients of a rerun in a session, for a plan or a run of it. */
+export async function stageRerun(
+  client: Session,
+  { run, definition }: Run,
+  { states, account }: StagedRerun,
+  { now, tariffs }: Pick<Making, 'now' | 'tariffs'>,
+) {
+  const { dispatch, contacts } = frozenDefinition.parse(definition);
+  const recipientColumn = 'Recipient';
+  await restageRecipients(client, { run, states }, recipientColumn, tariffs.tariffIndexOf);
+  return {
+    chunkSize: dispatch.chunkSize,
+    recipientColumn,
+    identity: contacts,
+    frequencyCap: undefined,
+    contactFiles: await listContactFiles(client, run),
+    sourceRun: run,
+    origins: [],
+    window: windowPlanner(windowOf(definition), account.interface, now),
+  };
+}
+
+/** @throws InputError when there are no such recipients, or the budget is exceeded */
+export function checkRerun(
   { run, channel, definition }: Run,
   states: readonly RerunState[],
   recipients: number,

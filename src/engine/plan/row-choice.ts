@@ -50,15 +50,9 @@ export function chooseWantedRows(wanted: readonly WantedRow[], nameOf: (file: nu
     add(contact, place) {
       chosen.push(toShownRow(contact, place));
     },
-    reject({ row, column, reason, detail }, place) {
-      if (row)
-        chosen.push({
-          kind: 'rejected',
-          row: row.number,
-          why: [],
-          place,
-          rejection: { column, reason, detail },
-        });
+    reject(rejected, place) {
+      const row = toRejectedRow(rejected, place);
+      if (row) chosen.push(row);
     },
     chosen: () => chosen.toSorted((one, other) => one.row - other.row),
   };
@@ -84,6 +78,15 @@ export function toShownRow(contact: SentContact, place: ContactPlace): ShownRow 
   if (!contact.row) throw new Error(`The row at ${place.file}:${place.line} was not noted.`);
   const { number: row, values } = contact.row;
   return { kind: 'message', row, why: [], place, contact, values };
+}
+
+/** The same for a contact that is rejected; undefined: its row was not noted. */
+export function toRejectedRow(
+  { row, column, reason, detail }: RejectedLine,
+  place: ContactPlace,
+): ChosenRow | undefined {
+  if (!row) return undefined;
+  return { kind: 'rejected', row: row.number, why: [], place, rejection: { column, reason, detail } };
 }
 
 /** A file may be named without its folders, or from another folder. */

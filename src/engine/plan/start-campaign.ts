@@ -7,13 +7,15 @@ import {
   type UnmovedFile,
 } from './contact-patterns.ts';
 import { type PlanOptions, planRun } from './plan-run.ts';
-import { type PreparationOptions, type PreparedCampaign, prepareCampaign } from './prepare-campaign.ts';
+import type { PlanRequest } from './planned-campaign.ts';
+import { type PreparedCampaign, prepareCampaign } from './prepare-campaign.ts';
 
 /** A campaign to start, and what its operator chose for this run. */
-type CampaignToStart = Pick<PreparationOptions, 'contactFiles' | 'origin' | 'limit' | 'testTo'> & {
+export type CampaignToStart = PlanRequest & {
   /** Relative to the working folder. */
   readonly path: string;
   readonly settings: Settings;
+  readonly testRow?: number | undefined;
 };
 
 /** `checked`: the campaign, if its caller has prepared it without a ledger. */

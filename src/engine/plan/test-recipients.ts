@@ -62,17 +62,26 @@ function readTestRecipients(
   return { addresses: distinct, rows };
 }
 
-/** The first valid rows with their values, but nothing of their address. Reads no further. */
+/**
+ * The first valid rows with their values, but nothing of their address. Reads no further.
+ *
+ * @param chosenRow number of the row to begin with; undefined: the first that is valid
+ * @throws InputError when there is no such row, or it is invalid
+ */
 export async function* toTestContacts(
   contacts: AsyncIterable<readonly Contact[]>,
   { addresses, rows }: TestRecipients,
+  chosenRow: number | undefined,
 ): AsyncGenerator<readonly Contact[], void, undefined> {
-  let taken = 0;
+  let [taken, row] = [0, 0];
   for await (const batch of contacts) {
     const replaced: Contact[] = [];
     for (const contact of batch) {
       if (taken === rows) break;
+      row++;
+      if (row < (chosenRow ?? 1)) continue;
       if (contact.kind === 'rejected') {
+        if (row === chosenRow) refuseRow(row, `is invalid: ${contact.detail}. Choose another row.`);
         replaced.push(contact);
         continue;
       }
@@ -82,6 +91,11 @@ export async function* toTestContacts(
     yield replaced;
     if (taken === rows) return;
   }
+  if (chosenRow !== undefined && row < chosenRow) refuseRow(chosenRow, 'is not in the contact files.');
+}
+
+function refuseRow(row: number, what: string): never {
+  throw new InputError([{ where: `row ${row}`, what: `Row ${row} ${what}` }]);
 }
 
 /**

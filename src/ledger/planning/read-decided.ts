@@ -55,17 +55,27 @@ const sentColumns = `
   s.line = (SELECT min(line) FROM staged_contacts) AS "isFirst"
 `;
 
-export async function listFirstSent(client: Transaction, limit: number): Promise<SentContact[]> {
+/** In file order. @param skipped so many before them */
+export async function listSent(client: Transaction, limit: number, skipped = 0): Promise<SentContact[]> {
   const { rows } = await client.query<SentContact>(
     `
     SELECT ${sentColumns}, NULL AS row
-    FROM (SELECT * FROM staged_contacts ORDER BY line LIMIT $1) s
+    FROM (SELECT * FROM staged_contacts ORDER BY line LIMIT $1 OFFSET $2) s
     JOIN staged_envelopes e USING (envelope)
     ORDER BY s.line
     `,
-    [limit],
+    [limit, skipped],
   );
   return rows;
+}
+
+/** A digest of the lines of all contacts that are sent. */
+export async function digestSentLines(client: Transaction): Promise<string> {
+  const { rows } = await client.query<{ sha256: string }>(`
+    SELECT encode(sha256(convert_to(coalesce(string_agg(line::text, ',' ORDER BY line), ''), 'UTF8')), 'hex') AS sha256
+    FROM staged_contacts
+  `);
+  return rows[0]?.sha256 ?? '';
 }
 
 /** Streams the contacts that are sent and whose note has a row, in file order. */
@@ -101,6 +111,28 @@ export async function listRejected(
     LIMIT $4
     `,
     [channel, JSON.stringify(identity.key), noted, limit],
+  );
+  return rows.map((row) => ({ ...row, detail: rejectionDetail(row.detail) }));
+}
+
+/** The first contacts of each reason and column that are left out. @param count so many of each */
+export async function listLeftOut(
+  client: Transaction,
+  { channel, identity }: Pick<PlanRules, 'channel' | 'identity'>,
+  count: number,
+): Promise<(Omit<RejectedLine, 'row'> & { readonly ofReason: number })[]> {
+  const { rows } = await client.query<Stored<Omit<RejectedLine, 'row'> & { ofReason: number }, 'detail'>>(
+    `
+    SELECT line, column_name AS "column", reason, ${rejectionDetailOf('r', '$1::text', '$2::jsonb')} AS detail, "ofReason"
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY reason, column_name ORDER BY line) AS rank,
+             CAST(count(*) OVER (PARTITION BY reason, column_name) AS integer) AS "ofReason"
+      FROM (${stagedRejections}) each
+    ) r
+    WHERE rank <= $3
+    ORDER BY "ofReason" DESC, reason, column_name, line
+    `,
+    [channel, JSON.stringify(identity.key), count],
   );
   return rows.map((row) => ({ ...row, detail: rejectionDetail(row.detail) }));
 }

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type DashboardScene, hiddenFields, openDashboardScene } from '../../support/dashboard-scene.ts';
+import {
+  type DashboardScene,
+  hiddenFields,
+  openDashboardScene,
+  whenPlanned,
+} from '../../support/dashboard-scene.ts';
 import { secret } from '../../support/purges.ts';
 import { startOverApi } from '../../support/start-over-api.ts';
 
@@ -36,7 +41,7 @@ describe('the pages of a run that is purged while they are open', () => {
     expect(before.text).toContain('Send again to unknown');
     expect(before.text).toContain(`/runs/${run}/plan`);
     const forms = [
-      [rerun, hiddenFields((await person.get(rerun)).text)],
+      [rerun, hiddenFields((await whenPlanned(person, rerun)).text)],
       [resend, hiddenFields((await person.get(resend)).text)],
     ] as const;
     await purge();
@@ -44,7 +49,7 @@ describe('the pages of a run that is purged while they are open', () => {
     for (const [path, fields] of forms) {
       const sent = await person.post(path, { ...fields, reason: 'again' });
       expect([path, sent.status, /was purged at/.test(sent.text)]).toEqual([path, 422, true]);
-      const asked = await person.get(path);
+      const asked = await whenPlanned(person, path);
       expect([path, asked.status, /was purged at/.test(asked.text)]).toEqual([path, 200, true]);
       expect(hiddenFields(asked.text)).toEqual({});
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseCursor } from '../../../src/dashboard/parts/list.ts';
-import { planPart } from '../../../src/dashboard/plan/plan-page.ts';
+import { plannedPart } from '../../../src/dashboard/plan/plan-page.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answers-part.ts';
 import { failedPart } from '../../../src/dashboard/run/lists.ts';
 import { actionLinks, countsPart, livePart } from '../../../src/dashboard/run/live-part.ts';
@@ -111,10 +111,15 @@ test('what is to be typed is shown as code', () => {
 
 test('one of a thing is one, not many, and nothing is said to be nothing', () => {
   const facts = {
+    account: 'main',
+    channel: 'sms',
     contactsRead: 1,
     recipients: 1,
     requests: 1,
     smsParts: 1,
+    partCauses: null,
+    confirmAboveRecipients: 10_000,
+    forecast: null,
     cost: { kind: 'unknown', why: 'no rates' },
     budget: null,
     approval: undefined,
@@ -122,11 +127,11 @@ test('one of a thing is one, not many, and nothing is said to be nothing', () =>
     windows: [],
   } as const;
   const { head } = inState('planned');
-  const { text } = planPart({ run: head, facts, messages: [], from: 1, perPage: 3 }, viewer);
+  const { text } = plannedPart({ run: head, facts, messages: [], from: 1 }, viewer);
   expect(text).toContain('<small>1 part</small>');
   expect(text).toContain('of 1 contact read');
   const none = { ...facts, requests: 0, recipients: 0 };
-  const empty = planPart({ run: head, facts: none, messages: [], from: 1, perPage: 3 }, viewer).text;
+  const empty = plannedPart({ run: head, facts: none, messages: [], from: 1 }, viewer).text;
   expect(empty).toContain('It has no message');
   expect(empty).not.toContain('1 to 0');
 });

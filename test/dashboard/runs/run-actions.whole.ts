@@ -8,6 +8,7 @@ import {
   openDashboardScene,
   signIn,
   type Visitor,
+  whenPlanned,
 } from '../../support/dashboard-scene.ts';
 import { startOverApi } from '../../support/start-over-api.ts';
 import { contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
@@ -125,6 +126,7 @@ describe('a run that waits for approval', () => {
     await waiting.getByRole('link', { name: new RegExp(run) }).press('Enter');
     await page.getByRole('link', { name: 'Approve' }).press('Enter');
     await page.getByText('It sends to 4 recipients').waitFor();
+    await page.getByRole('article').first().getByText('Hello Name 0').waitFor();
     await page.getByLabel('Reason').fill('checked');
     await page.getByRole('button', { name: 'Approve the run' }).press('Enter');
     await page.getByText('The run is approved').waitFor();
@@ -186,11 +188,13 @@ test('a run is sent again once, also when its form is sent twice at once', async
   const person = await scene.visitor('run');
   await person.send(`/runs/${run}/cancel`, { reason: 'late' });
   const path = `/runs/${run}/rerun?only=cancelled`;
-  await expect.poll(async () => (await person.get(path)).text).toMatch(/to <strong>[1-9]\d* recipients/);
   const held = `SELECT FROM slices WHERE run_id = $1 AND state = 'held'`;
   await expect.poll(async () => (await scene.opened.ledger.pool.query(held, [run])).rowCount).toBe(0);
   const before = (await listRuns(scene.opened.ledger.knex, 100)).length;
-  const form = { ...hiddenFields((await person.get(path)).text), reason: 'again' };
+  const { text } = await whenPlanned(person, path);
+  expect(text).toMatch(/to <strong>[1-9]\d* recipients/);
+  expect(text).toContain('Recipient 1');
+  const form = { ...hiddenFields(text), reason: 'again' };
   const answers = await Promise.all([1, 2].map(() => person.post(path, form)));
   const location = answers.find(({ status }) => status === 303)?.headers.get('location');
   const others = answers.filter(({ headers }) => headers.get('location') !== location);
@@ -198,8 +202,9 @@ test('a run is sent again once, also when its form is sent twice at once', async
   expect((await listRuns(scene.opened.ledger.knex, 100)).length).toBe(before + 1);
   const again = /\/runs\/([\w-]+)/.exec(location ?? '')?.[1];
   expect((await person.post(path, form)).headers.get('location')).toBe(location);
-  const other = { ...hiddenFields((await person.get(path)).text), reason: 'once more' };
-  expect((await person.post(path, other)).text).toContain('except suppressed ones and those of other reruns');
+  expect((await whenPlanned(person, path)).text).toContain(
+    'except suppressed ones and those of other reruns',
+  );
   expect((await listRuns(scene.opened.ledger.knex, 100)).length).toBe(before + 1);
   expect(await auditOf(again ?? '')).toContain('ann (dashboard): run planned, done: again');
   await person.send(`/runs/${again}/cancel`, { reason: 'over' });

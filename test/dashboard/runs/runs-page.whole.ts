@@ -67,7 +67,7 @@ test('an action that the state of the run does not allow has no button', async (
     ['cancel', 'The run is cancelled already; there is nothing to stop.'],
     ['resume', 'The run is cancelled; there is nothing left to send.'],
     ['approve', 'It needs no approval.'],
-    ['rerun?only=failed', 'No recipient of it is failed or rejected.'],
+    ['rerun?only=failed', 'No recipient is failed or rejected, except suppressed ones'],
   ] as const) {
     const { text } = await person.get(`/runs/${run}/${action}`);
     expect(text, action).toContain(why);

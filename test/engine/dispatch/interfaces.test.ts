@@ -25,6 +25,7 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
     concurrency: 1,
     requestsPerSecond: null,
     recipientsPerSecond: null,
+    confirmAboveRecipients: 10_000,
     statusLookUp: false,
     rates: [],
     ratesTimeZone: 'UTC',

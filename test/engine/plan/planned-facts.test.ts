@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createPlannedFacts } from '../../../src/engine/plan/planned-facts.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
+import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
@@ -14,7 +15,7 @@ test('a plan is added up however long it takes, which for a million recipients i
   let reading: Promise<unknown> | undefined;
   await inTransaction(ledger.pool, async (client) => {
     await client.query('LOCK TABLE contents IN ACCESS EXCLUSIVE MODE');
-    reading = createPlannedFacts().read(context, run.run);
+    reading = createPlannedFacts().read(context, run.run, async () => anAccount());
     reading.catch(() => undefined);
     await sleep(1_200);
   });

@@ -1,8 +1,10 @@
 import type { Actor } from '../../../domain/access.ts';
 import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../../domain/problems.ts';
+import type { CampaignToPlan } from '../../../engine/access/plan-campaign.ts';
 import type { StartRequest, StartResult } from '../../../engine/access/start-by-key.ts';
 import type { CommandScope, FoundCommand } from '../../../engine/notify/find-command.ts';
 import { NothingNewError } from '../../../engine/plan/contact-patterns.ts';
+import type { PlanProgress, StartPlan } from '../../../engine/plan/start-plan.ts';
 import type { DatabaseConnection } from '../../../platform/database.ts';
 
 /** Plain data, because messages between threads are copied. */
@@ -17,6 +19,7 @@ export type PlannerData = {
 };
 
 export type Question =
+  | { readonly kind: 'plan'; readonly request: CampaignToPlan; readonly actor: Actor }
   | { readonly kind: 'start run'; readonly request: StartRequest; readonly actor: Actor }
   | {
       readonly kind: 'find command';
@@ -28,17 +31,21 @@ export type Question =
   | { readonly kind: 'keep schedules' };
 
 export type Answer =
+  | { readonly kind: 'plan'; readonly plan: StartPlan }
   | { readonly kind: 'start run'; readonly end: StartResult }
   | { readonly kind: 'find command'; readonly found: FoundCommand }
   | { readonly kind: 'keep schedules' };
 
 export type ToPlanner =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  /** The answer to a plan is not needed any more. */
+  | { readonly kind: 'stop plan'; readonly id: number }
   | { readonly kind: 'stop schedules' }
   /** Finishes the open questions, and ends the thread. */
   | { readonly kind: 'end' };
 
 export type FromPlanner =
+  | { readonly kind: 'progress'; readonly id: number; readonly progress: PlanProgress }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
 

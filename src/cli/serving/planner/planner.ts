@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { EndedError } from '../../../domain/problems.ts';
+import type { PlanCampaign } from '../../../engine/access/plan-campaign.ts';
 import type { StartRun } from '../../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import type { FindCommand } from '../../../engine/notify/find-command.ts';
@@ -21,6 +22,7 @@ import {
 
 /** Reads campaign and contact files in a thread, so that the process answers meanwhile. Restarts an ended thread. */
 export type Planner = {
+  readonly planCampaign: PlanCampaign;
   readonly startRun: StartRun;
   readonly findCommand: FindCommand;
   /** Runs until the signal. Failures are logged and tried again. */
@@ -44,6 +46,11 @@ export function openPlanner(
     campaigns,
   });
   return {
+    async planCampaign({ actor }, request, watch) {
+      const answer = await thread.ask({ kind: 'plan', request, actor }, watch);
+      if (answer.kind !== 'plan') throw new Error(`the planning thread answered ${answer.kind}`);
+      return answer.plan;
+    },
     async startRun({ actor }, request) {
       const answer = await thread.ask({ kind: 'start run', request, actor });
       if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
@@ -70,15 +77,17 @@ export function openPlanner(
   };
 }
 
+type Watch = Parameters<PlanCampaign>[2];
+
 type Thread = {
   /** Starts the thread if there is none. */
-  readonly ask: (question: Question) => Promise<Answer>;
+  readonly ask: (question: Question, watch?: Watch) => Promise<Answer>;
   readonly send: (message: ToPlanner) => void;
   readonly close: () => Promise<void>;
 };
 
 function createThread(data: PlannerData): Thread {
-  const pending = new Map<number, PromiseWithResolvers<Answer>>();
+  const pending = new Map<number, PromiseWithResolvers<Answer> & { readonly watch: Watch | undefined }>();
   let worker: Worker | undefined;
   let lastId = 0;
 
@@ -86,6 +95,7 @@ function createThread(data: PlannerData): Thread {
     const started = startThread(new URL('./thread', import.meta.url), { workerData: data, name: 'planner' });
     started.on('message', (message: FromPlanner) => {
       const promise = pending.get(message.id);
+      if (message.kind === 'progress') return promise?.watch?.onProgress(message.progress);
       pending.delete(message.id);
       if (message.kind === 'failure') promise?.reject(toError(message.failure));
       else promise?.resolve(message.answer);
@@ -107,12 +117,13 @@ function createThread(data: PlannerData): Thread {
   const send = (message: ToPlanner): void => worker?.postMessage(message);
   return {
     send,
-    ask(question) {
+    ask(question, watch) {
       worker ??= start();
-      const promise = Promise.withResolvers<Answer>();
+      const promise = { ...Promise.withResolvers<Answer>(), watch };
       const id = ++lastId;
       pending.set(id, promise);
       send({ kind: 'ask', id, question });
+      watch?.stop.addEventListener('abort', () => send({ kind: 'stop plan', id }), { once: true });
       return promise.promise;
     },
     async close() {

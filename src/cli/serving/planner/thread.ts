@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { planCampaign } from '../../../engine/access/plan-campaign.ts';
 import { startByKey } from '../../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../../engine/load-definition.ts';
 import { findCommand } from '../../../engine/notify/find-command.ts';
@@ -28,6 +29,7 @@ const campaignSource = {
 };
 const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
 const stopping = new AbortController();
+const ending = new AbortController();
 const opener = {
   user: currentUser(settings.environment),
   settings,
@@ -36,9 +38,20 @@ const opener = {
 };
 const context = await openContextAt(opener, data, { access: 'migrate' });
 const openQuestions = new Set<Promise<void>>();
+const openPlans = new Map<number, AbortController>();
 
-async function answer(question: Question): Promise<Answer> {
+async function answer(id: number, question: Question): Promise<Answer> {
   switch (question.kind) {
+    case 'plan': {
+      const { kind, request, actor } = question;
+      const plan = new AbortController();
+      openPlans.set(id, plan);
+      const plans = planCampaign({ ...context, actor }, campaignSource, request, {
+        onProgress: (progress) => send({ kind: 'progress', id, progress }),
+        stop: AbortSignal.any([plan.signal, ending.signal]),
+      });
+      return { kind, plan: await plans.finally(() => openPlans.delete(id)) };
+    }
     case 'start run': {
       const { kind, request, actor } = question;
       const end = await startByKey({ ...context, actor }, campaignSource, request, (file) =>
@@ -61,15 +74,21 @@ async function answer(question: Question): Promise<Answer> {
 }
 
 async function answerAndSend(id: number, question: Question): Promise<void> {
-  const said = await answer(question).then(
+  const said = await answer(id, question).then(
     (given): FromPlanner => ({ kind: 'answer', id, answer: given }),
     (error: unknown): FromPlanner => ({ kind: 'failure', id, failure: toFailure(error) }),
   );
-  port?.postMessage(said);
+  send(said);
+}
+
+function send(message: FromPlanner): void {
+  port?.postMessage(message);
 }
 
 async function end(): Promise<void> {
   stopping.abort();
+  // A plan is not needed any more, and a start is finished.
+  ending.abort();
   await Promise.all(openQuestions);
   await context.ledger.close();
   // An open port would keep the thread running.
@@ -80,6 +99,8 @@ port.on('message', (message: ToPlanner) => {
   switch (message.kind) {
     case 'stop schedules':
       return stopping.abort();
+    case 'stop plan':
+      return openPlans.get(message.id)?.abort();
     case 'end':
       return void end();
     case 'ask': {

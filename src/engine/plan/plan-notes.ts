@@ -1,0 +1,35 @@
+import { count } from '../../platform/sentence.ts';
+import type { Preview } from './preview.ts';
+
+/** A sentence about recipients of a plan, and the word that stands before it in a terminal. */
+type PlanNote = { readonly label: string; readonly text: string };
+
+/** Says what is unusual about recipients of a plan. The texts quote rows of contact files. */
+export function recipientNotes({
+  pastSendTimes,
+  removedMarks,
+  bidiControls,
+}: Pick<Preview, 'pastSendTimes' | 'removedMarks' | 'bidiControls'>): PlanNote[] {
+  return [
+    ...(pastSendTimes.recipients > 0 ? [{ label: 'SendTime', text: pastSendTimesText(pastSendTimes) }] : []),
+    ...(removedMarks.recipients > 0 ? [{ label: 'cleaned', text: removedMarksText(removedMarks) }] : []),
+    ...(bidiControls.recipients > 0 ? [{ label: 'warning', text: bidiText(bidiControls) }] : []),
+  ];
+}
+
+function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): string {
+  const some = examples
+    .map(({ fileAndLine, sendTime }) => `${fileAndLine} (${sendTime === '' ? 'empty' : sendTime})`)
+    .join(', ');
+  return `past or empty for ${count(recipients, 'recipient')}, so the service sends at once: ${some}`;
+}
+
+function removedMarksText({ recipients, marks, examples }: Preview['removedMarks']): string {
+  const what = marks.map((each) => `${each.mark} (${each.recipients})`).join(', ');
+  return `${count(recipients, 'number')}, of characters that are no part of one: ${what}; see ${examples.join(', ')}`;
+}
+
+function bidiText({ recipients, characters, examples }: Preview['bidiControls']): string {
+  const messages = recipients === 1 ? '1 message holds' : `${recipients} messages hold`;
+  return `${messages} characters that turn the direction of text, so a reader may see other text: ${characters.join(', ')}; see ${examples.join(', ')}`;
+}
