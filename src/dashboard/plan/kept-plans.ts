@@ -50,7 +50,7 @@ const atOnce = 2;
 
 /** The oldest is dropped for a new one. */
 const maxOfOwner = 3;
-const maxInAll = 30;
+const maxInAll = 20;
 
 type Kept = KeptPlan & {
   readonly owner: string;

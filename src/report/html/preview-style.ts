@@ -12,7 +12,7 @@ export const messageStyle = `
 .facts { margin: 0 0 1rem; }
 .facts div { display: grid; grid-template-columns: minmax(7rem, 9rem) minmax(0, 1fr); gap: .75rem; padding: .3rem 0; border-bottom: 1px solid var(--line); }
 .facts dt { color: var(--quiet); }
-.facts dd { margin: 0; max-height: 12rem; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
+.facts dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 .note { margin: .5rem 0; color: var(--quiet); }
 .placeholders { overflow-x: auto; }
 .placeholders td { max-width: 20rem; }
@@ -58,7 +58,7 @@ kbd { padding: .1em .45em; border: 1px solid var(--quiet); border-radius: .3em; 
 }
 @media print {
   :root { --bubble: #f0f0f0; --bubble-ink: #000000; --frame: #666666; --mark: #dddddd; --mark-ink: #000000; --later: #000000; }
-  .phone .screen, .plain, blockquote, .facts dd, .placeholders td div { max-height: none; overflow: visible; }
+  .phone .screen, .plain, blockquote, .placeholders td div { max-height: none; overflow: visible; }
 }
 `;
 
