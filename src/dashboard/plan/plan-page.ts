@@ -5,7 +5,6 @@ import { type PlannedMessage, readPlannedMessages } from '../../engine/plan/plan
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
-import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { messagePart } from '../../report/html/preview-message.ts';
 import { numberIn } from '../base/fields.ts';
@@ -62,7 +61,8 @@ export function plannedPart(
   const { approval } = facts;
   const waits = page === 'plan' && approval?.approvedAt === null && run.state === 'planned';
   const shown = messages.map(({ request, recipients, message }) => ({
-    heading: html`Request ${groupThousands(request)}${recipients > 1 && html`: the first of ${count(recipients, 'recipient')}`}`,
+    number: request,
+    about: html`${recipients > 1 && html`: the first of ${count(recipients, 'recipient')}`}`,
     body: messagePart(message),
   }));
   return html`${
@@ -79,7 +79,7 @@ ${planPart(
     leftOut: html`<p><a href="${runPath(run.run, 'rejected')}">All of them, with file and line</a></p>`,
     messages: {
       by: 'request',
-      word: 'request',
+      word: 'Request',
       path: runPath(run.run, page),
       query: {},
       chosen: from,

@@ -19,13 +19,13 @@ import { listTable } from '../parts/list.ts';
 import { type Figure, figures, nothingToSend } from '../parts/parts.ts';
 import { pathWith } from '../paths.ts';
 
-/** A message of a plan, under its heading. */
-export type ShownMessage = { readonly heading: Html; readonly body: Html };
+/** A message of a plan. `about` stands beside its number. */
+export type ShownMessage = { readonly number: number; readonly about: Html; readonly body: Html };
 
 type PlanMessages = {
   /** What a message is chosen by, and its word. */
   readonly by: 'row' | 'request';
-  readonly word: 'row' | 'recipient' | 'request';
+  readonly word: 'Row' | 'Recipient' | 'Request';
   readonly path: string;
   /** What else the address asks. */
   readonly query: Readonly<Record<string, string>>;
@@ -143,16 +143,19 @@ ${
     ? html`<p class="empty">It has no message: ${nothingToSend}.</p>`
     : html`<form class="filter" method="get" action="${path}#messages">
 ${Object.entries(query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${textField({ name: by, label: `Number of the ${word} (1 to ${groupThousands(last)})`, value: String(chosen), attributes: html`inputmode="numeric"` })}
+${textField({ name: by, label: `${word} (1 to ${groupThousands(last)})`, value: String(chosen), attributes: html`inputmode="numeric"` })}
 <button>Show</button>
 </form>`
 }
 ${others}
 ${last > 0 && shown.length === 0 && html`<p class="empty">${missing}</p>`}
-${shown.map(({ heading, body }) => html`<article class="planned"><h3>${heading}</h3>${body}</article>`)}
+${shown.map(
+  ({ number, about, body }) =>
+    html`<article class="planned" aria-label="${word} ${number}"><h3>${word} ${groupThousands(number)}${about}</h3>${body}</article>`,
+)}
 <nav class="pager" aria-label="Messages">
-${chosen > 1 && html`<a rel="prev" href="${at(Math.max(1, chosen - perPage))}">Earlier ${word}</a>`}
-${chosen + perPage <= last && html`<a rel="next" href="${at(chosen + perPage)}">Later ${word}</a>`}
+${chosen > 1 && html`<a rel="prev" href="${at(Math.max(1, chosen - perPage))}">Earlier ones</a>`}
+${chosen + perPage <= last && html`<a rel="next" href="${at(chosen + perPage)}">Later ones</a>`}
 </nav>
 </section>`;
 }

@@ -121,7 +121,7 @@ function plannedPage(
 ): PageContent {
   const { title, within, path, query, about, button, test } = start;
   const { figures, proof, madeAt, repeats, approval, notes } = plan;
-  const word = test ? 'row' : 'recipient';
+  const word = test ? 'Row' : 'Recipient';
   const chosen = Math.min(rowIn(asked) ?? plan.rows[0]?.row ?? 1, Math.max(1, plan.rowCount));
   const shown = plan.rows.filter(({ row }) => row === chosen);
   const action = (page = ''): string => pathWith(`${path}${page}`, query);
@@ -151,7 +151,8 @@ ${planPart(
       perPage: 1,
       others: rowLinks(plan, chosen, (row) => `${pathWith(path, { ...query, row: String(row) })}#messages`),
       shown: shown.map((row) => ({
-        heading: html`${test ? 'Row' : 'Recipient'} ${groupThousands(row.row)} <small dir="auto">line ${row.line} of ${row.file}</small>`,
+        number: row.row,
+        about: html` <small dir="auto">line ${row.line} of ${row.file}</small>`,
         body:
           row.kind === 'message'
             ? messagePart(row.message)

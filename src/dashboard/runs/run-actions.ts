@@ -91,7 +91,7 @@ function add(server: FastifyInstance, { name, check, about, readPlan, act }: Off
       title: `${verb} ${campaign} (${run})?`,
       body: html`<p>The run is ${badge(state)}. ${what}</p>
 ${about?.(counts)}
-${plan && typedNumberField(plan.facts, fields)}`,
+${plan && html`<p>It sends to <strong>${count(plan.facts.recipients, 'recipient')}</strong>.</p>${typedNumberField(plan.facts, fields)}`}`,
       ...(plan && { above: plannedPart(plan, view, 'approve'), policy: messagePolicy }),
       button: `${verb} the run`,
     };

@@ -68,9 +68,9 @@ describe('the page of a plan', () => {
     await page.getByRole('article').getByText('Hello Name 36').waitFor();
     await page.getByText('invalid, column mobile', { exact: true }).click();
     await page.getByRole('cell', { name: '42', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Later row' }).click();
+    await page.getByRole('link', { name: 'Later ones' }).click();
     await page.getByRole('article').getByText('Hello Name 37').waitFor();
-    await page.getByLabel(/Number of the row/).fill('42');
+    await page.getByLabel(/Row \(1 to/).fill('42');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('article').getByText('No message: duplicate').waitFor();
   });
