@@ -64,6 +64,8 @@ export type BrowseOptions = TokenOptions & {
   readonly width?: number;
   readonly height?: number;
   readonly javaScript?: boolean;
+  /** The zone of the browser; that of this machine if undefined. */
+  readonly zone?: string;
 };
 
 export type SceneOptions = {
@@ -194,11 +196,13 @@ async function openPage(
     width = 1_280,
     height = 900,
     javaScript = true,
+    zone,
   }: BrowseOptions & { readonly url: string; readonly token: string; readonly path: string },
 ): Promise<Page> {
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height },
     javaScriptEnabled: javaScript,
+    ...(zone !== undefined && { timezoneId: zone }),
   });
   const page = await context.newPage();
   await page.goto(`${url}/sign-in?${new URLSearchParams({ to: path }).toString()}`);

@@ -1,5 +1,18 @@
 // A page works without this script. It keeps what the person opened, and says when Volley does not answer.
 
+/**
+ * Says the zone of this browser once, with a cookie that Volley reads. The sign-in page says it before any page has
+ * times; a page that was opened without one, such as by a link, is loaded again.
+ */
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (ownZone && !/(?:^|; )volley_own_zone=/.test(document.cookie)) {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing without TLS.
+  document.cookie = `volley_own_zone=${encodeURIComponent(ownZone)}; path=/; max-age=31536000; samesite=strict`;
+  const isSaid = document.cookie.includes('volley_own_zone=');
+  if (isSaid && document.documentElement.dataset.zone === 'unknown' && !document.getElementById('problems'))
+    location.reload();
+}
+
 /** A new part arrives closed; what was open stays open. */
 document.addEventListener('htmx:before:swap', () => {
   const open = [...document.querySelectorAll('#live details[open][id]')].map(({ id }) => id);

@@ -57,7 +57,7 @@ export function formatPage(
   },
 ): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en"${view?.isZoneKnown === false && html` data-zone="unknown"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -70,7 +70,7 @@ ${refresh !== undefined && refreshTag(refresh, live !== undefined)}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/">Volley</a>${view && navigation(view, hasCells)}${view && person(view)}</header>
+<header class="top"><a class="brand" href="/">Volley</a>${view && [menuButton, navigation(view, hasCells), zonePart(view), person(view)]}</header>
 <main id="main" tabindex="-1">
 ${within && html`<p class="within"><a href="${within.href}">${within.text}</a></p>`}
 <h1 dir="auto">${title}</h1>
@@ -98,6 +98,9 @@ const htmxSettings = JSON.stringify({
   sse: { reconnectDelay: 500, reconnectMaxDelay: 3_000 },
 });
 
+/** On a narrow screen, the sections and the person stand behind it: a `details` without content opens what follows it. */
+const menuButton = html`<details class="fold menu"><summary>Menu</summary></details>`;
+
 function navigation({ mayAdmin, address }: View, hasCells: boolean): Html {
   const path = address.replace(/\?.*$/s, '');
   const links = sections
@@ -109,11 +112,17 @@ function navigation({ mayAdmin, address }: View, hasCells: boolean): Html {
   return html`<nav aria-label="Sections"><ul>${links}</ul></nav>`;
 }
 
+/** The zone of the times of the page, and a click to UTC or back. */
+function zonePart(view: View): Html {
+  const { zone, ownZone, address } = view;
+  const other = zone === 'UTC' ? ownZone : 'UTC';
+  const change = html`<form method="post" action="/zone">${csrfField(view)}<input type="hidden" name="to" value="${address}"><button class="plain" name="zone" value="${other}">Show ${other}</button></form>`;
+  return html`<div class="zone"><span>Times: <a href="/zone?${new URLSearchParams({ to: address }).toString()}">${zone}</a></span>${zone !== other && change}</div>`;
+}
+
 function person(view: View): Html {
-  const { zone, session, address } = view;
-  const toUtc = html`<form method="post" action="/zone">${csrfField(view)}<input type="hidden" name="to" value="${address}"><button class="plain" name="zone" value="UTC">UTC</button></form>`;
-  return html`<div class="person"><span>Times: <a href="/zone?${new URLSearchParams({ to: address }).toString()}">${zone}</a></span>${zone !== 'UTC' && toUtc}
-<form method="post" action="/sign-out">${csrfField(view)}<a href="/sessions"><bdi>${session.owner}</bdi></a> <small>(${session.scope})</small> <button class="plain">Sign out</button></form></div>`;
+  const { session } = view;
+  return html`<form class="person" method="post" action="/sign-out">${csrfField(view)}<a href="/sessions"><bdi>${session.owner}</bdi></a> <small>(${session.scope})</small> <button class="plain">Sign out</button></form>`;
 }
 
 /** Every form that changes something has it. */

@@ -12,7 +12,7 @@ import { ProblemError } from '../../server/api/problem.ts';
 import { withTimeout } from '../../server/shared-answer.ts';
 import type { Guards } from './guards.ts';
 import { createView, keepView, type View } from './view.ts';
-import { zoneOf } from './zone.ts';
+import { zonesOf } from './zone.ts';
 
 const csrf = new Tokens({ saltLength: 16 });
 
@@ -53,7 +53,7 @@ export function createSessionReader(context: EngineContext, guards: Guards): Rea
     sessions.set(request.raw, id);
     const view = createView(context, token, {
       sessionKey: sessionKey(id),
-      zone: zoneOf(request),
+      ...zonesOf(request),
       address: request.url,
       left: request.signal,
       csrfToken: () => csrf.create(id),

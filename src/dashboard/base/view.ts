@@ -24,6 +24,10 @@ export type View = Viewer & {
   /** Its actor is the person. */
   readonly context: EngineContext;
   readonly now: Date;
+  /** The zone that the person goes back to from UTC. */
+  readonly ownZone: string;
+  /** Whether this browser has said its zone, or the person theirs. */
+  readonly isZoneKnown: boolean;
   /** The address of this page, with its query. */
   readonly address: string;
   /** Makes the token for a form of this page. */
@@ -33,11 +37,14 @@ export type View = Viewer & {
   readonly left: AbortSignal;
 };
 
+/** The zones of a view. */
+export type ZoneOfView = Pick<View, 'zone' | 'ownZone' | 'isZoneKnown'>;
+
 /** The view of a session; the scope of its token decides what it may do. */
 export function createView(
   context: EngineContext,
   token: Token,
-  rest: Pick<View, 'sessionKey' | 'zone' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'>,
+  rest: Pick<View, 'sessionKey' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'> & ZoneOfView,
 ): View {
   const { name, owner, scope, accounts } = token;
   return {

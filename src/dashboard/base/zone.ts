@@ -6,15 +6,19 @@ import { requireForm } from './actions.ts';
 import { csrfField } from './layout.ts';
 import { addPage, sendPage } from './pages.ts';
 import { problemList } from './problems.ts';
-import { type View, viewOf } from './view.ts';
+import { type View, viewOf, type ZoneOfView } from './view.ts';
 
-const cookie = 'volley_zone';
+/** What the person chose: a zone, or UTC until they go back. */
+const chosenCookie = 'volley_zone';
+/** The zone to go back to from UTC. The script of a page sets it to that of the browser, if no page has set it. */
+const ownCookie = 'volley_own_zone';
 const year = 31_536_000;
 
-/** The time zone that the person has chosen, or that of this machine. */
-export function zoneOf({ cookies }: Pick<FastifyRequest, 'cookies'>): string {
-  const chosen = timeZone.safeParse(cookies[cookie]);
-  return chosen.success ? chosen.data : Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The zone of the page: the one that the person chose, or that of their browser, or that of this machine. */
+export function zonesOf({ cookies }: Pick<FastifyRequest, 'cookies'>): ZoneOfView {
+  const [chosen, own] = [chosenCookie, ownCookie].map((name) => timeZone.safeParse(cookies[name]).data);
+  const ownZone = own ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return { zone: chosen ?? ownZone, ownZone, isZoneKnown: own !== undefined };
 }
 
 /** The page on which a person chooses the zone of times. */
@@ -30,7 +34,9 @@ export function addZonePage(server: FastifyInstance): void {
       const problem = 'There is no such time zone. Write one such as Australia/Sydney, or UTC.';
       return sendPage(reply, view, 422, zonePage(view, ownPath(to), zone, problem));
     }
-    reply.setCookie(cookie, chosen.data, { path: '/', httpOnly: true, sameSite: 'strict', maxAge: year });
+    const kept = { path: '/', sameSite: 'strict', maxAge: year } as const;
+    reply.setCookie(chosenCookie, chosen.data, { ...kept, httpOnly: true });
+    if (chosen.data !== 'UTC') reply.setCookie(ownCookie, chosen.data, kept);
     return reply.redirect(ownPath(to), 303);
   });
 }
