@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns } from '../../src/ledger/runs/find.ts';
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessible, findProblems } from '../support/accessibility.ts';
 import { type DashboardScene, openDashboardScene } from '../support/dashboard-scene.ts';
 import { accountsYaml, noRepeatCampaignYaml } from '../support/workspace.ts';
 
@@ -89,13 +89,18 @@ dispatch: { chunkSize: 1 }
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test.each(pages)(
-  '%s is accessible, light and dark, whole at 320 pixels, and shows markup as text',
+  '%s is accessible, light and dark, whole at 320 pixels with no table cut, and shows markup as text',
   async (path) => {
     const answer = await page.goto(`${scene.url}${path.replace('RUN', run).replace('WAITING', waiting)}`);
     expect(answer?.status()).toBe(path === '/nowhere' ? 404 : 200);
     await expectAccessible(page);
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    const tables = await page
+      .locator('.lines')
+      .evaluateAll((all) => all.map((it) => it.scrollWidth - it.clientWidth));
+    expect(tables.filter((cut) => cut > 0)).toEqual([]);
+    expect(await findProblems(page)).toEqual([]);
     await page.setViewportSize({ width: 1_280, height: 900 });
     expect(await page.locator('main :is(script, img, b)').count()).toBe(0);
     expect(await page.locator('h1').count()).toBe(1);
@@ -111,11 +116,13 @@ test('fields beside each other are equally high, and stand on one line', async (
   expect(new Set(boxes.map((box) => `${box?.y} ${box?.height}`)).size).toBe(1);
 });
 
-test('on a phone, words keep a column that can be read, and figures stand two in a row', async () => {
+test('on a phone, a line of a table has the titles beside its cells, and figures stand two in a row', async () => {
   await page.setViewportSize({ width: 360, height: 640 });
-  await page.goto(`${scene.url}/runs/${run}`);
-  const why = await page.getByRole('columnheader', { name: 'Why' }).last().boundingBox();
-  expect(why?.width).toBeGreaterThan(180);
+  await page.goto(`${scene.url}/`);
+  const cell = '#runs tbody td[data-title=Account]';
+  const title = `getComputedStyle(document.querySelector('${cell}'), '::before').content`;
+  expect(await page.evaluate(title)).toBe('"Account"');
+  expect((await page.locator(cell).first().boundingBox())?.width).toBeGreaterThan(300);
   await page.goto(`${scene.url}/runs/${waiting}/plan`);
   const [first, second] = await Promise.all(
     [0, 1].map((index) => page.locator('.figures-list > div').nth(index).boundingBox()),
@@ -127,6 +134,7 @@ test('on a phone, the fields of a filter stand two in a row, over the whole widt
   await page.setViewportSize({ width: 360, height: 640 });
   for (const path of ['/', '/audit', '/billing']) {
     await page.goto(`${scene.url}${path}`);
+    for (const fold of await page.locator('.fold:not(.menu) > summary').all()) await fold.click();
     const fields = page.locator('.filter .field :is(input, select)');
     const [first, second] = await Promise.all([0, 1].map((index) => fields.nth(index).boundingBox()));
     expect([path, second?.y]).toEqual([path, first?.y]);

@@ -17,6 +17,7 @@ const styles = [
   'page.css',
   'forms.css',
   'parts.css',
+  'tables.css',
   'run.css',
   'runs.css',
   'billing.css',

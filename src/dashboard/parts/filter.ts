@@ -64,7 +64,8 @@ export function filterForm(
   const fields = Object.keys(schema.shape)
     .filter((name) => name !== cursor)
     .map((name) => formField(filter, name, { value: textIn(given, name), problem: problems[name], offered }));
-  return html`<form class="filter list" method="get" action="${path}" role="search" aria-label="${title}">
+  return html`<details class="fold"${isAnythingAsked && html` open`}><summary>${title}</summary></details>
+<form class="filter list" method="get" action="${path}" role="search" aria-label="${title}">
 ${fields}
 <p class="find"><button>Find</button>
 ${isAnythingAsked && html`<a href="${path}">Show all</a>`}</p>

@@ -80,12 +80,14 @@ function drawTable<Row>(
   const titles = columns.map(
     (column) => html`<th scope="col"${attributesOf(column.kind)}>${titleOf(column, view?.zone)}</th>`,
   );
+  // For narrow screens, where the head is not in sight.
+  const besides = columns.map(({ title }) => view && html` data-title="${title}"`);
   const lineOf = (row: Row): Html => {
     const cells = columns.map((column, index) => {
       const { attributes, content } = cellOf(column, row, { view, rowId });
       return index === 0
-        ? html`<th scope="row"${attributes}>${content}</th>`
-        : html`<td${attributes}>${content}</td>`;
+        ? html`<th scope="row"${besides[index]}${attributes}>${content}</th>`
+        : html`<td${besides[index]}${attributes}>${content}</td>`;
     });
     return html`<tr>${cells}</tr>
 `;
