@@ -9,13 +9,14 @@ import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedul
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
+import { scheduleWords } from '../../report/schedule-words.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View, type Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, section } from '../parts/parts.ts';
 import { campaignPath, runsOfCampaignPath } from '../paths.ts';
-import { nextTime, notRecordedText, scheduleText, ticksTable } from './campaign-words.ts';
+import { nextTime, notRecordedText, tickMarks, ticksTable } from './campaign-words.ts';
 
 const counts = { ticks: 30, next: 5 };
 const shownRuns = 10;
@@ -75,7 +76,7 @@ ${campaign && html`<li><a href="${runsOfCampaignPath(campaign.campaign)}">All it
 </ul>`;
 }
 
-function schedulePart({ schedule }: DescribedCampaign, view: View): Html {
+function schedulePart({ schedule, ticks }: DescribedCampaign, view: View): Html {
   if (!schedule) {
     const none = html`<p>It has no schedule: it runs when a person or a program starts it. <code>schedule</code> in its file gives it one.</p>`;
     return section('schedule', 'Schedule', none);
@@ -83,8 +84,9 @@ function schedulePart({ schedule }: DescribedCampaign, view: View): Html {
   const { times, next } = schedule;
   const unkept = notRecordedText(schedule, view.now);
   const items = next.map((at) => html`<li>${nextTime(at, schedule, view)}</li>`);
-  const body = html`<p><code>${scheduleText(schedule)}</code>. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
+  const body = html`<p><strong>${scheduleWords(times)}</strong>${times.cron !== undefined && html` (<code>${times.cron}</code>)`}. ${times.overlap === 'skip' ? 'It is skipped while its last run has not ended.' : 'It waits while its last run has not ended.'}</p>
 ${unkept !== undefined && html`<p class="banner">${unkept}</p>`}
+${tickMarks(ticks.slice(0, 10), view)}
 ${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times (${view.zone})</h3><ol class="next-times">${items}</ol>`}`;
   return section('schedule', 'Schedule', body);
 }

@@ -1,6 +1,6 @@
 import { formatReason } from '../../domain/reasons.ts';
 import type { CampaignSchedule } from '../../engine/schedule/describe-campaigns.ts';
-import type { ListedTick } from '../../ledger/schedules/schedules.ts';
+import type { ListedTick, TickResult } from '../../ledger/schedules/schedules.ts';
 import { pickColumns } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -9,13 +9,6 @@ import { formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
-
-/** The schedule as it is written: `30 2 * * MON-FRI (Pacific/Auckland)`. */
-export function scheduleText({ times }: CampaignSchedule): string {
-  const { cron, at = [], timeZone } = times;
-  const listed = at.length > 3 ? `${at.slice(0, 3).join(', ')} and ${at.length - 3} more` : at.join(', ');
-  return `${cron ?? listed} (${timeZone})`;
-}
 
 /** A due time in the zone of the person, and in that of the schedule if it is another. */
 export function nextTime(at: Date, { times }: CampaignSchedule, { zone }: Viewer): Html {
@@ -36,6 +29,25 @@ export function notRecordedText({ recordedAt, next }: CampaignSchedule, now: Dat
 /** @param place names the part of the page */
 export function tickCell({ schedule, dueAt, state, run, reason }: ListedTick, place: string): Html {
   return html`${badge(state)}${run !== null && html` <a href="${runPath(run)}">${run}</a>`}${reason !== null && html` ${longText(formatReason(reason), `${place}-${schedule}-${dueAt.getTime()}`)}`}`;
+}
+
+/** What came of a due time: its word, and a sign that needs no colour. */
+function resultOf({ state, runState, hasUnaccepted }: TickResult): { word: string; sign: string } {
+  if (runState === null) return { word: state, sign: state === 'missed' || state === 'failed' ? '×' : '–' };
+  if (runState !== 'completed') return { word: runState, sign: runState === 'running' ? '…' : '–' };
+  return hasUnaccepted ? { word: 'completed, not all accepted', sign: '!' } : { word: runState, sign: 'ok' };
+}
+
+/** A mark for each of the latest due times, the newest last. */
+export function tickMarks(ticks: readonly TickResult[], { zone }: Viewer): Html | undefined {
+  if (ticks.length === 0) return undefined;
+  const marks = ticks.toReversed().map((tick) => {
+    const { word, sign } = resultOf(tick);
+    const text = `${formatLocal(tick.dueAt, zone).slice(0, 16)}: ${word}`;
+    const mark = html`<span aria-hidden="true">${sign}</span><span class="hidden">${text}</span>`;
+    return html`<li data-sign="${sign}" title="${text}">${tick.run === null ? mark : html`<a href="${runPath(tick.run)}">${mark}</a>`}</li>`;
+  });
+  return html`<ul class="marks" aria-label="What came of the latest due times">${marks}</ul>`;
 }
 
 /** What came of the due times of a schedule. */

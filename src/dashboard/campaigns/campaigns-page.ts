@@ -3,19 +3,21 @@ import {
   type DescribedCampaign,
   describeCampaigns,
   listSchedulesWithoutFile,
+  sinceLastRun,
 } from '../../engine/schedule/describe-campaigns.ts';
 import { type ListedRun, listLastRuns } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { scheduleWords } from '../../report/schedule-words.ts';
 import { addPage } from '../base/pages.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { campaignPath, runPath } from '../paths.ts';
-import { nextTime, notRecordedText, scheduleText, tickCell } from './campaign-words.ts';
+import { nextTime, notRecordedText, tickCell, tickMarks } from './campaign-words.ts';
 
 /** Ticks of each schedule. */
 const shownTicks = 10;
@@ -73,8 +75,7 @@ ${files}
 /** Ticks that were due and made no run, since the last that made one. */
 function withoutRunPart(campaigns: readonly DescribedCampaign[], view: View): Html | undefined {
   const late = campaigns.flatMap(({ file, ticks }) => {
-    const started = ticks.findIndex(({ state }) => state === 'started');
-    const [last, ...earlier] = (started < 0 ? ticks : ticks.slice(0, started)).filter(
+    const [last, ...earlier] = sinceLastRun(ticks).filter(
       ({ state }) => state === 'missed' || state === 'failed' || state === 'skipped',
     );
     return last === undefined ? [] : [{ file, last, earlier: earlier.length }];
@@ -82,7 +83,7 @@ function withoutRunPart(campaigns: readonly DescribedCampaign[], view: View): Ht
   if (late.length === 0) return undefined;
   const items = late.map(
     ({ file, last, earlier }) =>
-      html`<li><a href="${campaignPath(file)}" dir="auto">${file}</a>, due ${time(last.dueAt, view.zone)} (${view.zone}): ${tickCell(last, 'without-run')}${earlier > 0 && html` <a href="${campaignPath(file)}">${earlierText(earlier)}</a>`}</li>
+      html`<li><a href="${campaignPath(file)}" dir="auto">${file}</a>, due ${time(last.dueAt, view.zone)} (${view.zone}): ${tickCell(last, 'without-run')}${earlier > 0 && html` <a href="${campaignPath(file)}">${earlierText(earlier)}</a>`}${view.mayRun && html` <a class="button" href="${campaignPath(file, 'start')}" aria-label="Start now: ${file}">Start now</a>`}</li>
 `,
   );
   return html`<section aria-labelledby="without-run"><h2 id="without-run">Due without a run</h2>
@@ -108,9 +109,9 @@ function campaignTable(
     }),
     textColumn('account', 'Account', ({ campaign }) => campaign?.account ?? null),
     textColumn('channel', 'Channel', ({ campaign }) => campaign?.channel ?? null),
-    textColumn('schedule', 'Schedule', ({ schedule }) => (schedule ? scheduleText(schedule) : 'none')),
+    textColumn('schedule', 'Schedule', ({ schedule }) => (schedule ? scheduleWords(schedule.times) : 'none')),
     timeColumn('next', 'Next', () => null, { cell: ({ schedule }) => nextCell(schedule, view) }),
-    cellColumn('Last due time', ({ ticks: [last] }) => last && lastCell(last, view)),
+    cellColumn('Last due times', ({ ticks }) => tickMarks(ticks, view)),
     cellColumn('Last run', ({ campaign }) => campaign && lastRunCell(lastRuns.get(campaign.campaign), view)),
   ];
   const start = cellColumn<DescribedCampaign>('Start', ({ file, problems }) =>
@@ -140,8 +141,4 @@ function nextCell(schedule: DescribedCampaign['schedule'], view: View): Html | s
 function lastRunCell(last: ListedRun | undefined, { zone }: View): Html | string {
   if (!last) return 'never';
   return html`${badge(last.state)} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`;
-}
-
-function lastCell(tick: DescribedCampaign['ticks'][number], { zone }: View): Html {
-  return html`${tickCell(tick, 'last')}<br><small>due ${time(tick.dueAt, zone)}</small>`;
 }

@@ -10,6 +10,7 @@ import {
   listLatestTicks,
   listSchedules,
   listTicks,
+  type TickResult,
 } from '../../ledger/schedules/schedules.ts';
 import type { EngineContext } from '../context.ts';
 import { readText } from '../definition-files.ts';
@@ -29,7 +30,7 @@ type CampaignFile = {
 export type DescribedCampaign = CampaignFile & {
   readonly schedule: CampaignSchedule | undefined;
   /** Newest first; also of a schedule that the file no longer has. */
-  readonly ticks: readonly ListedTick[];
+  readonly ticks: readonly TickResult[];
 };
 
 export type CampaignSchedule = {
@@ -83,6 +84,14 @@ export async function listSchedulesWithoutFile(
   const files = await listCampaigns(folder, settings);
   const active = (await listSchedules(ledger.pool)).filter((each) => each.active);
   return active.map(({ schedule }) => schedule).filter((schedule) => !files.includes(schedule));
+}
+
+/** The ticks of a schedule since the last one that made a run. @param ticks the newest first */
+export function sinceLastRun<Tick extends Pick<ListedTick, 'state'>>(
+  ticks: readonly Tick[],
+): readonly Tick[] {
+  const started = ticks.findIndex(({ state }) => state === 'started');
+  return started < 0 ? ticks : ticks.slice(0, started);
 }
 
 function isVisible({ campaign }: CampaignFile, accounts: readonly string[] | null): boolean {

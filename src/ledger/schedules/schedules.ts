@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Person } from '../../domain/access.ts';
 import type { TickReason } from '../../domain/reasons.ts';
-import type { TickState } from '../../domain/runs.ts';
+import type { RunState, TickState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
 import { type Stored, tickReason } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -44,6 +44,13 @@ export async function listTicks(pool: pg.Pool, limit: number): Promise<ListedTic
   return rows.map((row) => ({ ...row, reason: tickReason(row.reason) }));
 }
 
+/** A tick with what came of its run. */
+export type TickResult = ListedTick & {
+  readonly runState: RunState | null;
+  /** Requests of its run were rejected, failed, or are unknown. */
+  readonly hasUnaccepted: boolean;
+};
+
 /**
  * Lists the latest ticks of each schedule, newest first.
  *
@@ -54,13 +61,19 @@ export async function listLatestTicks(
   schedules: readonly string[],
   each: number,
   accounts: readonly string[] | null,
-): Promise<ListedTick[]> {
-  const { rows } = await pool.query<Stored<ListedTick>>(
+): Promise<TickResult[]> {
+  const { rows } = await pool.query<Stored<TickResult>>(
     `
-    SELECT schedule, due_at AS "dueAt", state, run_id AS run, reason
+    SELECT schedule, due_at AS "dueAt", latest.state, run_id AS run, reason, run_state AS "runState",
+           EXISTS (
+             SELECT FROM run_counts c
+             WHERE c.run_id = latest.run_id AND counted IN ('rejected', 'failed', 'in_doubt', 'abandoned')
+             GROUP BY counted
+             HAVING sum(requests) > 0
+           ) AS "hasUnaccepted"
     FROM unnest($1::text[]) AS wanted (schedule)
     CROSS JOIN LATERAL (
-      SELECT newest.*, bool_or(runs.account <> ALL ($3)) OVER (ORDER BY due_at DESC) AS is_foreign
+      SELECT newest.*, runs.state AS run_state, bool_or(runs.account <> ALL ($3)) OVER (ORDER BY due_at DESC) AS is_foreign
       FROM (
         SELECT due_at, state, run_id, reason
         FROM ticks

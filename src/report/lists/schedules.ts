@@ -1,6 +1,7 @@
 import type { Reason } from '../../domain/reasons.ts';
 import { type TickState, tickStates } from '../../domain/runs.ts';
 import { type Columns, columnsOf, stateColumn, textColumn, timeColumn } from '../column.ts';
+import { scheduleWords } from '../schedule-words.ts';
 import { campaignColumn, reasonColumn, runColumn } from './usual.ts';
 
 type ScheduleTimes = {
@@ -27,10 +28,7 @@ export const scheduleColumns: Columns<ScheduleLine> = [
     json: ({ active }) => active,
     only: ['json'],
   }),
-  textColumn('times', 'Times', ({ times: { cron, at } }) => cron ?? (at ?? []).join(', '), {
-    json: ({ times }) => times,
-  }),
-  textColumn('timeZone', 'Zone', ({ times }) => times.timeZone, { only: ['screen'] }),
+  textColumn('times', 'Times', ({ times }) => scheduleWords(times), { json: ({ times }) => times }),
   timeColumn('next', 'Next', ({ next }) => next, {
     shown: ({ active, next }) => (active ? (next ?? 'never') : 'its file is missing'),
     nullable: true,

@@ -187,7 +187,8 @@ describe('a campaign', () => {
   test('is shown with its text, its schedule and its due times', async () => {
     const page = await scene.browse('/campaigns/nightly.yaml');
     await page.getByRole('region', { name: 'Text of nightly.yaml' }).getByText('cron: "30 2').waitFor();
-    expect(await page.getByRole('region', { name: 'Schedule' }).getByRole('listitem').count()).toBe(5);
+    await page.getByText('Every weekday at 02:30 Auckland time').waitFor();
+    expect(await page.locator('#schedule .next-times li').count()).toBe(5);
     await page.getByText('<b>nothing</b>').first().waitFor();
     expect(await page.locator('main b').count()).toBe(0);
   });
