@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EngineContext } from '../engine/context.ts';
+import { createHealthChecks } from '../engine/doctor/diagnose.ts';
 import { nameCaller } from '../server/arriving-bodies.ts';
 import { answerUnknownPaths } from '../server/limited-server.ts';
 import { addAccountsPages } from './accounts/accounts-page.ts';
@@ -82,7 +83,9 @@ export async function addDashboard(
       plans.close();
     });
     addZonePage(pages);
-    await addPages(pages, { ...options, context, live, plans }, publicUrl);
+    const { settings, folder } = options.campaignSource;
+    const healthChecks = createHealthChecks(context, settings, folder);
+    await addPages(pages, { ...options, context, live, plans, healthChecks }, publicUrl);
   });
 }
 

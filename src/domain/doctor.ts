@@ -1,3 +1,5 @@
+import type { NextStep } from './next-step.ts';
+
 /** What `volley doctor` finds out. */
 
 /** The worst last. `not checked`: it could not be found out; `found` says why. */
@@ -8,9 +10,14 @@ export type CheckState = (typeof checkStates)[number];
 export type Finding = {
   readonly state: CheckState;
   readonly found: string;
-  /** A command or setting to type, in a sentence; null: nothing has to be done. */
-  readonly nextStep: string | null;
+  /** Null: nothing has to be done. */
+  readonly nextStep: NextStep | null;
 };
 
 /** The name is stable, for monitoring: `clock`, `account main`. */
 export type Check = { readonly name: string } & Finding;
+
+/** Whether a person should do something about it. */
+export function asksForPerson({ state }: Pick<Finding, 'state'>): boolean {
+  return state === 'problem' || state === 'warning';
+}

@@ -37,6 +37,20 @@ export function nextSkippedTimes(zone: string, after: Date, until: Date): Skippe
   return undefined;
 }
 
+/** From a time on, and before another. */
+export type Period = { readonly from: Date; readonly until: Date };
+
+/** From 18:00 until 9:00 in the zone: the latest night of which six hours have passed. */
+export function lastNight(now: Date, zone: string): Period {
+  const past = Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO(zone)
+    .subtract({ hours: 6 });
+  const evening = past.toPlainDate().subtract({ days: past.hour < 18 ? 1 : 0 });
+  const at = (day: Temporal.PlainDate, hour: number): Date =>
+    new Date(day.toZonedDateTime({ timeZone: zone, plainTime: { hour } }).epochMilliseconds);
+  return { from: at(evening, 18), until: at(evening.add({ days: 1 }), 9) };
+}
+
 /** Returns `2026-12-01 09:00:00`. */
 export function formatLocalTime(at: Date, zone: string): string {
   // The most common zone; a hundred times faster.

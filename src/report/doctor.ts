@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import type { Check, CheckState } from '../domain/doctor.ts';
+import { nextStepText } from '../domain/next-step.ts';
 import { printable } from './printable.ts';
 import { plainScreen, type Screen, styled, type Tone } from './screen.ts';
 import { localizeTimes } from './time.ts';
@@ -54,7 +55,7 @@ function joinUnchecked(checks: readonly Check[]): Check[] {
 }
 
 function formatLine({ state, name, found, nextStep }: Check, screen: Screen): string {
-  const next = nextStep === null ? '' : ` Next: ${text(nextStep, screen)}`;
+  const next = nextStep === null ? '' : ` Next: ${text(nextStepText(nextStep), screen)}`;
   return `${styledState(state, screen)}${printable(name)}: ${text(found, screen)}${next}`;
 }
 
@@ -72,7 +73,8 @@ function formatLines(
   const [first = '', ...others] = lines;
   const gap = indent - stateWidth - stringWidth(shownName);
   const body = gap >= 2 ? [head + ' '.repeat(gap) + first.trimStart(), ...others] : [head, ...lines];
-  const nextLines = nextStep === null ? [] : wrap(`Next: ${text(nextStep, screen)}`, width - stateWidth);
+  const nextLines =
+    nextStep === null ? [] : wrap(`Next: ${text(nextStepText(nextStep), screen)}`, width - stateWidth);
   return [...body, ...nextLines.map((line) => ' '.repeat(stateWidth) + line)].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import { type NextStep, nextStep, nextStepText } from '../domain/next-step.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import { formatReason } from '../domain/reasons.ts';
 import type { RunWait } from '../domain/waits.ts';
@@ -10,8 +11,8 @@ import { formatLocal } from './time.ts';
 type WaitWords = {
   /** A sentence. */
   readonly what: string;
-  /** What to do about it, with commands between backticks. */
-  readonly next: string;
+  /** What to do about it. */
+  readonly next: NextStep;
   /** Beside the state of a run in a list; null if the state says it. */
   readonly short: string | null;
   /** The command by which a person ends the wait; null if none does. A page has a button for it. */
@@ -74,14 +75,14 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
     case 'worker':
       return {
         what: 'No worker sends it.',
-        next: 'Start one that has its account with `volley serve` or `volley worker`, or look at the health of the workers.',
+        next: nextStep`Start one that has its account with \`volley serve\` or \`volley worker\`, or see ${{ kind: 'check health' }}.`,
         short: 'no worker sends it',
         command: 'volley resume',
       };
     case 'rate':
       return {
         what: 'The rate of its account limits it.',
-        next: `It may send ${rateText(wait.limits)}. \`volley account limits\` changes that while the run is sent.`,
+        next: nextStep`It may send ${rateText(wait.limits)}; ${{ kind: 'change limits' }} changes that while the run is sent.`,
         short: 'at its rate',
         command: null,
       };
@@ -125,7 +126,7 @@ export function waitLines(waits: readonly RunWait[], run: string, zone: string):
     .map((wait) => {
       const { what, next, command } = waitWords(wait, zone);
       const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
-      const words = `${isSaid ? '' : `${what} `}${next}${command === null ? '' : ` \`${command} ${run}\` does it.`}`;
+      const words = `${isSaid ? '' : `${what} `}${nextStepText(next)}${command === null ? '' : ` \`${command} ${run}\` does it.`}`;
       return `  waits       ${printable(words)}`;
     });
 }

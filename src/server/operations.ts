@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { nextStepText } from '../domain/next-step.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { checkDatabase, type DatabaseState, readFleetFigures } from '../engine/reporting/fleet-state.ts';
 import { isLoopback, namesThisMachine } from '../platform/address-list.ts';
@@ -51,7 +52,7 @@ export function createOperations(
         ...(draining() ? ['draining: the process is about to end'] : []),
         ...(problem === undefined ? [] : [`database: ${problem}`]),
       ];
-      return { ready: problems.length === 0, problems, warnings };
+      return { ready: problems.length === 0, problems, warnings: warnings.map(nextStepText) };
     },
     async metrics() {
       show(await withTimeout(answerTimeout, figures()).catch(() => undefined));

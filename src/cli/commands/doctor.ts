@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Check, CheckState } from '../../domain/doctor.ts';
+import { asksForPerson, type Check, type CheckState } from '../../domain/doctor.ts';
 import { servePorts } from '../../domain/ports.ts';
 import type { Cell } from '../../engine/cells/cells-file.ts';
 import { defineCommand, flag } from '../command.ts';
@@ -47,9 +47,15 @@ server is started for a moment, as by every command.`,
     const ofMonths = cells ? [await checkClosedMonths(shell, cells)] : [];
     const checks = [...(await diagnosing), ...ofMonths];
     const failing: readonly CheckState[] = strict ? ['problem', 'warning'] : ['problem'];
-    const noteworthy = checks.filter(({ state }) => state === 'problem' || state === 'warning');
-    if (json) print(JSON.stringify({ state: worstOf(checks), checks }));
-    else if (!quiet) print(`${formatChecks(checks, screen)}\n\n${formatCheckCounts(checks)}`);
+    const noteworthy = checks.filter(asksForPerson);
+    if (json) {
+      const { nextStepText } = await import('../../domain/next-step.ts');
+      const written = checks.map((each) => ({
+        ...each,
+        nextStep: each.nextStep && nextStepText(each.nextStep),
+      }));
+      print(JSON.stringify({ state: worstOf(checks), checks: written }));
+    } else if (!quiet) print(`${formatChecks(checks, screen)}\n\n${formatCheckCounts(checks)}`);
     // What cron would send by e-mail: nothing, if there is nothing.
     else if (noteworthy.length > 0) print(formatChecks(noteworthy, screen));
     if (checks.some(({ state }) => failing.includes(state))) shell.exitWith(3);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { campaignWarnings } from '../../campaign/campaign.ts';
 import type { Finding } from '../../domain/doctor.ts';
+import { nextStepText } from '../../domain/next-step.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { askService } from '../../engine/doctor/accounts.ts';
@@ -46,7 +47,7 @@ export async function checkCampaign(
 /** A machine without network can check a campaign too, so a service that it cannot reach is only warned of. */
 function serviceWarnings(account: string, { state, found, nextStep }: Finding): Problem[] {
   if (state !== 'problem' && state !== 'warning') return [];
-  const what = printable(nextStep === null ? found : `${found} ${nextStep}`);
+  const what = printable(nextStep === null ? found : `${found} ${nextStepText(nextStep)}`);
   return [{ where: `account ${account}`, what }];
 }
 

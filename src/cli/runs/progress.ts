@@ -1,3 +1,4 @@
+import { nextStepText } from '../../domain/next-step.ts';
 import { type RunWait, waitKinds } from '../../domain/waits.ts';
 import type { DispatchEvents } from '../../engine/runs/execute-run.ts';
 import { waitsOf } from '../../engine/runs/waits.ts';
@@ -93,7 +94,7 @@ export function createRunText({
     waitedAt = wait ? time : undefined;
     if (wait) {
       const { what, next } = waitWords(wait, screenZone(noteScreen));
-      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests. ${printable(`${what} ${next}`)}`;
+      return `  waiting  ${bar(settled, total)} ${settled}/${total} requests. ${printable(`${what} ${nextStepText(next)}`)}`;
     }
     if (phase === 'settling doubts') {
       return `  settling ${bar(settled, total)} ${settled}/${total} requests, ${notAccepted} not accepted. ${settlingText}`;

@@ -1,3 +1,4 @@
+import { nextStepText } from '../../domain/next-step.ts';
 import type { RunStatus } from '../../engine/reporting/run-status.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
@@ -19,7 +20,7 @@ export function statusLines(status: RunStatus, screen: Screen): string[] {
     ...waitLines(waitsFor, run, screenZone(screen)),
     ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
     ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
-      (what) => `  reports     ${what}`,
+      (what) => `  reports     ${nextStepText(what)}`,
     ),
     ...notificationLines(status.notifications),
   ];

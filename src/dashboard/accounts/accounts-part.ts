@@ -16,6 +16,7 @@ import { waitWords } from '../../report/wait-words.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
+import { nextStepPart } from '../parts/next-step.ts';
 import { figures, section } from '../parts/parts.ts';
 import { accountPath, pathWith } from '../paths.ts';
 
@@ -49,11 +50,11 @@ ${listTable({ caption: 'Accounts', columns: shown, rows: accounts, id: 'accounts
 }
 
 /** Says that the breaker of the account is open. */
-function refusalBanner({ account, work }: LiveAccount, { zone }: Viewer): Html | undefined {
+function refusalBanner({ account, work }: LiveAccount, viewer: Viewer): Html | undefined {
   if (!work?.refusedSince || !work.retryAt) return undefined;
-  const since = html`The service has refused everything of <bdi>${account}</bdi> since ${time(work.refusedSince, zone)}`;
+  const since = html`The service has refused everything of <bdi>${account}</bdi> since ${time(work.refusedSince, viewer.zone)}`;
   const text = isRefused(work)
-    ? html`${since}. ${waitWords({ kind: 'service', since: work.refusedSince, retryAt: work.retryAt, words: '' }, zone).next}`
+    ? html`${since}. ${nextStepPart(waitWords({ kind: 'service', since: work.refusedSince, retryAt: work.retryAt, words: '' }, viewer.zone).next, viewer)}`
     : html`${since}. No run of the account is running, so nothing is sent. The next one that starts or resumes sends one request first.`;
   return html`<div class="banner" role="alert"><p>${text} The service said:</p>
 ${longText(work.refusal ?? '', `refusal-${account}`)}</div>`;

@@ -15,7 +15,7 @@ import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { sendPage } from './pages.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
 import { linkPage, linkProblem, signInPage, tokenPage } from './sign-in-pages.ts';
-import { zoneOf } from './zone.ts';
+import { zonesOf } from './zone.ts';
 
 type SignIn = {
   readonly context: EngineContext;
@@ -129,7 +129,7 @@ function addTokenLink(
     const { link: given, use } = linkForm.parse(request.body);
     const secret = given.replace(/^.*#/s, '');
     const link = await inTime(openTokenLink(context, secret, use !== undefined));
-    const zone = zoneOf(request);
+    const zone = zonesOf(request).zone;
     if (link?.state !== 'link open') {
       const refused = { kind: link ? `link ${link.state}` : 'unknown link', token: link?.token };
       return refuse(reply, refused, linkProblem(link, zone));

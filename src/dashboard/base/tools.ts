@@ -1,6 +1,7 @@
 import type { PlanCampaign } from '../../engine/access/plan-campaign.ts';
 import type { StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import type { HealthCheckRounds } from '../../engine/doctor/diagnose.ts';
 import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
@@ -30,4 +31,5 @@ export type Tools = Pick<
   readonly context: EngineContext;
   readonly live: LiveParts;
   readonly plans: KeptPlans;
+  readonly healthChecks: HealthCheckRounds;
 };

@@ -8,6 +8,7 @@ import { type Html, html, type Part } from '../../report/html/html.ts';
 import { formatLookUpEnd } from '../../report/look-up-words.ts';
 import { formatAsOf, formatLocal } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
+import { nextStepPart } from './next-step.ts';
 
 /** A section of a page under its own heading. @param id unique on the page */
 export function section(id: string, title: Part, body: Part): Html {
@@ -40,18 +41,14 @@ export function progressBar(label: string, done: number, whole: number): Html {
   return html`<progress max="${most}" value="${Math.min(done, most)}" aria-label="${label}">${share(done, whole)}</progress>`;
 }
 
-/** A sentence with what is to be typed between backticks. */
-export function withCode(text: string): readonly Html[] {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
-}
-
 /** Why a run has no request. */
 export const nothingToSend = 'its contact files have no recipient to send to';
 
 /** A banner for pages whose figures come from delivery reports. @param unapplied undefined until it is read */
-export function unappliedBanner(unapplied: UnappliedReports | undefined, { zone }: Viewer): readonly Html[] {
+export function unappliedBanner(unapplied: UnappliedReports | undefined, viewer: Viewer): readonly Html[] {
+  const { zone } = viewer;
   const words = unapplied ? describeUnapplied(unapplied, (at) => `${formatLocal(at, zone)} ${zone}`) : [];
-  return words.map((what) => html`<p class="banner" role="alert">${withCode(what)}</p>`);
+  return words.map((what) => html`<p class="banner" role="alert">${nextStepPart(what, viewer)}</p>`);
 }
 
 type AskedWords = {

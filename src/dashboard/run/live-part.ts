@@ -10,7 +10,8 @@ import { formatSeconds } from '../../report/time.ts';
 import { settlingText, waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { nothingToSend, progressBar, section, unappliedBanner, withCode } from '../parts/parts.ts';
+import { nextStepPart, withCode } from '../parts/next-step.ts';
+import { nothingToSend, progressBar, section, unappliedBanner } from '../parts/parts.ts';
 import { runActionLink, runPath } from '../paths.ts';
 import { answersPart } from './answers-part.ts';
 import { costsPart, eventsPart, failuresPart } from './result-parts.ts';
@@ -30,14 +31,14 @@ ${eventsPart(live, viewer)}`;
 }
 
 /** The state. It is announced when it changes, so it has no figures that change all the time. */
-function statePart({ head, waits, progress }: LiveRun, { zone }: Viewer): Html {
+function statePart({ head, waits, progress }: LiveRun, viewer: Viewer): Html {
   const settling = progress.state === 'running' && progress.phase === 'settling doubts';
-  const words = waits.map((wait) => waitWords(wait, zone));
+  const words = waits.map((wait) => waitWords(wait, viewer.zone));
   return html`<section class="state" id="state" role="status" aria-label="State of the run">
 <p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
 ${settling && ` ${settlingText}`}
 ${head.purgedAt && ` ${asSentence(erasedWords.run)}`}</p>
-${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${withCode(next)}</li>`)}</ul>`}
+${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${nextStepPart(next, viewer)}</li>`)}</ul>`}
 </section>`;
 }
 

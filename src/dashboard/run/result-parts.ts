@@ -25,7 +25,8 @@ import {
 import { recipientsColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures, section, withCode } from '../parts/parts.ts';
+import { withCode } from '../parts/next-step.ts';
+import { figures, section } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
 /** What the service did not accept or deliver, and which contacts were left out, grouped by its words. */

@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { listAccountLimits } from '../../engine/dispatch/account-limits.ts';
+import { createRunGroups } from '../../engine/live/run-groups.ts';
 import { createLiveRunLists } from '../../engine/live/run-list.ts';
-import { html } from '../../report/html/html.ts';
 import { toRunFilter } from '../../report/questions.ts';
 import { findVisibleRun } from '../../server/api/call.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
-import { filterForm, readAsked } from '../parts/filter.ts';
-import { runFilter, runsPart } from './runs-part.ts';
+import { isAsked, readAsked } from '../parts/filter.ts';
+import { runFilter, startPart } from './runs-part.ts';
 
-/** The start page: runs that wait for a person, then all, the newest first. */
-export function addRunsPage(server: FastifyInstance, { context, live, campaignSource }: Tools): void {
+/** The start page: what runs, what waits for a person, the last night, then all runs, the newest first. */
+export function addRunsPage(
+  server: FastifyInstance,
+  { context, live, campaignSource, healthChecks }: Tools,
+): void {
   const lists = createLiveRunLists(context);
+  const readGroups = createRunGroups(context);
   const accountNames = async ({ session: { accounts } }: View): Promise<readonly string[]> =>
     accounts ??
     // Without the accounts file, a person can still write a name.
@@ -21,23 +25,28 @@ export function addRunsPage(server: FastifyInstance, { context, live, campaignSo
     path: '/',
     scope: 'read',
     stream: '/runs/live',
-    open: async ({ context: own, session, zone }, { query }) => {
+    open: async (view, { query }) => {
+      const { context: own, session, zone } = view;
       const asked = readAsked(runFilter, query);
       const { accounts } = session;
       const { before: last } = asked;
       const before =
         last === undefined ? undefined : await findVisibleRun({ context: own, token: session }, last);
       const filter = { ...toRunFilter(asked, zone), before, accounts };
+      const offered = await accountNames(view);
+      const isWhole = !isAsked(runFilter, asked) && before === undefined;
       return {
-        key: JSON.stringify(['runs', accounts, zone, asked]),
-        read: async () => ({ asked, list: await lists.read(filter) }),
+        key: JSON.stringify(['runs', accounts, zone, query, offered]),
+        read: async () => {
+          const list = await lists.read(filter);
+          const waiting = list.allWaiting;
+          const groups = isWhole ? await readGroups({ zone, accounts, waiting }) : undefined;
+          const checks = accounts === null ? (healthChecks.latest()?.checks ?? []) : [];
+          return { asked, query, accounts: offered, list, groups, checks };
+        },
       };
     },
-    render: runsPart,
-    around: async ({ asked: { campaign } }, view, { query }) => ({
-      title: 'Runs',
-      body: html`${filterForm(runFilter, query, { account: await accountNames(view) })}
-${campaign !== undefined && html`<p>Only runs of the campaign <bdi>${campaign}</bdi>.</p>`}`,
-    }),
+    render: startPart,
+    around: () => ({ title: 'Runs' }),
   });
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import type { Check } from '../../domain/doctor.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import { needsPerson, type RunWait } from '../../domain/waits.ts';
+import type { RunGroups } from '../../engine/live/run-groups.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
@@ -11,31 +12,43 @@ import { type Html, html } from '../../report/html/html.ts';
 import { costOf, runColumns, runFigureColumns } from '../../report/lists/runs.ts';
 import { runQuestion } from '../../report/questions.ts';
 import { formatSeconds } from '../../report/time.ts';
-import { shortWait, waitWords } from '../../report/wait-words.ts';
-import type { PageLink } from '../base/layout.ts';
+import { shortWait } from '../../report/wait-words.ts';
+import type { Fields } from '../base/fields.ts';
 import type { Viewer } from '../base/view.ts';
-import { firstPage, isAsked } from '../parts/filter.ts';
+import { filterForm, firstPage, isAsked } from '../parts/filter.ts';
 import { listTable, pager } from '../parts/list.ts';
-import { progressBar, unappliedBanner, withCode } from '../parts/parts.ts';
-import { pathWith, runActionLink, runPath } from '../paths.ts';
+import { progressBar } from '../parts/parts.ts';
+import { pathWith, runPath } from '../paths.ts';
+import { summaryPart } from './summary-part.ts';
+import { waitingPart } from './waiting-part.ts';
 
 /** The form above the list of runs. */
 export const runFilter = { ...runQuestion, path: '/', title: 'Find runs', cursor: 'before' } as const;
 
 type Asked = z.output<typeof runQuestion.schema>;
 
-/** The runs that a person asks for, as they are now. */
-export function runsPart(
-  { asked, list }: { readonly asked: Asked; readonly list: LiveRunList },
-  viewer: Viewer,
-): Html {
-  const { runs, hasMore, onHold, unapplied } = list;
+/** What stands on the start page. */
+export type StartPage = {
+  readonly asked: Asked;
+  /** As the person wrote it. */
+  readonly query: Fields;
+  /** That can be asked for. */
+  readonly accounts: readonly string[];
+  readonly list: LiveRunList;
+  /** Undefined where runs are asked for. */
+  readonly groups: RunGroups | undefined;
+  readonly checks: readonly Check[];
+};
+
+/** What runs, what waits, what was last night, and the runs that the person asks for. */
+export function startPart({ asked, query, accounts, list, groups, checks }: StartPage, viewer: Viewer): Html {
+  const { runs, hasMore } = list;
   const last = runs.at(-1)?.head.run;
   const older = hasMore && last !== undefined && pathWith('/', { ...asked, before: last });
-  const hold = onHold && waitWords({ kind: 'ledger on hold', reason: onHold }, viewer.zone);
-  return html`${hold && html`<p class="banner" role="alert">${withCode(`${hold.what} ${hold.next}`)}</p>`}
-${unappliedBanner(unapplied, viewer)}
-${waitingPart(list, viewer)}
+  return html`${groups && summaryPart(groups, viewer)}
+${waitingPart(list, checks, viewer)}
+<div id="find" hx-morph-skip>${filterForm(runFilter, query, { account: accounts })}</div>
+${asked.campaign !== undefined && html`<p>Only runs of the campaign <bdi>${asked.campaign}</bdi>.</p>`}
 ${runs.length === 0 ? nothing(asked, viewer) : runTable(asked, runs, viewer)}
 ${pager({
   first: firstPage(runFilter, asked, 'Newest runs'),
@@ -47,7 +60,7 @@ function nothing(asked: Asked, { mayRun }: Viewer): Html {
   if (isAsked(runFilter, asked))
     return html`<p class="empty">No run is like that. <a href="/">Show all</a></p>`;
   if (asked.before !== undefined) return html`<p class="empty">There is no older run.</p>`;
-  return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}, or with <code>volley run campaigns/first.yaml</code>.</p>`;
+  return html`<p class="empty">There is no run yet. ${mayRun ? html`Start one from <a href="/campaigns">a campaign</a>` : html`Look at <a href="/campaigns">the campaigns</a>, and start one with a token of scope run`}.</p>`;
 }
 
 type RunRow = RunLine['head'] & Omit<RunLine, 'head'>;
@@ -95,77 +108,4 @@ function sentCell({ run, progress, perSecond, secondsLeft }: RunRow): Html {
       : '';
   const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} left`;
   return html`${!hasEnded(progress.state) && progressBar(`Sent of run ${run}`, settled, total)}<small>${groupThousands(settled)} of ${count(total, 'request')}${speed}${left}</small>`;
-}
-
-/** Runs that need a person: what for, and links to what the person may do. */
-function waitingPart({ waiting, moreWaiting }: LiveRunList, viewer: Viewer): Html {
-  const title = html`<p role="status" class="waiting-count"${waiting.length > 0 && html` data-waiting`}>${waitingText(waiting.length + moreWaiting)}</p>`;
-  if (waiting.length === 0) return title;
-  return html`${title}<section aria-labelledby="waiting-title" id="waiting">
-<h2 id="waiting-title" class="hidden">Waiting for a person</h2>
-<ul class="waits">${waiting.map((line) => waitingItem(line, viewer))}</ul>
-${
-  moreWaiting > 0 &&
-  html`<p>${count(moreWaiting, 'more run')} that waited longer: all that are <a href="/?state=paused">paused</a>, <a href="/?state=planned">planned</a>.</p>`
-}
-</section>`;
-}
-
-function waitingText(runs: number): string {
-  if (runs === 0) return 'No run waits for a person.';
-  return runs === 1 ? '1 run waits for a person.' : `${count(runs, 'run')} wait for a person.`;
-}
-
-function waitingItem({ head, waits }: RunLine, viewer: Viewer): Html {
-  const { run, campaign, state } = head;
-  // The page says above that the ledger is on hold.
-  const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
-  const words = needs.map((wait) => {
-    const { what, next } = waitWords(wait, viewer.zone);
-    return html`<p><strong dir="auto">${withCode(shortened(what))}</strong> ${withCode(next)}</p>`;
-  });
-  const links = needs
-    .flatMap((wait) => linksFor(wait, run, viewer))
-    .map(
-      ({ href, text }) =>
-        html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
-    );
-  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> (${run})</a> ${badge(state)}
-${words}
-${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
-`;
-}
-
-/** What the person may do about the wait. */
-function linksFor({ kind }: RunWait, run: string, viewer: Viewer): PageLink[] {
-  return offeredLinks(kind, run, viewer).filter((link) => link !== false);
-}
-
-function offeredLinks(
-  kind: RunWait['kind'],
-  run: string,
-  { mayRun, mayApprove, mayAdmin }: Viewer,
-): (PageLink | false)[] {
-  const cancel = mayRun && runActionLink(run, 'cancel');
-  switch (kind) {
-    case 'approval':
-      return [
-        { href: runPath(run, 'plan'), text: 'Look at the plan' },
-        mayApprove && runActionLink(run, 'approve'),
-        cancel,
-      ];
-    case 'resume':
-      return [mayRun && runActionLink(run, 'resume'), cancel];
-    case 'doubts':
-      return [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }];
-    // No page ends these.
-    case 'ledger on hold':
-    case 'start':
-    case 'service':
-    case 'window':
-    case 'urgent run':
-    case 'worker':
-    case 'rate':
-      return [];
-  }
 }

@@ -1,17 +1,20 @@
-import type { Check, Finding } from '../../domain/doctor.ts';
+import type { Check, CheckState, Finding } from '../../domain/doctor.ts';
+import type { NextStep } from '../../domain/next-step.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Inspection } from '../../ledger/pools.ts';
 import { hasCode } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 
-export const ok = (found: string): Finding => ({ state: 'ok', found, nextStep: null });
-export const warning = (found: string, nextStep: string): Finding => ({ state: 'warning', found, nextStep });
-export const problem = (found: string, nextStep: string): Finding => ({ state: 'problem', found, nextStep });
-export const notChecked = (found: string, nextStep: string | null = null): Finding => ({
-  state: 'not checked',
-  found,
-  nextStep,
-});
+type MakeFinding = (found: string, nextStep?: NextStep | null) => Finding;
+const findingOf =
+  (state: CheckState): MakeFinding =>
+  (found, nextStep = null) => ({ state, found, nextStep });
+
+export const ok: MakeFinding = findingOf('ok');
+export const notChecked: MakeFinding = findingOf('not checked');
+type MakeAdvice = (found: string, nextStep: NextStep) => Finding;
+export const warning: MakeAdvice = findingOf('warning');
+export const problem: MakeAdvice = findingOf('problem');
 
 /** A question; it reads only. Each answers for itself: a failure does not stop the others. */
 export type Probe = { readonly name: string; readonly ask: () => Finding | Promise<Finding> };

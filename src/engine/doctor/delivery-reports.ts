@@ -1,4 +1,5 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { nextStep } from '../../domain/next-step.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
   countMissingReports,
@@ -38,7 +39,7 @@ function describeUnsent(runs: readonly RunReportedUnsent[]): Finding {
   const recipients = runs.reduce((sum, each) => sum + each.recipients, 0);
   return warning(
     `The service reported on ${count(recipients, 'recipient')} of requests that were never sent, and charges for them (run ${listFirst(runs.map(({ run }) => run))}).`,
-    'Another copy of the ledger may have sent them: see docs/how-to/backup.md. `volley billing report --by run` has them as "Reported, not sent".',
+    nextStep`Another copy of the ledger may have sent them: see docs/how-to/backup.md. As "Reported, not sent" they stand in ${{ kind: 'bill by run' }}.`,
   );
 }
 
@@ -73,13 +74,12 @@ export function describeMissing(
   const whose = listFirst(expected.map(({ account }) => account));
   const found = `${count(missing, 'recipient')} without a final delivery report for a day or longer, the oldest for ${age(first.oldest)} (account ${whose}).`;
   const { lastReport } = first;
-  const nextStep =
-    '`volley delivery-reports missing --older-than 1d` lists them; `volley delivery-reports poll` asks the service, where it has the status look-up.';
-  if (lastReport !== null && lastReport >= first.oldest) return warning(found, nextStep);
+  const next = nextStep`See ${{ kind: 'list missing reports' }}; ${{ kind: 'ask about missing reports' }} asks the service, where it has the status look-up.`;
+  if (lastReport !== null && lastReport >= first.oldest) return warning(found, next);
   const last = lastReport === null ? 'None has ever arrived.' : `None has arrived for ${age(lastReport)}.`;
   return problem(
     `${found} ${last}`,
-    `See the lines of the receiver below, and the webhook address that the service has. ${nextStep}`,
+    nextStep`See the lines of the receiver below, and the webhook address that the service has. ${next}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Check, Finding } from '../../domain/doctor.ts';
+import { nextStepText } from '../../domain/next-step.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { openInspection } from '../../ledger/pools.ts';
 import { type DatabaseLease, leaseDatabase } from '../../platform/database.ts';
@@ -80,7 +81,7 @@ async function checkCells(cells: readonly CellDatabase[], tools: CheckTools): Pr
           ...check,
           name: `cell ${cell.name}: ${name}`,
           found: named(found),
-          nextStep: nextStep && named(nextStep),
+          nextStep: nextStep && named(nextStepText(nextStep)),
         };
       });
     }),
@@ -188,7 +189,13 @@ function unasked(probes: readonly PoolProbe[], why: string): Check[] {
 }
 
 /** When a round of checks began, and what it found. */
-type HealthChecks = { readonly at: Date; readonly checks: readonly Check[] };
+export type HealthChecks = { readonly at: Date; readonly checks: readonly Check[] };
+
+export type HealthCheckRounds = {
+  readonly read: () => Promise<HealthChecks>;
+  /** Waits for nothing. @returns undefined before the first round has ended */
+  readonly latest: () => HealthChecks | undefined;
+};
 
 /** Milliseconds for which a round is shown: it counts new runs anew, which takes seconds. */
 const shownFor = 60_000;
@@ -203,7 +210,7 @@ export function createHealthChecks(
   { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
   settings: Settings,
   campaigns: string,
-): () => Promise<HealthChecks> {
+): HealthCheckRounds {
   const rounds = new LRUCache<'ledger', HealthChecks>({
     max: 1,
     ttl: shownFor,
@@ -215,5 +222,11 @@ export function createHealthChecks(
       return { at, checks: await askPool(probes, ledger.monitoring, startDeadline(maxSeconds)) };
     },
   });
-  return () => rounds.forceFetch('ledger');
+  return {
+    read: () => rounds.forceFetch('ledger'),
+    latest: () => {
+      void rounds.fetch('ledger');
+      return rounds.get('ledger', { allowStale: true });
+    },
+  };
 }

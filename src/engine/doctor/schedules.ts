@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { nextTick, storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { Finding } from '../../domain/doctor.ts';
+import { nextStep } from '../../domain/next-step.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
   type ListedSchedule,
@@ -9,6 +10,7 @@ import {
   listTicks,
 } from '../../ledger/schedules/schedules.ts';
 import { count } from '../../platform/sentence.ts';
+import { sinceLastRun } from '../schedule/describe-campaigns.ts';
 import { readScheduleFolder, type ScheduleFolder } from '../schedule/schedule-folder.ts';
 import type { Settings } from '../settings.ts';
 import {
@@ -79,7 +81,7 @@ export function checkSchedules(
   if (invalid !== undefined)
     return problem(
       `${invalid.schedule} has a schedule, and cannot be read: ${invalid.what.replaceAll('\n', ' ')}`,
-      `Correct it until \`volley plan --check\` accepts it.`,
+      nextStep`Correct it until ${{ kind: 'check campaign', file: invalid.schedule }} accepts it.`,
     );
   if (active.length === 0) return ok('No campaign has a schedule.');
   const next = earliest(active.flatMap(({ times }) => nextTick(storedSchedule.parse(times), now) ?? []));
@@ -100,21 +102,21 @@ function findUnwatched({ schedule, times, recordedUntil }: ListedSchedule, now: 
 function describeUnwatched(unwatched: readonly Unwatched[], now: Date): Finding {
   const passed = unwatched.reduce((sum, each) => sum + each.passed, 0);
   const since = earliest(unwatched.flatMap(({ since: seen }) => seen ?? []));
-  const next = earliest(unwatched.flatMap((each) => each.next ?? []));
+  const soonest = earliest(unwatched.flatMap((each) => each.next ?? []));
   const who = `No process starts ${count(unwatched.length, 'schedule')} (${listFirst(unwatched.map(({ schedule }) => schedule))})`;
   const when = since ? `${who}, for ${formatAge(now.getTime() - since.getTime())}` : who;
-  const nextStep =
-    'Start `volley serve` or `volley worker` and keep it running, with this folder of campaigns; `volley schedule list` shows what was missed.';
-  if (passed > 0) return problem(`${when}; ${count(passed, 'time')} passed without a run.`, nextStep);
-  const nextWords = next ? ` The next time is in ${formatAge(next.getTime() - now.getTime())}.` : '';
-  return warning(`${when}.${nextWords}`, nextStep);
+  const next = nextStep`Start \`volley serve\` or \`volley worker\` and keep it running, with this folder of campaigns. See what was missed: ${{ kind: 'list schedules' }}.`;
+  if (passed > 0) return problem(`${when}; ${count(passed, 'time')} passed without a run.`, next);
+  const nextWords = soonest ? ` The next time is in ${formatAge(soonest.getTime() - now.getTime())}.` : '';
+  return warning(`${when}.${nextWords}`, next);
 }
 
-/** Ticks that made no run lately. */
+/** Ticks of the last days that made no run, since the last one of their schedule that did. @param ticks newest first */
 export function checkTicks(ticks: readonly ListedTick[], now: Date): Finding {
   const lately = ticks.filter(({ dueAt }) => now.getTime() - dueAt.getTime() < lookedBack);
+  const unmade = [...Map.groupBy(lately, ({ schedule }) => schedule).values()].flatMap(sinceLastRun);
   const without = (['missed', 'failed'] as const).flatMap((state) => {
-    const found = lately.filter((tick) => tick.state === state).length;
+    const found = unmade.filter((tick) => tick.state === state).length;
     return found === 0 ? [] : [`${found} ${state}`];
   });
   const late = lately.filter(
@@ -123,14 +125,14 @@ export function checkTicks(ticks: readonly ListedTick[], now: Date): Finding {
   if (late.length > 0)
     return problem(
       `${count(late.length, 'scheduled run')} due and not started: ${listFirst(late.map(({ schedule }) => schedule))}.`,
-      'See the log of `volley serve` or `volley worker`, and `volley schedule list`.',
+      nextStep`See the log of \`volley serve\` or \`volley worker\`, and ${{ kind: 'list schedules' }}.`,
     );
   if (without.length > 0)
     return warning(
-      `Of the scheduled runs of the last 7 days, ${without.join(' and ')}.`,
-      '`volley schedule list` says why; `volley run CAMPAIGN` makes up for one.',
+      `Of the scheduled runs of the last 7 days, ${without.join(' and ')}, and none of their schedules ran since.`,
+      nextStep`See why: ${{ kind: 'list schedules' }}; ${{ kind: 'run campaign' }} makes up for one.`,
     );
-  return ok('No scheduled run was missed or failed in the last 7 days.');
+  return ok('No scheduled run of the last 7 days waits to be made up for.');
 }
 
 function earliest(times: readonly Date[]): Date | undefined {

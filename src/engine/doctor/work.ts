@@ -1,7 +1,9 @@
 import type { Finding } from '../../domain/doctor.ts';
+import { nextStep } from '../../domain/next-step.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { isLeftToPerson } from '../../domain/waits.ts';
 import { findWrongCounts, listNewestRuns } from '../../ledger/counts/recount.ts';
+import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
 import { hasNextPartition } from '../../ledger/delivery-reports/partitions.ts';
 import { type LedgerFigures, maxInboxLag, readFigures } from '../../ledger/operations/figures.ts';
 import { readWorkers, type WorkerFigures } from '../../ledger/operations/workers.ts';
@@ -35,7 +37,10 @@ export function workProbes(settings: Settings, now: () => Date): PoolProbe[] {
     { name: 'counts', ask: (pool) => checkCounts(pool, now) },
     {
       name: 'requests in doubt',
-      ask: async (pool) => checkDoubts((await figuresOf(pool)).recipientsInDoubt),
+      ask: async (pool) => {
+        const { recipientsInDoubt } = await figuresOf(pool);
+        return checkDoubts(recipientsInDoubt, recipientsInDoubt > 0 ? await listRunsInDoubt(pool, 3) : []);
+      },
     },
     { name: 'refusals', ask: async (pool) => checkBreakers(await figuresOf(pool)) },
     { name: 'delivery reports', ask: (pool) => checkMissingReports(pool, settings, now()) },
@@ -76,7 +81,7 @@ export function checkWorkers(
   if (workers > 0)
     return warning(
       `${count(workers, 'worker')} ${workers === 1 ? 'runs' : 'run'}, and ${count(abandonedSlices, 'slice')} of ended workers wait to be reclaimed, which takes a few seconds.`,
-      'Run `volley doctor` again. If they stay, see the logs of the workers.',
+      nextStep`Wait, then see ${{ kind: 'check health' }} again. If they stay, see the logs of the workers.`,
     );
   if (unfinished.length === 0) return ok('No worker runs, and no run needs one.');
   return problem(
@@ -101,19 +106,21 @@ export function checkWaitingRuns(
   const more = runs.length - 1;
   const others = more > 0 ? ` ${count(more, 'other run')} ${more === 1 ? 'does' : 'do'} too.` : '';
   const next =
-    first.state === 'planned' ? `\`volley approve ${run}\`` : `\`volley resume ${run}\` when it may go on`;
+    first.state === 'planned'
+      ? nextStep`${{ kind: 'approve', run }}`
+      : nextStep`${{ kind: 'resume', run }} when it may go on`;
   return warning(
     `Run ${run}, planned ${age} ago, waits for a person (${why.replace(/\.$/, '')}).${others}`,
-    `See \`volley status ${run}\`, then ${next}, or \`volley cancel ${run}\`.`,
+    nextStep`See ${{ kind: 'status', run }}, then ${next}, or ${{ kind: 'cancel', run }}.`,
   );
 }
 
-/** @param recipients of requests in doubt */
-export function checkDoubts(recipients: number): Finding {
+/** @param recipients of requests in doubt @param runs the newest of their runs */
+export function checkDoubts(recipients: number, runs: readonly string[]): Finding {
   if (recipients === 0) return ok('No request is in doubt.');
   return warning(
     `${count(recipients, 'recipient')} ${recipients === 1 ? 'is' : 'are'} in requests that the service may or may not have accepted.`,
-    '`volley runs` lists the runs, and `volley resolve RUN` their requests in doubt.',
+    nextStep`Ask the service, or decide from what you know${runs.flatMap((run, index) => nextStep`${index === 0 ? ': ' : ', '}${{ kind: 'resolve', run }}`)}.`,
   );
 }
 
@@ -124,7 +131,7 @@ export function checkBreakers({ openBreakers }: Pick<LedgerFigures, 'openBreaker
   );
   return problem(
     `The service refuses every request: ${listFirst(each)}.`,
-    'Ask the operator of the service. `volley status RUN` shows its words; Volley goes on when it accepts again.',
+    nextStep`Ask the operator of the service, whose words are in ${{ kind: 'read refusals' }}. Volley goes on when it accepts again.`,
   );
 }
 
@@ -141,16 +148,17 @@ export function checkInbox({
   if (failed > 0)
     return warning(
       `${count(failed, 'delivery report')} could not be applied.`,
-      '`volley delivery-reports list --state failed` shows them, and `volley delivery-reports replay` tries again.',
+      nextStep`See ${{ kind: 'list reports', state: 'failed' }}, then ${{ kind: 'replay reports' }}.`,
     );
   if (unreadable > 0)
     return warning(
       `${count(unreadable, 'call')} of the last 30 days could not be read as a delivery report, and ${unreadable === 1 ? 'was' : 'were'} answered 200.`,
-      '`volley delivery-reports list --state unreadable` says why. Tell Volley the form in `receiver` of the account, then run `volley delivery-reports replay`.',
+      nextStep`See why: ${{ kind: 'list reports', state: 'unreadable' }}. Tell Volley the form in \`receiver\` of the account, then ${{ kind: 'replay reports' }}.`,
     );
   if (unmatched > later)
     return ok(
-      `Every delivery report that arrived is applied, except ${unmatched.toLocaleString('en')} of the last 30 days that match no request: \`volley delivery-reports list --state unmatched\` shows them.`,
+      `Every delivery report that arrived is applied, except ${unmatched.toLocaleString('en')} of the last 30 days that match no request.`,
+      nextStep`See ${{ kind: 'list reports', state: 'unmatched' }}.`,
     );
   return ok(
     later === 0

@@ -36,6 +36,8 @@ export type LiveRunList = {
   readonly waiting: readonly RunLine[];
   /** How many wait besides, which were planned before them. */
   readonly moreWaiting: number;
+  /** The ids of both. */
+  readonly allWaiting: readonly string[];
   readonly runs: readonly RunLine[];
   /** There are older runs. */
   readonly hasMore: boolean;
@@ -92,6 +94,7 @@ export function createLiveRunLists(
       return {
         waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
         moreWaiting: allWaiting.length - waiting.length,
+        allWaiting: allWaiting.map(({ run }) => run),
         runs: listed.flatMap(lineOf),
         hasMore: found.length > runsPerPage,
         onHold,

@@ -1,4 +1,5 @@
 import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
+import type { NextStep } from '../../domain/next-step.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
 import { findUnappliedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
 import { describeSchema } from '../../ledger/schema.ts';
@@ -27,7 +28,7 @@ export async function readFleetFigures({ ledger, now }: EngineContext): Promise<
 export type DatabaseState = {
   readonly problem?: string;
   /** An operator should look at them, though the process works. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly NextStep[];
 };
 
 export async function checkDatabase({ ledger, now }: EngineContext): Promise<DatabaseState> {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { storedSchedule } from '../../../src/campaign/schedule.ts';
+import { nextStepText } from '../../../src/domain/next-step.ts';
 import { InputError } from '../../../src/domain/problems.ts';
+import type { TickState } from '../../../src/domain/runs.ts';
 import { checkReachability, checkService } from '../../../src/engine/doctor/accounts.ts';
 import { askAll, explainInput, formatAge, ok, startDeadline } from '../../../src/engine/doctor/check.ts';
 import {
@@ -185,18 +187,20 @@ describe('workers and runs', () => {
 
   test('a run that is not approved yet names the command that approves it', () => {
     const waiting = { ...run, state: 'planned', stateReason: null, createdAt: ago(3) } as const;
-    expect(checkWaitingRuns([waiting, waiting], now)).toEqual({
+    const { nextStep, ...finding } = checkWaitingRuns([waiting, waiting], now);
+    expect(finding).toEqual({
       state: 'warning',
       found:
         'Run 261123-abcde, planned 3 hours ago, waits for a person (not approved yet). 1 other run does too.',
-      nextStep:
-        'See `volley status 261123-abcde`, then `volley approve 261123-abcde`, or `volley cancel 261123-abcde`.',
     });
+    expect(nextStepText(nextStep ?? '')).toBe(
+      'See `volley status 261123-abcde`, then `volley approve 261123-abcde`, or `volley cancel 261123-abcde`.',
+    );
   });
 
   test('recipients in doubt are a warning, and a service that refuses everything is a problem', () => {
-    expect(checkDoubts(0).state).toBe('ok');
-    expect(checkDoubts(1)).toMatchObject({
+    expect(checkDoubts(0, []).state).toBe('ok');
+    expect(checkDoubts(1, [])).toMatchObject({
       state: 'warning',
       found: '1 recipient is in requests that the service may or may not have accepted.',
     });
@@ -252,6 +256,9 @@ describe('missing delivery reports', () => {
 });
 
 describe('schedules', () => {
+  const tick = (state: TickState, hours: number) => {
+    return { schedule: 'nightly.yaml', dueAt: ago(hours), state, run: null, reason: null };
+  };
   const times = storedSchedule.parse({ cron: '30 2 * * *', timeZone: 'UTC', catchUp: 0, overlap: 'skip' });
   const nothing = { schedules: [], unreadable: [] };
   const recorded = (recordedUntil: Date, active = true) => [
@@ -298,7 +305,14 @@ describe('schedules', () => {
     ['failed', 200, 'ok'],
     ['started', 30, 'ok'],
   ] as const)('a tick that is %s for %d hours is %s', (state, hours, expected) => {
-    const tick = { schedule: 'nightly.yaml', dueAt: ago(hours), state, run: null, reason: null };
-    expect(checkTicks([tick], now).state).toBe(expected);
+    expect(checkTicks([tick(state, hours)], now).state).toBe(expected);
+  });
+
+  test('a tick that was missed asks for a person until its schedule makes a run again', () => {
+    const missed = tick('missed', 30);
+    expect(checkTicks([tick('started', 6), missed], now).state).toBe('ok');
+    expect(checkTicks([{ ...tick('started', 6), schedule: 'other.yaml' }, missed], now).state).toBe(
+      'warning',
+    );
   });
 });
