@@ -112,7 +112,8 @@ function costTable(cost: KnownCost, viewer: Viewer): Html {
     cost.lines.length > shown.length
       ? `Who would pay: the ${shown.length} of ${groupThousands(cost.lines.length)} that pay most`
       : 'Who would pay';
-  return listTable({ caption, columns: costColumns(cost), rows: shown }, viewer);
+  const table = listTable({ caption, columns: costColumns(cost), rows: shown }, viewer);
+  return html`<details id="payers"><summary>${caption}</summary>${table}</details>`;
 }
 
 const windowColumns: Columns<WindowOfRun> = [

@@ -9,6 +9,8 @@ import { type Html, html } from '../../report/html/html.ts';
 import { messagePart } from '../../report/html/preview-message.ts';
 import { showText } from '../../report/html/preview-text.ts';
 import { rejectedColumns } from '../../report/lists/rejected.ts';
+import { plainScreen } from '../../report/screen.ts';
+import { localizeTimes } from '../../report/time.ts';
 import { type FormFields, questionPage } from '../base/actions.ts';
 import { numberIn } from '../base/fields.ts';
 import { messagePolicy } from '../base/guards.ts';
@@ -132,10 +134,10 @@ function plannedPage(
       within,
       policy: messagePolicy,
       action: action(),
-      above: html`<form class="in-a-line" method="post" action="${action('/anew')}">${csrfField(view)}<span>Planned at ${time(madeAt, view.zone)} (${view.zone}).</span> <button class="plain">Plan it anew</button></form>
+      above: html`<form class="in-a-line" method="post" action="${action('/anew')}">${csrfField(view)}<span>Planned at ${time(madeAt, view.zone)} (${view.zone}).</span> <button class="plain">Plan it anew</button> <a href="#start">To the start</a></form>
 ${about}
-${repeats !== null && html`<p class="banner"><strong>These contacts had a run before.</strong> ${showText(omitCommands(repeats))}</p>`}
-${approval !== null && html`<p class="banner">The campaign asks for <strong>approval</strong>: the run waits for another person before anything is sent, ${formatReason(approval)}.</p>`}
+${repeats !== null && html`<p class="banner"><strong>These contacts had a run before.</strong> ${showText(omitCommands(localizeTimes({ ...plainScreen, zone: view.zone }, repeats)))} If you start this run, all of them get the message again.</p>`}
+${approval !== null && html`<p class="banner">The campaign asks for <strong>approval</strong>: the run waits for another person before anything is sent: ${formatReason(approval)}.</p>`}
 ${notes.length > 0 && html`<ul>${notes.map((note) => html`<li dir="auto">${showText(omitCommands(note))}</li>`)}</ul>`}
 ${planPart(
   {

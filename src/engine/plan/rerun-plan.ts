@@ -10,6 +10,7 @@ import { readWindowTotals } from '../../ledger/planning/windows.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
+import { requireSummary } from '../runs/find-run.ts';
 import { createPlaceFinder } from './contact-files.ts';
 import { budgetOf, forecastPortions } from './planned-facts.ts';
 import { createRunFileReader, renderPlannedMessage } from './planned-messages.ts';
@@ -29,10 +30,13 @@ export async function planOfRerun(
   fromRow: number,
 ): Promise<StartPlan> {
   const source = await requireRerunnable(context, of);
-  if (source.state === 'running') {
-    const what = 'It is being sent. Wait until it is completed, or pause it.';
+  const refuse = (what: string): never => {
     throw new InputError([{ where: `run ${of}`, what }]);
-  }
+  };
+  if (source.state === 'running') refuse('It is being sent. Wait until it is completed, or pause it.');
+  const { recipients } = await requireSummary(context, of);
+  if (states.every((state) => recipients[state] === 0))
+    refuse(`No recipient of it is ${states.join(' or ')}.`);
   const now = context.now();
   const tariffs = createTariffs(source.channel, account);
   return inOwnSession(context.ledger.pool, async (session) => {

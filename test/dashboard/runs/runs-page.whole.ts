@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
 import { expectAccessible, findProblems } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { type DashboardScene, openDashboardScene, whenPlanned } from '../../support/dashboard-scene.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 
 const hostileNames = [
@@ -67,9 +67,9 @@ test('an action that the state of the run does not allow has no button', async (
     ['cancel', 'The run is cancelled already; there is nothing to stop.'],
     ['resume', 'The run is cancelled; there is nothing left to send.'],
     ['approve', 'It needs no approval.'],
-    ['rerun?only=failed', 'No recipient is failed or rejected, except suppressed ones'],
+    ['rerun?only=failed', 'No recipient of it is failed or rejected.'],
   ] as const) {
-    const { text } = await person.get(`/runs/${run}/${action}`);
+    const { text } = await whenPlanned(person, `/runs/${run}/${action}`);
     expect(text, action).toContain(why);
     expect(text, action).not.toContain('name="reason"');
   }
