@@ -27,6 +27,7 @@ import { addDeliveryReportPages } from './delivery-reports/delivery-report-pages
 import { addHealthPage } from './health/health-page.ts';
 import { createKeptPlans } from './plan/kept-plans.ts';
 import { addPlanPage, createPlannedRunReader } from './plan/plan-page.ts';
+import { addRecipientPage } from './recipients/recipient-page.ts';
 import { addRecipientsPage } from './recipients/recipients-page.ts';
 import { addRunPages } from './run/run-pages.ts';
 import { addRunActions } from './runs/run-actions.ts';
@@ -107,6 +108,7 @@ async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string
   addSessionsPages(server);
   await addBillingPages(server, tools);
   addRecipientsPage(server, tools);
+  addRecipientPage(server, tools);
   addSuppressionsPage(server, tools);
   addSuppressActions(server, tools);
   addDeliveryReportPages(server, tools);

@@ -50,5 +50,5 @@ export const tokenNamePattern = /^[\w.-]{1,64}$/;
 export const personPattern = /^(?=.*\S)\P{C}{1,200}$/u;
 
 /** Each scope includes those before it. */
-export const tokenScopes = ['read', 'run', 'approve', 'admin'] as const;
+export const tokenScopes = ['read', 'search', 'run', 'approve', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];

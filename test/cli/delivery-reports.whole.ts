@@ -241,7 +241,7 @@ describe('delivery reports of a run', () => {
 test.each([
   [['report', 'recipient', '021 999 9999', '--country', 'NZ'], '+64219999999'],
   [['report', 'recipient', 'a b'], 'a b'],
-  [['report', 'recipient', '12AB34CD'], 'No run has this MessageID or job number'],
+  [['report', 'recipient', '12AB34CD'], 'Searched as a MessageID; as a job number; as a ChargeCode'],
   [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
   [['delivery-reports', 'missing', 'nothing'], 'There is no such run'],
   [['delivery-reports', 'replay', '--since', 'yesterday'], 'or a time in UTC'],

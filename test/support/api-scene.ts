@@ -97,6 +97,7 @@ export async function openApiScene(refusals?: number): Promise<ApiScene> {
     createToken(opened.context, { name, scope, owner, accounts, expiresAt });
   const tokens = {
     read: await tokenOf('reader', 'read', 'ann'),
+    search: await tokenOf('searcher', 'search', 'ann'),
     run: await tokenOf('runner', 'run', 'ann'),
     approve: await tokenOf('approver', 'approve', 'ann'),
     admin: await tokenOf('chief', 'admin', 'ann'),

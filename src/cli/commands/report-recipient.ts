@@ -1,16 +1,20 @@
 import { InputError } from '../../domain/problems.ts';
-import type { RecipientHistory } from '../../ledger/recipients/history.ts';
-import { awayExits, cellsOf, readCells } from '../cells.ts';
+import { awayExits, readCells } from '../cells.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { CellsAwayError } from '../failures.ts';
 import { parseCount } from '../option-readers.ts';
 import { countryOption } from '../options.ts';
-import { type Shell, withLedgerToRead } from '../shell.ts';
+import type { Shell } from '../shell.ts';
 
 export const command = defineCommand({
   description:
-    'Prints the history of a recipient, or of all recipients of a request, from the row of the contact file to the price.',
-  arguments: [argument('<recipient>', 'a phone number, an e-mail address, a MessageID or a job number')],
+    'Searches for a recipient, and prints its history from the row of the contact file to the price; of a request, those of all its recipients.',
+  arguments: [
+    argument(
+      '<recipient>',
+      'a phone number, an e-mail address, a MessageID, a job number, a ChargeCode, or words of its row in a contact file',
+    ),
+  ],
   options: [
     countryOption,
     option('--limit <number>', 'maximum of recipients', { read: parseCount, default: 100 }),
@@ -18,64 +22,59 @@ export const command = defineCommand({
     flag('--json', 'print JSON, one object a line; one in all with --all'),
   ],
   exits: awayExits,
-  examples: [['volley report recipient +61412345678', 'see everything about one recipient']],
-  run: async (shell, [recipient], { country, limit, all, json }) => {
-    const reports = await import('../../engine/reporting/recipient-report.ts');
+  examples: [
+    ['volley report recipient +61412345678', 'see everything about one recipient'],
+    ['volley report recipient "ann smith"', 'find a recipient by words of its row'],
+  ],
+  run: async (shell, [text], { country, limit, all, json }) => {
+    const { comparedAddressOf, searchRecipient } = await import('../../engine/reporting/recipient-report.ts');
     const { formatReasonsOf, formatRecipientHistory } = await import('../../report/recipient-history.ts');
-    const { formatAsOf } = await import('../../report/time.ts');
-    if (all) return printPerson(shell, reports.comparedAddressOf(recipient, country), json);
-    const { asOf, histories, hasMore, unmatched } = (await cellsOf(shell))
-      ? await searchCells(shell, recipient, { country, limit })
-      : await withLedgerToRead(shell, (context) =>
-          reports.reportRecipient(context, recipient, country, limit),
-        );
-    const texts = histories.map(({ cell, ...history }: HistoryOfCell) => {
+    const { searchSentences } = await import('../../report/search-words.ts');
+    const { formatAsOf, screenZone } = await import('../../report/time.ts');
+    if (all) return printPerson(shell, comparedAddressOf(text, country), json);
+    const search = { country, limit, wordsTime };
+    const { parts, away } = await readCells(shell, (context) => searchRecipient(context, text, search));
+    const sentences = parts.flatMap(({ cell, value }) =>
+      searchSentences(value, screenZone(shell.screen)).map((each) => (cell ? `${cell}: ${each}` : each)),
+    );
+    const found = parts.flatMap(({ cell, value }) =>
+      value.histories.map((history) => ({ ...history, cell })),
+    );
+    const isLeftOut = (run: string, row: number) =>
+      !found.some((each) => each.run === run && each.row === row);
+    const leftOut = parts
+      .flatMap(({ value }) => value.found.rows)
+      .filter(({ run, row }) => isLeftOut(run, row));
+    if (found.length === 0 && leftOut.length === 0) {
+      const problem = { where: text, what: ['Nothing was found.', ...sentences].join(' ') };
+      throw away.length > 0 ? new CellsAwayError([problem]) : new InputError([problem]);
+    }
+    const newest = found.toSorted((one, other) => Number(other.plannedAt) - Number(one.plannedAt));
+    const texts = newest.slice(0, limit).map(({ cell, ...history }) => {
       const formatted = formatReasonsOf(history);
       if (json) return JSON.stringify({ ...(cell && { cell }), ...formatted });
-      const text = formatRecipientHistory(formatted, shell.screen);
-      return cell ? `${text}\n  cell       ${cell}` : text;
+      const printed = formatRecipientHistory(formatted, shell.screen);
+      return cell ? `${printed}\n  cell       ${cell}` : printed;
     });
     shell.print(texts.join(json ? '\n' : '\n\n'));
-    if (asOf?.read) shell.note(`As of ${formatAsOf(asOf)}.`);
-    if (hasMore)
-      shell.note(`There are more than these ${histories.length} recipients. --limit <number> prints more.`);
+    for (const { run, row } of leftOut) shell.note(`Row ${row} of run ${run} was left out.`);
+    for (const each of sentences) shell.note(each);
+    for (const { value } of parts) if (value.asOf.read) shell.note(`As of ${formatAsOf(value.asOf)}.`);
+    if (newest.length > limit || parts.some(({ value }) => value.hasMore))
+      shell.note(`There are more than these ${texts.length} recipients. --limit <number> prints more.`);
+    const [unmatched] = parts.flatMap(({ value }) => value.unmatched ?? []);
     if (unmatched) {
-      const { reports: count, address } = unmatched;
-      const which = count === 1 ? '1 more delivery report is' : `${count} more delivery reports are`;
-      shell.note(`${which} for unknown messages: \`volley delivery-reports list --address ${address}\`.`);
+      const reports = parts.reduce((sum, { value }) => sum + (value.unmatched?.reports ?? 0), 0);
+      const which = reports === 1 ? '1 more delivery report is' : `${reports} more delivery reports are`;
+      shell.note(
+        `${which} for unknown messages: \`volley delivery-reports list --address ${unmatched.address}\`.`,
+      );
     }
   },
 });
 
-type HistoryOfCell = RecipientHistory & { readonly cell?: string | null };
-
-/** The runs of the last days first. @throws InputError when no cell has sent to it */
-async function searchCells(
-  shell: Shell,
-  text: string,
-  search: { readonly country: string | undefined; readonly limit: number },
-) {
-  const { searchRecipient } = await import('../../engine/reporting/recipient-report.ts');
-  const { parts, away } = await readCells(shell, (context) => searchRecipient(context, text, search));
-  const found = parts.flatMap(({ cell, value }) =>
-    value.histories.map((history): HistoryOfCell => ({ ...history, cell })),
-  );
-  const unmatched = parts.flatMap(({ value }) => value.unmatched ?? []);
-  const [address] = unmatched.map((each) => each.address);
-  if (found.length === 0) {
-    const what = 'No run of a cell that answers has this MessageID, job number or recipient.';
-    throw away.length > 0
-      ? new CellsAwayError([{ where: text, what }])
-      : new InputError([{ where: text, what }]);
-  }
-  const dayOf = ({ run }: HistoryOfCell): string => run.slice(0, 6);
-  return {
-    asOf: undefined,
-    histories: found.toSorted((one, other) => dayOf(other).localeCompare(dayOf(one))).slice(0, search.limit),
-    hasMore: found.length > search.limit || parts.some(({ value }) => value.hasMore),
-    unmatched: address && { address, reports: unmatched.reduce((sum, { reports }) => sum + reports, 0) },
-  };
-}
+/** Milliseconds in which contact files are searched. */
+const wordsTime = 60_000;
 
 async function printPerson(shell: Shell, address: string, json: true | undefined): Promise<void> {
   const { reportPerson } = await import('../../engine/recipient-data/person-report.ts');

@@ -1,11 +1,16 @@
 import type { FastifyInstance } from 'fastify';
+import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { addUpTotals, closingOfAll } from '../../engine/cells/add-up.ts';
 import { askCells, type CellAnswer } from '../../engine/cells/ask-cells.ts';
 import { type CellBilling, readCellBilling } from '../../engine/cells/cell-figures.ts';
 import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
+import {
+  comparedAddressOf,
+  type RecipientReport,
+  searchRecipient,
+} from '../../engine/reporting/recipient-report.ts';
 import { listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
@@ -76,7 +81,9 @@ type Asked = Search & { readonly month: string };
 function searchOf(text: string): Search {
   if (text === '') return { text };
   try {
-    return { text, address: addressOf(text, { countryHint }) };
+    return canBeMessageId(text)
+      ? { text }
+      : { text, address: comparedAddressOf(text, undefined, countryHint) };
   } catch (error) {
     return { text, problem: explain(error) };
   }
@@ -104,7 +111,7 @@ const queryOf = (month: string, timeZone: string): BillingQuery => ({
 type CellFacts = {
   readonly runs: readonly ListedRun[];
   readonly billing: CellBilling;
-  readonly found: Pick<FoundRecipient, 'histories'> & { readonly problem?: string };
+  readonly found: Pick<RecipientReport, 'histories'> & { readonly problem?: string };
   readonly suppressions: readonly PagedSuppression[];
 };
 

@@ -2,26 +2,25 @@ import type { RecipientHistory } from '../../ledger/recipients/history.ts';
 import { type Columns, timeColumn, wordsColumn } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { recipientStateSentences } from '../../report/lists/recipients.ts';
 import { erasedWords } from '../../report/purge-hold.ts';
 import { formatReasonsOf, type HistoryEvent, listEvents } from '../../report/recipient-history.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { type Figure, figures } from '../parts/parts.ts';
-import { recipientPath, runPath } from '../paths.ts';
+import { recipientPath } from '../paths.ts';
 
-/** One recipient of one run, from the row of its contact file to its price. */
-export function historyPart(history: RecipientHistory, index: number, viewer: Viewer): Html {
+/** What came of one recipient, from the row of its contact file to its price. */
+export function historyPart(history: RecipientHistory, viewer: Viewer): Html {
   const formatted = formatReasonsOf(history);
-  const { run, campaign, kind, state, reason, purgedAt } = formatted;
-  const title = `history-${index + 1}`;
-  return html`<article class="history" aria-labelledby="${title}">
-<h3 id="${title}"><a href="${runPath(run)}"><bdi>${campaign}</bdi> (${run})</a></h3>
-<p>${badge(state)}${kind === 'test' && html` ${badge('test')}`}</p>
+  const { run, kind, state, reason, purgedAt } = formatted;
+  return html`<div class="history">
+<p>${badge(state)}${kind === 'test' && html` ${badge('test')}`} ${recipientStateSentences[state]}</p>
 ${reason !== null && reason !== state && longText(reason)}
 ${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: ${erasedWords.recipient}.</p>`}
 ${figures(figuresOf(history))}
 ${eventTable(`Run ${run}, line ${formatted.line}`, listEvents(formatted), viewer)}
-</article>
+</div>
 `;
 }
 

@@ -1,113 +1,99 @@
 import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
-import { addressOf, type FoundRecipient, searchRecipient } from '../../engine/reporting/recipient-report.ts';
-import type { Settings } from '../../engine/settings.ts';
-import { findOwnAccounts, listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
+import { allows } from '../../engine/access/tokens.ts';
+import { type RecipientReport, searchRecipient } from '../../engine/reporting/recipient-report.ts';
+import type { RecipientKey } from '../../ledger/recipients/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { searchSentences } from '../../report/search-words.ts';
 import { numberIn, textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
+import { problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { pager } from '../parts/list.ts';
-import { agePart } from '../parts/parts.ts';
+import { agePart, section } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
-import { suppressionsPart } from '../suppressions/suppressions-part.ts';
-import { historyPart } from './history-part.ts';
+import { recipientsTable } from './recipients-table.ts';
+import { suppressedPart } from './suppressed-part.ts';
 
 const recipientsPerPage = 20;
+/** Milliseconds in which contact files are searched. */
+const wordsTime = 700;
 
-/** The search, and everything known of a recipient. The answer is not kept, and no log line has the address. */
+/** The search. Its answer is not kept, and no log line has its text. */
 export function addRecipientsPage(server: FastifyInstance, { limits, campaignSource }: Tools): void {
   addPage(server, { path: '/recipients', scope: 'read' }, async (view, { query }) => {
     const search = { text: textIn(query, 'q'), country: textIn(query, 'country').toUpperCase() || undefined };
     const page = Math.max(1, numberIn(query, 'page'));
+    const maySearch = allows(view.session.scope, 'search');
     const title = 'Recipients';
-    if (search.text === '') return { title, body: html`${searchForm(search)}${emptyPart}` };
+    if (search.text === '') return { title, body: html`${searchForm(search, maySearch)}${emptyPart}` };
     try {
-      const found = await limits.page(() => find(view, campaignSource.settings, search, page));
-      return { title, body: foundPart(view, { search, page, ...found }) };
+      const found = await limits.page(() =>
+        searchRecipient(view.context, search.text, {
+          country: search.country,
+          countryHint: 'no run has a country: choose one',
+          accounts: view.session.accounts,
+          skip: (page - 1) * recipientsPerPage,
+          limit: recipientsPerPage,
+          wordsTime: maySearch ? wordsTime : undefined,
+        }),
+      );
+      const suppressed = await Promise.all(
+        addressesOf(found).map((address) => suppressedPart(view, campaignSource.settings, address)),
+      );
+      const body = html`${searchForm(search, maySearch)}${foundPart(view, search, page, found)}${suppressed}`;
+      return { title, body };
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      return { title, body: searchForm(search, error.problems.map(({ what }) => what).join(' ')) };
+      return { title, body: searchForm(search, maySearch, problemText(error)) };
     }
   });
 }
 
-const emptyPart = html`<div class="empty"><p>Search for a person: all runs that sent to them, what came back, what it cost, and whether the address is suppressed.</p>
+const emptyPart = html`<div class="empty"><p>Search for a person: all runs that sent to them, the text that they got, what came back, what it cost, and whether the address is suppressed.</p>
 <p><a href="/suppressions">All suppressions</a></p></div>`;
 
-/** Whether an address is suppressed is read beside the search, which takes longer. */
-async function find(view: View, settings: Settings, { text, country }: Search, page: number): Promise<Known> {
-  const asked = { country, countryHint: 'no country is chosen' };
-  const known = addressOf(text, asked);
-  const [found, suppressed] = await Promise.all([
-    searchRecipient(view.context, text, {
-      ...asked,
-      accounts: view.session.accounts,
-      skip: (page - 1) * recipientsPerPage,
-      limit: recipientsPerPage,
-    }),
-    known !== undefined ? suppressedPart(view, settings, known) : undefined,
-  ]);
-  const address = found.address ?? onlyAddress(found);
-  if (suppressed || address === undefined) return { found, suppressed };
-  return { found, suppressed: await suppressedPart(view, settings, address) };
+/** The addresses that were searched; otherwise that of all found recipients, if they have one. */
+function addressesOf({ readings, histories }: RecipientReport): readonly string[] {
+  const found = [...new Set(histories.map(({ address }) => address.toLowerCase()))].filter(Boolean);
+  if (histories.length > 0) return found.length === 1 ? found : [];
+  return readings.flatMap((reading) => (reading.kind === 'address' ? reading.address : []));
 }
 
-type Known = {
-  readonly found: FoundRecipient & { readonly asOf: AsOf };
-  readonly suppressed: Html | undefined;
-};
-type Found = Known & { readonly search: Search; readonly page: number };
+type Found = RecipientReport & { readonly asOf: AsOf };
 
-function foundPart(view: View, { search, page, found, suppressed }: Found): Html {
-  const { histories, hasMore, unmatched } = found;
-  return html`${searchForm(search)}
-${suppressed}
+function foundPart(view: View, search: Search, page: number, report: Found): Html {
+  const { unmatched, asOf, histories, found, hasMore } = report;
+  const none = page > 1 ? 'There is nothing more.' : 'Nothing was found.';
+  const rows =
+    found.rows.length > 0
+      ? found.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
+      : histories.map((history) => ({ ...history, values: undefined, history }));
+  return html`<div class="hint" role="status">${searchSentences(report, view.zone).map((each) => html`<p dir="auto">${each}</p>`)}</div>
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
-<section aria-labelledby="sent-title" id="sent">
-<h2 id="sent-title">What was sent</h2>
-${agePart(found.asOf)}
-${histories.length === 0 && nothingPart(found, page)}
-${histories.map((history, index) => historyPart(history, index, view))}
-</section>
-${pagerPart(search, page, hasMore)}`;
+${section(
+  'sent',
+  'What was sent',
+  html`${agePart(asOf)}
+${rows.length === 0 ? html`<p class="empty">${none}</p>` : recipientsTable('Recipients, the newest run first', rows, view)}
+${found.rows.length === 0 ? pagerPart(search, page, hasMore) : hasMore && html`<p class="note">More rows have these words: add another word.</p>`}`,
+)}`;
 }
 
-/** The address of all found recipients, if they have one. */
-function onlyAddress({ histories }: FoundRecipient): string | undefined {
-  const [first, ...others] = new Set(histories.map(({ address }) => address));
-  return others.length > 0 || first === '' ? undefined : first?.toLowerCase();
-}
-
-async function suppressedPart(view: View, settings: Settings, address: string): Promise<Html> {
-  try {
-    const own = await findOwnAccounts(settings, view.session.accounts);
-    const found = await listSuppressionsOfAddress(view.context, address, own);
-    return suppressionsPart({ address, found, own }, view);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return html`<p class="banner" role="alert">It is not known whether <bdi>${address}</bdi> is suppressed. ${error.problems.map(({ what }) => what).join(' ')}</p>`;
-  }
-}
+const isOf =
+  ({ run, row }: RecipientKey) =>
+  (each: RecipientKey): boolean =>
+    each.run === run && each.row === row;
 
 function unmatchedPart(address: string, reports: number): Html {
   const [unmatched, inbound] = (['unmatched', 'inbound'] as const).map((state) =>
     deliveryReportsPath('list', { state, address }),
   );
   return html`<p class="note">${reports} of its delivery reports and replies ${reports === 1 ? 'belongs' : 'belong'} to no known message: <a href="${unmatched}">delivery reports</a>, <a href="${inbound}">replies</a>.</p>`;
-}
-
-function nothingPart({ address }: FoundRecipient, page: number): Html {
-  if (page > 1) return html`<p class="empty">There is nothing more.</p>`;
-  const what =
-    address === undefined
-      ? html`No run has this MessageID or job number.`
-      : html`No run has sent to <bdi>${address}</bdi>. A run that was purged no longer has its recipients.`;
-  return html`<p class="empty">${what} Contacts that were left out are on the page of their run.</p>`;
 }
 
 function pagerPart({ text, country }: Search, page: number, hasMore: boolean): Html | undefined {
@@ -122,24 +108,29 @@ function pagerPart({ text, country }: Search, page: number, hasMore: boolean): H
 type Search = { readonly text: string; readonly country: string | undefined };
 
 /** @param problem with what was searched for */
-function searchForm({ text, country }: Search, problem?: string): Html {
+function searchForm({ text, country }: Search, maySearch: boolean, problem?: string): Html {
   const isFaulty = problem !== undefined;
+  const rows = maySearch
+    ? 'a name or other words of its row in a contact file'
+    : 'but not by name: that needs a token with the scope "search"';
   return html`<search><form method="get" action="/recipients" class="filter">
-<div class="field wide"><label for="q">Phone number, e-mail address, MessageID or job number</label>
+<div class="field wide"><label for="q">Find a recipient</label>
+<span class="hint" id="q-hint">By phone number as people write it, e-mail address, MessageID, job number, ChargeCode, ${rows}</span>
 ${isFaulty && html`<span class="error" id="q-error" role="alert">${problem}</span>`}
-<input id="q" name="q" type="search" required maxlength="320" value="${text}" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto"${isFaulty && html` aria-invalid="true" aria-describedby="q-error"`}></div>
-${countryField(country)}
+<input id="q" name="q" type="search" required maxlength="320" value="${text}" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto" aria-describedby="q-hint${isFaulty && ' q-error'}"${isFaulty && html` aria-invalid="true"`}></div>
 <p class="field"><button class="main">Search</button></p>
+<details class="field"${country !== undefined && html` open`}><summary>Another country</summary>
+${countryField(country, 'Instead of that of the campaigns')}</details>
 </form></search>`;
 }
 
 /** Two letters, such as NZ. */
-export function countryField(country: string | undefined): Html {
+export function countryField(country: string | undefined, hint = 'For numbers without +'): Html {
   return textField({
     name: 'country',
     label: 'Country, such as AU',
     value: country,
-    hint: 'For numbers without +',
+    hint,
     attributes: html`maxlength="2" pattern="[A-Za-z]{2}" size="4" autocomplete="off"`,
   });
 }

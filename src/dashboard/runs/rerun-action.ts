@@ -4,7 +4,7 @@ import { rerunByKey, startOnce } from '../../engine/access/start-by-key.ts';
 import { planOfRerun } from '../../engine/plan/rerun-plan.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { html } from '../../report/html/html.ts';
-import { type Fields, textsIn } from '../base/fields.ts';
+import { type Fields, numberIn, textsIn } from '../base/fields.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun } from '../base/view.ts';
@@ -21,21 +21,32 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
       const { run, campaign, account: name } = await requireVisibleRun(view, asked);
       const states = statesIn(asked.query);
       const only = states.join(',');
+      const row = numberIn(asked.query, 'recipient') || undefined;
+      const recipient = row === undefined ? '' : String(row);
       return {
         title: `Send ${campaign} (${run}) again`,
         within: { href: runPath(run), text: `${campaign} (${run})` },
         path: runPath(run, 'rerun'),
-        query: { only },
-        key: JSON.stringify({ rerun: run, only }),
-        about: html`<p>A new run sends the same messages to its recipients that are <strong>${states.join(' or ')}</strong>. Suppressed addresses are left out, and so are recipients of an earlier rerun. Today's rates and the budget of the campaign apply.</p>
+        query: { only, recipient },
+        key: JSON.stringify({ rerun: run, only, recipient }),
+        about: html`<p>A new run sends the same messages to ${row === undefined ? 'its recipients that are' : `its recipient of row ${row} alone, if it is`} <strong>${states.join(' or ')}</strong>. Suppressed addresses are left out, and so are recipients of an earlier rerun. Today's rates and the budget of the campaign apply.</p>
 ${states.includes('unknown') && html`<p class="banner">Recipients whose state is unknown may have the message already, and then get it <strong>twice</strong>.</p>`}`,
         make: async (_, fromRow) =>
-          planOfRerun(view.context, { of: run, states, account: await accountNamed(name) }, fromRow),
+          planOfRerun(view.context, { of: run, states, row, account: await accountNamed(name) }, fromRow),
         button: 'Send again',
         start: async ({ proof: plan }, { reason = '' }) => {
           const account = await accountNamed(name);
           await requireReachable(account);
-          const request = { token: view.session.name, key: plan.id, of: run, states, account, reason, plan };
+          const request = {
+            token: view.session.name,
+            key: plan.id,
+            of: run,
+            states,
+            row,
+            account,
+            reason,
+            plan,
+          };
           return startOnce(view.context, tools, () => rerunByKey(view.context, request));
         },
       };

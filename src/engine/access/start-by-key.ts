@@ -204,7 +204,7 @@ function refuseCampaign(accounts: readonly string[]): never {
   throw new InputError([{ where: 'campaign', what }]);
 }
 
-type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside'>>;
+type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside' | 'row'>> & Pick<Rerun, 'row'>;
 
 /**
  * Plans one rerun per key: both are committed together.
@@ -213,12 +213,12 @@ type RerunRequest = StartKey & Required<Omit<Rerun, 'alongside'>>;
  */
 export async function rerunByKey(
   context: EngineContext,
-  { of, states, account, reason, plan, ...key }: RerunRequest,
+  { of, states, row, account, reason, plan, ...key }: RerunRequest,
 ): Promise<StartResult> {
   return oncePerKey(
     context,
     { ...key, request: { of, only: states, plan: plan.id } },
-    (alongside) => planRerun(context, { of, states, account, reason, plan, alongside }),
+    (alongside) => planRerun(context, { of, states, row, account, reason, plan, alongside }),
     () => {
       const what = `Your token may no longer start runs of account ${account.name}.`;
       throw new InputError([{ where: `run ${of}`, what }]);

@@ -3,9 +3,16 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
+import { isGzip } from '../../contacts/file-bytes.ts';
+import { isZip } from '../../contacts/not-csv.ts';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
-import { type KeptContactFile, readContactFilePieces } from '../../ledger/runs/contact-files.ts';
+import {
+  type KeptContactFile,
+  type PieceContent,
+  readContactFilePieces,
+} from '../../ledger/runs/contact-files.ts';
 import type { Snapshot } from '../../ledger/session.ts';
+import { readWords } from '../../platform/word-filter.ts';
 
 /**
  * Keeps contact files with their run, so that reports can show every row later. Each piece is compressed separately.
@@ -23,7 +30,7 @@ export type KeptContactFiles = {
 const pieceSize = 1024 * 1024;
 
 const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
+export const decompress = promisify(zstdDecompress);
 /** The fastest level: kept files are rarely read. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -49,21 +56,18 @@ export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
   }
 
   async function* keep(file: number, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-    let pending: Buffer[] = [];
-    let size = 0;
+    const cutter = createPieceCutter();
     let piece = 0;
-    const finishPiece = (): void => {
-      ready.push(compressPiece(file, piece++, Buffer.concat(pending)));
-      pending = [];
-      size = 0;
+    const finishPiece = (content: Promise<PieceContent> | undefined): void => {
+      if (!content) return;
+      const number = { file, piece: piece++ };
+      ready.push(content.then((each) => ({ ...number, ...each })));
     };
     for await (const chunk of digest(file, bytes)) {
-      pending.push(chunk);
-      size += chunk.length;
-      if (size >= pieceSize) finishPiece();
+      finishPiece(cutter.add(chunk));
       yield chunk;
     }
-    if (size > 0) finishPiece();
+    finishPiece(cutter.end());
   }
 
   return {
@@ -87,23 +91,59 @@ function passOn(_: number, bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
   return bytes;
 }
 
-/** Bytes as the pieces of a kept contact file. */
-export async function* compressPieces(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+/** Cuts bytes into the pieces of a kept contact file. A piece of text ends at a line end, so that it can be read alone. */
+function createPieceCutter() {
   let pending: Buffer[] = [];
   let size = 0;
-  for await (const chunk of bytes) {
-    pending.push(chunk);
-    size += chunk.length;
-    if (size < pieceSize) continue;
-    yield await compress(Buffer.concat(pending), compression);
-    pending = [];
-    size = 0;
-  }
-  if (size > 0) yield await compress(Buffer.concat(pending), compression);
+  /** Null: the pieces cannot be read alone. */
+  let linesBefore: number | null | undefined;
+  const cut = (isLast: boolean): Promise<PieceContent> => {
+    const all = Buffer.concat(pending);
+    const end = isLast ? all.length : all.lastIndexOf('\n') + 1 || all.length;
+    const bytes = all.subarray(0, end);
+    pending = [all.subarray(end)];
+    size = all.length - end;
+    if (linesBefore === undefined) linesBefore = isPlainText(bytes) ? 0 : null;
+    if (linesBefore === null) return compressPiece(bytes, null, null);
+    const { words, lineEnds } = readWords(bytes);
+    linesBefore += lineEnds;
+    return compressPiece(bytes, linesBefore - lineEnds, words);
+  };
+  return {
+    add: (chunk: Buffer): Promise<PieceContent> | undefined => {
+      pending.push(chunk);
+      size += chunk.length;
+      // The first piece, which has the header, is read with any other one.
+      return size < pieceSize && linesBefore !== undefined ? undefined : cut(false);
+    },
+    end: (): Promise<PieceContent> | undefined => (size > 0 ? cut(true) : undefined),
+  };
 }
 
-async function compressPiece(file: number, piece: number, bytes: Buffer): Promise<ContactFilePiece> {
-  return { file, piece, data: await compress(bytes, compression) };
+/** Whether it has lines of bytes: it is not packed, and not UTF-16, whose line ends have a NUL. */
+function isPlainText(begin: Buffer): boolean {
+  return !isGzip(begin) && !isZip(begin) && begin.includes('\n') && !begin.includes(0);
+}
+
+/** Bytes as the pieces of a kept contact file. */
+export async function* compressPieces(
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<PieceContent, void, undefined> {
+  const cutter = createPieceCutter();
+  for await (const chunk of bytes) {
+    const piece = cutter.add(chunk);
+    if (piece) yield await piece;
+  }
+  const last = cutter.end();
+  if (last) yield await last;
+}
+
+async function compressPiece(
+  bytes: Buffer,
+  linesBefore: number | null,
+  words: Buffer | null,
+): Promise<PieceContent> {
+  return { data: await compress(bytes, compression), linesBefore, words };
 }
 
 export async function* decompressPieces(
@@ -117,11 +157,16 @@ const readingOptions = z.union([
   z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
 ]);
 
-/** Opens a contact file that is kept with its run, as it was read for the run. */
-export function openKeptContactFile(
-  client: Snapshot,
-  file: Omit<KeptContactFile, 'dropped'>,
-): Promise<ContactFile> {
+/** How a kept contact file is read. */
+export type KeptFile = Omit<KeptContactFile, 'dropped' | 'sha256'>;
+
+/** Opens bytes of a kept contact file, as it was read for its run. */
+export function openKeptBytes(bytes: AsyncIterable<Buffer>, file: KeptFile): Promise<ContactFile> {
   const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-  return openContactFile(decompressPieces(readContactFilePieces(client, file)), file.name, options);
+  return openContactFile(bytes, file.name, options);
+}
+
+/** Opens a contact file that is kept with its run. */
+export function openKeptContactFile(client: Snapshot, file: KeptFile): Promise<ContactFile> {
+  return openKeptBytes(decompressPieces(readContactFilePieces(client, file)), file);
 }

@@ -26,7 +26,7 @@ import { groupsOf, rowsAtOnce, type StartPlan, windowsOf } from './start-plan.ts
  */
 export async function planOfRerun(
   context: EngineContext,
-  { of, states, account }: Pick<Rerun, 'of' | 'states' | 'account'>,
+  { of, states, row, account }: Pick<Rerun, 'of' | 'states' | 'row' | 'account'>,
   fromRow: number,
 ): Promise<StartPlan> {
   const source = await requireRerunnable(context, of);
@@ -40,11 +40,11 @@ export async function planOfRerun(
   const now = context.now();
   const tariffs = createTariffs(source.channel, account);
   return inOwnSession(context.ledger.pool, async (session) => {
-    const staged = await stageRerun(session, source, { states, account }, { now, tariffs });
+    const staged = await stageRerun(session, source, { states, row, account }, { now, tariffs });
     const { channel } = source;
     const named = { account: account.name, suppressionAccount: account.suppressionsOf, channel };
     const rules = { ...staged, ...named, rates: tariffs.rates() };
-    const planning = { source, rules, rerun: { states, account }, fromRow, now };
+    const planning = { source, rules, rerun: { states, row, account }, fromRow, now };
     return inTransactionOf(session, (client) => readPlan(context, client, planning), 'BEGIN READ ONLY');
   });
 }
@@ -52,7 +52,7 @@ export async function planOfRerun(
 type Planning = {
   readonly source: Run;
   readonly rules: PlanRules;
-  readonly rerun: Pick<Rerun, 'states' | 'account'>;
+  readonly rerun: Pick<Rerun, 'states' | 'row' | 'account'>;
   readonly fromRow: number;
   readonly now: Date;
 };
@@ -60,13 +60,13 @@ type Planning = {
 async function readPlan(
   context: EngineContext,
   client: Transaction,
-  { source, rules, rerun: { states, account }, fromRow, now }: Planning,
+  { source, rules, rerun: { states, row, account }, fromRow, now }: Planning,
 ): Promise<StartPlan> {
   const { channel, definition } = source;
   const decided = await decideContacts(client, rules, context.ledger);
   const { recipients, requests, totals, contacts } = decided;
   const cost = estimateCost(totals, channel, rules.rates, now);
-  checkRerun(source, states, recipients, cost);
+  checkRerun(source, { states, row }, recipients, cost);
   const placeOf = createPlaceFinder(rules.contactFiles, (file) => rules.contactFiles[file]?.linesBefore ?? 0);
   const leftOut = (await listLeftOut(client, rules, maxLeftOut)).map(({ line, detail, ...each }) => ({
     ...each,

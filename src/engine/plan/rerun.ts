@@ -49,6 +49,8 @@ export type Rerun = {
   /** The run whose recipients get their messages again. */
   readonly of: string;
   readonly states: readonly RerunState[];
+  /** Only the recipient of this row: its line, counted from file to file. */
+  readonly row?: number | undefined;
   /** The account of the run; today's rates and the budget apply. */
   readonly account: Account;
   /** The audit trail has it. */
@@ -92,7 +94,7 @@ export async function requireRerunnable(context: EngineContext, run: string): Pr
 async function expandRerun(
   context: EngineContext,
   source: Run,
-  { states, account, reason, alongside, plan }: Rerun,
+  { states, row, account, reason, alongside, plan }: Rerun,
 ): Promise<string> {
   const { run: sourceRun, campaign, channel, definition } = source;
   return makeRun(context, {
@@ -104,12 +106,12 @@ async function expandRerun(
     alongside,
     stage: async (client, { run, now, tariffs }) => {
       return {
-        ...(await stageRerun(client, source, { states, account }, { now, tariffs })),
+        ...(await stageRerun(client, source, { states, row, account }, { now, tariffs })),
         files: { kind: 'run', run: sourceRun },
-        details: { campaign, of: sourceRun, only: states, ...(reason && { reason }) },
+        details: { campaign, of: sourceRun, only: states, ...(row && { row }), ...(reason && { reason }) },
         recordTargets: (session) => copyNotifyList(session, sourceRun, run),
         check: async (client, decided, cost) => {
-          checkRerun(source, states, decided.recipients, cost);
+          checkRerun(source, { states, row }, decided.recipients, cost);
           if (plan)
             compareReruns(source, plan, await proveRerun(client, plan.id, { account, decided, cost }));
         },
@@ -160,18 +162,18 @@ function compareReruns({ run, account }: Run, planned: ProvablePlan, now: Provab
   });
 }
 
-type StagedRerun = Pick<Rerun, 'states' | 'account'>;
+type StagedRerun = Pick<Rerun, 'states' | 'row' | 'account'>;
 
 /** Stages the recipients of a rerun in a session, for a plan or a run of it. */
 export async function stageRerun(
   client: Session,
   { run, definition }: Run,
-  { states, account }: StagedRerun,
+  { states, row, account }: StagedRerun,
   { now, tariffs }: Pick<Making, 'now' | 'tariffs'>,
 ) {
   const { dispatch, contacts } = frozenDefinition.parse(definition);
   const recipientColumn = 'Recipient';
-  await restageRecipients(client, { run, states }, recipientColumn, tariffs.tariffIndexOf);
+  await restageRecipients(client, { run, states, row }, recipientColumn, tariffs.tariffIndexOf);
   return {
     chunkSize: dispatch.chunkSize,
     recipientColumn,
@@ -187,13 +189,17 @@ export async function stageRerun(
 /** @throws InputError when there are no such recipients, or the budget is exceeded */
 export function checkRerun(
   { run, channel, definition }: Run,
-  states: readonly RerunState[],
+  { states, row }: Pick<Rerun, 'states' | 'row'>,
   recipients: number,
   cost: CostEstimate,
 ): void {
   const where = `run ${run}`;
   if (recipients === 0) {
-    const what = `No recipient is ${states.join(' or ')}, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`;
+    const one = `The recipient of row ${row} is not ${states.join(' or ')} any more, is suppressed, or has been sent to by another rerun.`;
+    const what =
+      row !== undefined
+        ? one
+        : `No recipient is ${states.join(' or ')}, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`;
     throw new InputError([{ where, what }]);
   }
   const { budget } = frozenDefinition.parse(definition);

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import { type ListedDeliveryReport, listDeliveryReports } from '../../ledger/delivery-reports/list.ts';
 import {
   findRecipientHistories,
-  listMessagesTo,
+  listMessages,
   type RecipientHistory,
   type StoredMessage,
 } from '../../ledger/recipients/history.ts';
@@ -18,7 +18,7 @@ import { type FoundRow, searchContactFiles } from './contact-rows.ts';
 type PersonRow = Omit<FoundRow, 'lastLine'> & { readonly run: string; readonly file: string };
 
 /** A message as its recipient reads it, before the service fills placeholders of its own. */
-type PersonMessage = Omit<StoredMessage, 'run' | 'request'>;
+type PersonMessage = Omit<StoredMessage, 'run' | 'row'>;
 
 /** Everything that the ledger has of an address. */
 export type PersonReport = {
@@ -47,7 +47,7 @@ export async function reportPerson(context: EngineContext, address: string): Pro
     { kind: 'address', value: address },
     { limit: everything },
   );
-  const messageOf = createMessageFinder(await listMessagesTo(pool, address, histories));
+  const messageOf = createMessageFinder(await listMessages(pool, histories));
   const files = await searchContactFiles(context, address);
   const runs = [...histories, ...files.map(({ file }) => ({ run: file.keptBy }))].map(({ run }) => run);
   return {
@@ -62,17 +62,12 @@ export async function reportPerson(context: EngineContext, address: string): Pro
   };
 }
 
-/** Histories and messages have the order of positions within a request. */
 function createMessageFinder(messages: readonly StoredMessage[]) {
-  const waiting = new Map<string, StoredMessage[]>();
-  for (const message of messages) {
-    const key = `${message.run} ${message.request}`;
-    waiting.set(key, [...(waiting.get(key) ?? []), message]);
-  }
-  return ({ run, request, channel, address }: RecipientHistory): PersonMessage | undefined => {
-    const found = waiting.get(`${run} ${request}`)?.shift();
+  const known = new Map(messages.map((message) => [`${message.run} ${message.row}`, message]));
+  return ({ run, row, channel, address }: RecipientHistory): PersonMessage | undefined => {
+    const found = known.get(`${run} ${row}`);
     if (!found) return undefined;
-    const { run: _run, request: _request, ...message } = found;
+    const { run: _run, row: _row, ...message } = found;
     const text = message.fields['Message'];
     if (channel !== 'sms' || text === undefined) return message;
     const merged = mergeText(text).mergedFor({ Recipient: address, ...message.destination });

@@ -2,90 +2,152 @@ import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
 import { countUnmatchedDeliveryReports } from '../../ledger/delivery-reports/list.ts';
-import type { RecipientQuery } from '../../ledger/recipients/find.ts';
+import { type RecipientQuery, readSearchedRuns, type SearchedRuns } from '../../ledger/recipients/find.ts';
 import { findRecipientHistories, type RecipientHistory } from '../../ledger/recipients/history.ts';
-import { readReport } from '../../ledger/replica.ts';
-import { countPurgedRuns } from '../../ledger/runs/find.ts';
-import type { ReadConnection } from '../../ledger/session.ts';
+import { readReportInSnapshot } from '../../ledger/replica.ts';
+import type { Snapshot } from '../../ledger/session.ts';
+import { hasCode } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
-import { createSuppressedAddressReader, readAddresses } from '../suppressions/import-suppressions.ts';
+import { createSuppressedAddressReader } from '../suppressions/import-suppressions.ts';
+import { type FoundRows, findListRows } from './list-rows.ts';
+
+/** What a text was searched as. */
+export type Reading =
+  | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' | 'words' }
+  /** `country`: of a number without a country code. */
+  | { readonly kind: 'address'; readonly address: string; readonly country: string | null }
+  /** A number that no country explains. */
+  | { readonly kind: 'unreadable'; readonly why: string };
 
 export type RecipientReport = {
+  /** In the order in which they were tried, up to the first one with a result. */
+  readonly readings: readonly Reading[];
+  readonly searched: SearchedRuns;
+  /** The newest run first. */
   readonly histories: readonly RecipientHistory[];
   readonly hasMore: boolean;
   /** They match no known message. */
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
+  /** Found by words. `histories` has those that were not left out. */
+  readonly found: FoundRows;
 };
 
 type RecipientSearch = {
-  /** The country of numbers without a country code; job numbers are not searched then. */
+  /** The country of numbers without a country code; by default that of the campaigns. Job numbers are not searched then. */
   readonly country?: string | undefined;
   /** Only runs of these accounts; null: all. */
   readonly accounts?: readonly string[] | null;
   readonly skip?: number;
   readonly limit: number;
+  /** How long words are searched in contact files (milliseconds); undefined: the caller may not. */
+  readonly wordsTime?: number | undefined;
   /** Explains a number that needs a country. */
   readonly countryHint?: string;
 };
 
-export type FoundRecipient = RecipientReport & {
-  /** Normalised; undefined: the text was searched as a MessageID or job number. */
-  readonly address: string | undefined;
-};
+/** Milliseconds, for each statement of a search. */
+const statementTimeout = 5_000;
+const queryCanceled = '57014';
 
 /**
- * Newest run first.
+ * Searches for what people have of a recipient: a MessageID, the service's job number, a phone number, an e-mail address,
+ * a ChargeCode, or words of its row in a contact file.
  *
- * @param text a MessageID, the service's job number, a phone number or an e-mail address
- * @throws InputError when it is none of these
+ * @throws InputError when it takes too long, or for an unknown country
  */
-export function searchRecipient(
-  { ledger, now }: EngineContext,
+export async function searchRecipient(
+  { ledger, now, monotonic }: EngineContext,
   text: string,
   search: RecipientSearch,
-): Promise<FoundRecipient & { readonly asOf: AsOf }> {
-  return readReport(ledger, now, async (client, asOf) => ({
-    ...(await findRecipient(client, text, search)),
-    asOf,
-  }));
+): Promise<RecipientReport & { readonly asOf: AsOf }> {
+  try {
+    return await readReportInSnapshot(ledger, now, async (client, asOf) => {
+      await client.query(`SET LOCAL statement_timeout = ${statementTimeout}`);
+      const report = { ...(await findRecipient(client, text.trim(), search, monotonic)), asOf };
+      const { histories, found, unmatched } = report;
+      const isNothing = histories.length === 0 && found.rows.length === 0 && !unmatched;
+      if (isNothing && asOf.read?.from === 'replica') throw new NothingFound(report);
+      return report;
+    });
+  } catch (error) {
+    if (error instanceof NothingFound) return error.report;
+    if (!hasCode(error, queryCanceled)) throw error;
+    const what = `The search took longer than ${statementTimeout / 1_000} seconds and was ended. Try it again later.`;
+    throw new InputError([{ where: 'search', what }]);
+  }
+}
+
+/** A replica has found nothing: the primary is asked, unless the replica has everything. */
+class NothingFound extends InputError {
+  readonly report: RecipientReport & { readonly asOf: AsOf };
+
+  constructor(report: RecipientReport & { readonly asOf: AsOf }) {
+    super([{ where: 'search', what: 'Nothing was found.' }]);
+    this.report = report;
+  }
 }
 
 async function findRecipient(
-  client: ReadConnection,
+  client: Snapshot,
   text: string,
-  { country, accounts = null, skip = 0, limit, countryHint }: RecipientSearch,
-): Promise<FoundRecipient> {
-  const find = async (kind: RecipientQuery['kind'], value: string) => {
+  { country, accounts = null, skip = 0, limit, wordsTime, countryHint }: RecipientSearch,
+  monotonic: EngineContext['monotonic'],
+): Promise<RecipientReport> {
+  const searched = await readSearchedRuns(client, accounts);
+  const readings: Reading[] = [];
+  const find = async (reading: Reading, query: RecipientQuery): Promise<RecipientReport> => {
+    readings.push(reading);
     const range = { skip, limit: limit + 1 };
-    const histories = await findRecipientHistories(client, { kind, value, accounts }, range);
+    const histories = await findRecipientHistories(client, { ...query, accounts }, range);
     const hasMore = histories.length > limit;
-    return { histories: histories.slice(0, limit), hasMore, unmatched: undefined, address: undefined };
+    const found = { rows: [], endedAt: null };
+    return { readings, searched, histories: histories.slice(0, limit), hasMore, unmatched: undefined, found };
   };
-  if (canBeMessageId(text)) {
-    const byMessageId = await find('messageId', text);
-    if (byMessageId.histories.length > 0) return byMessageId;
-    const byJobNumber = country === undefined ? await find('jobNumber', text) : undefined;
-    if (byJobNumber && byJobNumber.histories.length > 0) return byJobNumber;
-    if (/[A-Za-z]/.test(text)) return byMessageId;
+  const kinds = canBeMessageId(text) ? (['messageId', 'jobNumber'] as const) : [];
+  for (const kind of kinds.filter((each) => each === 'messageId' || country === undefined)) {
+    const found = await find({ kind }, { kind, value: text });
+    if (found.histories.length > 0) return found;
   }
-  const address = readAddress(text, country, countryHint);
-  const [byAddress, reports] = await Promise.all([
-    find('address', address),
-    countUnmatchedDeliveryReports(client, address, accounts),
-  ]);
-  return { ...byAddress, address, unmatched: reports > 0 ? { address, reports } : undefined };
+  for (const reading of readAddresses(text, country ? [country] : searched.countries, countryHint)) {
+    if (reading.kind !== 'address') {
+      readings.push(reading);
+      continue;
+    }
+    const { address } = reading;
+    const found = await find(reading, { kind: 'address', value: address });
+    const reports = await countUnmatchedDeliveryReports(client, address, accounts);
+    const unmatched = reports > 0 ? { address, reports } : undefined;
+    if (found.histories.length > 0 || unmatched) return { ...found, unmatched };
+  }
+  const byChargeCode = await find({ kind: 'chargeCode' }, { kind: 'chargeCode', value: text });
+  if (byChargeCode.histories.length > 0 || wordsTime === undefined) return byChargeCode;
+  const end = monotonic() + wordsTime;
+  const isOver = () => monotonic() > end;
+  const { rows, endedAt } = await findListRows(client, text, { accounts, limit: limit + 1, isOver });
+  const byWords = await find({ kind: 'words' }, { kind: 'row', rows: rows.slice(0, limit) });
+  return { ...byWords, hasMore: rows.length > limit, found: { rows: rows.slice(0, limit), endedAt } };
 }
 
-/**
- * The normalised address that `searchRecipient` finds; undefined for a text that can be a MessageID or job number too.
- *
- * @throws InputError as `searchRecipient`
- */
-export function addressOf(
+/** Whether people would take it for a phone number. */
+const looksLikeNumber = /^[+(]?\d[\d\s()./-]{4,}$/;
+
+/** The text as an address, in each country that explains it; otherwise why it is none. */
+function readAddresses(
   text: string,
-  { country, countryHint }: Pick<RecipientSearch, 'country' | 'countryHint'>,
-): string | undefined {
-  return canBeMessageId(text) ? undefined : readAddress(text, country, countryHint);
+  countries: readonly string[],
+  countryHint: string | undefined,
+): readonly Extract<Reading, { kind: 'address' | 'unreadable' }>[] {
+  const channel = text.includes('@') ? 'email' : 'sms';
+  if (channel === 'sms' && !looksLikeNumber.test(text)) return [];
+  const isWhole = channel === 'email' || text.startsWith('+') || countries.length === 0;
+  const read = (isWhole ? [undefined] : countries).map((country) => {
+    const found = createSuppressedAddressReader([channel], country, countryHint)(text);
+    return found.kind === 'valid'
+      ? ({ kind: 'address', address: found.address, country: country ?? null } as const)
+      : ({ kind: 'unreadable', why: found.detail } as const);
+  });
+  const valid = read.filter(({ kind }) => kind === 'address');
+  return valid.length > 0 ? valid : read.slice(0, 1);
 }
 
 /**
@@ -93,52 +155,9 @@ export function addressOf(
  *
  * @throws InputError when it is none
  */
-export function comparedAddressOf(text: string, country: string | undefined): string {
-  return readAddress(text, country, undefined);
-}
-
-function readAddress(text: string, country: string | undefined, countryHint: string | undefined): string {
-  const channel = text.includes('@') ? 'email' : 'sms';
-  const [address = ''] = readAddresses(
-    [text],
-    createSuppressedAddressReader([channel], country, countryHint),
-  );
-  return address;
-}
-
-/**
- * Searches as `searchRecipient` does, for `volley report recipient`.
- *
- * @throws InputError also when no run sent to it
- */
-export function reportRecipient(
-  { ledger, now }: EngineContext,
-  text: string,
-  country: string | undefined,
-  limit: number,
-): Promise<RecipientReport & { readonly asOf: AsOf }> {
-  return readReport(ledger, now, async (client, asOf) => {
-    const { address, ...found } = await findRecipient(client, text, { country, limit });
-    if (found.histories.length === 0) await refuseUnknown(ledger, text, { ...found, address });
-    return { ...found, asOf };
-  });
-}
-
-async function refuseUnknown(
-  { knex }: Pick<EngineContext['ledger'], 'knex'>,
-  text: string,
-  { address, unmatched }: Pick<FoundRecipient, 'address' | 'unmatched'>,
-): Promise<never> {
-  if (address === undefined)
-    throw new InputError([{ where: text, what: 'No run has this MessageID or job number.' }]);
-  const hint = unmatched
-    ? `${unmatched.reports} delivery reports for it match no known message: \`volley delivery-reports list --address ${address}\`.`
-    : 'A number without its country code needs --country.';
-  const { runs, last } = await countPurgedRuns(knex);
-  const purged =
-    last === null
-      ? ''
-      : ` Purged runs (${runs}, the last at ${last.toISOString()}) no longer have recipients.`;
-  const what = `No run has this MessageID, job number or recipient (${address}). ${hint}${purged}`;
-  throw new InputError([{ where: text, what }]);
+export function comparedAddressOf(text: string, country?: string, countryHint?: string): string {
+  const [read] = readAddresses(text, country ? [country] : [], countryHint);
+  if (read?.kind === 'address') return read.address;
+  const what = `${read?.why ?? `"${text}" is no phone number and no e-mail address`}.`;
+  throw new InputError([{ where: 'address', what }]);
 }

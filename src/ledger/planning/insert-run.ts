@@ -74,8 +74,8 @@ export async function insertContactFiles(
   );
   await client.query(
     `
-    INSERT INTO contact_file_pieces (run_id, file, piece, data)
-    SELECT $1, file, piece, data
+    INSERT INTO contact_file_pieces (run_id, file, piece, data, lines_before, words)
+    SELECT $1, file, piece, data, lines_before, words
     FROM staged_pieces
     `,
     [run],

@@ -10,7 +10,12 @@ import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 const batchSize = 5_000;
 
 /** Recipients of a run, by state, for a rerun. */
-export type RecipientSelection = { readonly run: string; readonly states: readonly RecipientState[] };
+export type RecipientSelection = {
+  readonly run: string;
+  readonly states: readonly RecipientState[];
+  /** Only the one of this row. */
+  readonly row?: number | undefined;
+};
 
 /**
  * Stages recipients of an earlier run as they were planned. Recipients of an earlier rerun are rejected as
@@ -20,7 +25,7 @@ export type RecipientSelection = { readonly run: string; readonly states: readon
  */
 export async function restageRecipients(
   client: pg.ClientBase,
-  { run, states }: RecipientSelection,
+  { run, states, row }: RecipientSelection,
   recipientColumn: string,
   tariffOf: ContactSource['tariffOf'],
 ): Promise<void> {
@@ -50,7 +55,7 @@ export async function restageRecipients(
       JOIN LATERAL requests_between(c.run_id, c.first_request, c.last_request) q
         ON q.request = c.first_request + r.request_offset
       -- An empty address: the recipient is erased.
-      WHERE c.run_id = $1 AND r.address <> ''
+      WHERE c.run_id = $1 AND r.address <> '' AND ($5::integer IS NULL OR $5 = ANY (c.lines) AND r.line = $5)
         AND CASE WHEN r.outcome IS NULL THEN q.state = ANY ($2::text[]) ELSE r.outcome = ANY ($3::text[]) END
     ), sent_again AS MATERIALIZED (
       SELECT line, min(run_id) AS run
@@ -70,7 +75,7 @@ export async function restageRecipients(
     LEFT JOIN (SELECT line, key FROM recipient_keys WHERE run_id = $1) k USING (line)
     WHERE NOT EXISTS (SELECT FROM sent_again s WHERE s.line = selected.line)
     `,
-    [run, requestStates, states, recipientColumn],
+    [run, requestStates, states, recipientColumn, row ?? null],
   );
   await client.query(
     `

@@ -7,10 +7,11 @@ import { createBloomFilter } from '../../platform/bloom-filter.ts';
 import { BoundedCache } from '../../platform/bounded-cache.ts';
 import { batchOf } from '../batch.ts';
 import { CopyLines, copyIn, copyOptional, copyPieceSize, copyValue } from '../copy.ts';
+import type { PieceContent } from '../runs/contact-files.ts';
 import { analyzeStagingTables, createStagingTables } from './staging-tables.ts';
 
-/** A piece of a contact file, compressed by itself. */
-export type ContactFilePiece = { readonly file: number; readonly piece: number; readonly data: Buffer };
+/** A piece of a contact file. */
+export type ContactFilePiece = PieceContent & { readonly file: number; readonly piece: number };
 
 export type ContactSource = {
   /** Batches in file order. */
@@ -128,6 +129,8 @@ const staged = batchOf<ContactFilePiece>({
   file: ['integer', ({ file }) => file],
   piece: ['integer', ({ piece }) => piece],
   data: ['bytea', ({ data }) => data],
+  lines_before: ['integer', ({ linesBefore }) => linesBefore],
+  words: ['bytea', ({ words }) => words],
 });
 
 async function stagePieces(client: pg.ClientBase, pieces: readonly ContactFilePiece[]): Promise<void> {

@@ -72,7 +72,9 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
       list_index integer GENERATED ALWAYS AS IDENTITY,
       address text COLLATE "C" NOT NULL, sub_account text NOT NULL, file text NOT NULL, line integer NOT NULL
     );
-    CREATE TEMPORARY TABLE staged_pieces (file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL);
+    CREATE TEMPORARY TABLE staged_pieces (
+      file integer NOT NULL, piece integer NOT NULL, data bytea NOT NULL, lines_before integer, words bytea
+    );
     ALTER TABLE staged_pieces ALTER COLUMN data SET STORAGE EXTERNAL;
     CREATE TEMPORARY TABLE staged_notes (line integer NOT NULL, note json NOT NULL);
 

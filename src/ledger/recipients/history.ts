@@ -1,8 +1,7 @@
-import type pg from 'pg';
-import type { CampaignFile, Keypad, MessageFields } from '../../domain/message.ts';
+import type { Envelope, MessageFields } from '../../domain/message.ts';
 import type { RequestReason } from '../../domain/reasons.ts';
 import type { RecipientState, Resolution } from '../../domain/runs.ts';
-import { comparedAddress } from '../compared-address.ts';
+import { batchOf } from '../batch.ts';
 import { recipientStateOf } from '../counts/run-counts.ts';
 import { deliveryReportColumns, type ListedDeliveryReport } from '../delivery-reports/list.ts';
 import { recipientKeys } from '../delivery-reports/report-content.ts';
@@ -10,7 +9,13 @@ import { requestReason, type Stored } from '../reasons.ts';
 import { attemptsOf, recipientsOf, requestOf } from '../request-rows.ts';
 import { type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import type { ReadConnection } from '../session.ts';
-import { type FoundRecipient, findRecipients, type HistoryRange, type RecipientQuery } from './find.ts';
+import {
+  type FoundRecipient,
+  findRecipients,
+  type HistoryRange,
+  type RecipientKey,
+  type RecipientQuery,
+} from './find.ts';
 
 /** All that the ledger knows of a recipient. */
 export type RecipientHistory = Omit<FoundRecipient, 'position' | 'requestState' | 'outcome' | 'reason'> & {
@@ -129,35 +134,36 @@ async function listReports(
 }
 
 /** What a request says to one recipient, as stored. All are empty after a purge. */
-export type StoredMessage = RequestKey & {
-  readonly fields: MessageFields;
-  /** Destination fields other than Recipient. */
-  readonly destination: MessageFields;
-  readonly keypads: readonly Keypad[];
-  readonly files: readonly CampaignFile[];
-  /** Paths by audio field. */
-  readonly audio: MessageFields;
-};
+export type StoredMessage = RecipientKey &
+  Envelope & {
+    /** Destination fields other than Recipient. */
+    readonly destination: MessageFields;
+  };
 
-/** Lists messages of these requests to an address, in the order of requests and positions. */
-export async function listMessagesTo(
-  pool: pg.Pool,
-  address: string,
-  requests: readonly RequestKey[],
+type PlacedRecipient = RequestKey & Pick<FoundRecipient, 'row'>;
+
+const placedRecipients = batchOf<PlacedRecipient>({
+  run: ['text', ({ run }) => run],
+  request: ['integer', ({ request }) => request],
+  row: ['integer', ({ row }) => row],
+});
+
+/** Lists the messages to recipients, in any order. */
+export async function listMessages(
+  client: ReadConnection,
+  recipients: readonly PlacedRecipient[],
 ): Promise<StoredMessage[]> {
-  const { rows } = await pool.query<StoredMessage>(
+  const { rows } = await client.query<StoredMessage>(
     `
-    SELECT r.run_id AS run, r.request, e.fields, e.keypads, e.files, e.audio,
+    SELECT r.run_id AS run, r.line AS row, e.fields, e.keypads, e.files, e.audio,
            coalesce(CAST(k.destinations AS json) -> (r.position - 1), '{}') AS destination
-    FROM (SELECT DISTINCT * FROM ${requestKeys.table('key', 2)}) AS wanted
-    CROSS JOIN ${requestOf('wanted.run_id', 'wanted.request')} q
+    FROM ${placedRecipients.table('wanted')}
+    CROSS JOIN ${requestOf('wanted.run', 'wanted.request')} q
     JOIN envelopes e ON e.run_id = q.run_id AND e.envelope = q.envelope
-    CROSS JOIN ${recipientsOf('wanted.run_id', 'wanted.request')} r
-    LEFT JOIN LATERAL chunks_between(wanted.run_id, wanted.request, wanted.request) k ON true
-    WHERE ${comparedAddress('r.address')} = ${comparedAddress('$1::text')}
-    ORDER BY r.run_id, r.request, r.position
+    JOIN ${recipientsOf('wanted.run', 'wanted.request')} r ON r.line = wanted.row
+    LEFT JOIN LATERAL chunks_between(wanted.run, wanted.request, wanted.request) k ON true
     `,
-    [address, ...requestKeys.values(requests)],
+    placedRecipients.values(recipients),
   );
   return rows;
 }

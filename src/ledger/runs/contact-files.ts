@@ -46,6 +46,16 @@ export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContac
   return rows;
 }
 
+/** A piece of a kept contact file. */
+export type PieceContent = {
+  /** Compressed by itself. */
+  readonly data: Buffer;
+  /** Lines of its file before it. Null, as `words`: it cannot be read alone. */
+  readonly linesBefore: number | null;
+  /** A Bloom filter of its words (`platform/word-filter.ts`). */
+  readonly words: Buffer | null;
+};
+
 type PiecesOfFile = Pick<KeptContactFile, 'keptBy' | 'file'>;
 
 /** @param from the first piece that goes */
@@ -66,15 +76,16 @@ export async function putContactFilePiece(
   client: Transaction,
   { keptBy, file }: PiecesOfFile,
   piece: number,
-  data: Buffer,
+  { data, linesBefore, words }: PieceContent,
 ): Promise<void> {
   await client.query(
     `
-    INSERT INTO contact_file_pieces (run_id, file, piece, data)
-    VALUES ($1, $2, $3, $4)
-    ON CONFLICT (run_id, file, piece) DO UPDATE SET data = excluded.data
+    INSERT INTO contact_file_pieces (run_id, file, piece, data, lines_before, words)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (run_id, file, piece) DO UPDATE
+      SET data = excluded.data, lines_before = excluded.lines_before, words = excluded.words
     `,
-    [keptBy, file, piece, data],
+    [keptBy, file, piece, data, linesBefore, words],
   );
 }
 
@@ -109,11 +120,86 @@ export async function* readContactFilePieces(
   const sql = 'SELECT data FROM contact_file_pieces WHERE run_id = $1 AND file = $2 ORDER BY piece';
   const pieces = streamRows<{ data: Buffer }>(
     client,
-    `pieces of file ${file}`,
+    `pieces of ${keptBy} ${file}`,
     { sql, values: [keptBy, file] },
     piecesPerRead,
   );
   for await (const rows of pieces) for (const { data } of rows) yield data;
+}
+
+/** A piece that may have all of some words; `piece` is null where the whole file must be read. */
+export type SearchedPiece = Omit<KeptContactFile, 'dropped' | 'sha256'> & {
+  readonly plannedAt: Date;
+  readonly piece: number | null;
+};
+
+/** Five million contacts have 400 pieces. */
+const maxSearchedPieces = 2_000;
+
+/**
+ * Lists pieces that may have all words, those of the newest run first.
+ *
+ * @param bits of the words (`bitsOf`)
+ * @param accounts of the runs; null: all
+ */
+export async function listSearchedPieces(
+  client: ReadConnection,
+  bits: readonly number[],
+  accounts: readonly string[] | null,
+): Promise<SearchedPiece[]> {
+  const { rows } = await client.query<SearchedPiece>(
+    `
+    SELECT f.file, f.name, f.lines_before AS "linesBefore", f.encoding, f.delimiter, f.sheet,
+           f.skip_lines AS "skipLines", f.run_id AS "keptBy", r.created_at AS "plannedAt",
+           CASE WHEN p.words IS NOT NULL THEN p.piece END AS piece
+    FROM runs r
+    JOIN contact_files f USING (run_id)
+    JOIN contact_file_pieces p USING (run_id, file)
+    WHERE r.purged_at IS NULL AND ($2::text[] IS NULL OR r.account = ANY ($2))
+      AND CASE WHEN p.words IS NULL THEN p.piece = 0 ELSE may_have_words(p.words, $1::integer[]) END
+    ORDER BY r.created_at DESC, f.run_id, f.file, p.piece
+    LIMIT ${maxSearchedPieces}
+    `,
+    [bits, accounts],
+  );
+  return rows;
+}
+
+/** @returns undefined: the pieces of the file cannot be read alone */
+export async function findPieceOfLine(
+  client: ReadConnection,
+  { keptBy, file }: PiecesOfFile,
+  line: number,
+): Promise<number | undefined> {
+  const { rows } = await client.query<{ piece: number }>(
+    `
+    SELECT piece
+    FROM contact_file_pieces
+    WHERE run_id = $1 AND file = $2 AND lines_before < $3
+    ORDER BY piece DESC
+    LIMIT 1
+    `,
+    [keptBy, file, line],
+  );
+  return rows[0]?.piece;
+}
+
+/** Reads a piece after the first one of its file, which has the header. */
+export async function readContactFilePiece(
+  client: ReadConnection,
+  { keptBy, file }: PiecesOfFile,
+  piece: number,
+): Promise<readonly Pick<PieceContent, 'data' | 'linesBefore'>[]> {
+  const { rows } = await client.query<PieceContent>(
+    `
+    SELECT data, lines_before AS "linesBefore"
+    FROM contact_file_pieces
+    WHERE run_id = $1 AND file = $2 AND piece IN (0, $3)
+    ORDER BY piece
+    `,
+    [keptBy, file, piece],
+  );
+  return rows;
 }
 
 /**

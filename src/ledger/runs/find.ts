@@ -210,15 +210,6 @@ export async function readListFigures(
   return new Map(rows.map(({ run, ...figures }) => [run, figures]));
 }
 
-export async function countPurgedRuns(
-  knex: Knex,
-): Promise<{ readonly runs: number; readonly last: Date | null }> {
-  const row: { runs: number; last: Date | null } | undefined = await knex('runs')
-    .whereNotNull('purged_at')
-    .first(knex.raw('count(*)::integer AS runs'), knex.raw('max(purged_at) AS last'));
-  return row ?? { runs: 0, last: null };
-}
-
 /** A run that can still send. */
 export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'stateReason' | 'createdAt'>;
 

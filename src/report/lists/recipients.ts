@@ -1,3 +1,4 @@
+import type { RecipientState } from '../../domain/runs.ts';
 import type { FailedRecipient, UndeliveredRecipient } from '../../ledger/runs/not-delivered.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
 import { addressColumn, messageIdColumn, reasonColumn, wordsOf } from './usual.ts';
@@ -33,3 +34,15 @@ export const undeliveredColumns: Columns<UndeliveredRecipient> = [
   timeColumn('at', 'Reported'),
   ...requestColumns,
 ];
+
+/** What a state says of one recipient. */
+export const recipientStateSentences: Readonly<Record<RecipientState, string>> = {
+  pending: 'It was not sent yet.',
+  accepted: 'The service accepted it. No final delivery report has come.',
+  delivered: 'A delivery report says that it was delivered.',
+  undelivered: 'A delivery report says that it was not delivered.',
+  rejected: 'The service rejected it.',
+  failed: 'It never reached the service.',
+  unknown: 'It is not known whether the service accepted it.',
+  cancelled: 'It was not sent.',
+};

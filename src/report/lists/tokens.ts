@@ -5,6 +5,7 @@ import { type Columns, stateColumn, textColumn, timeColumn } from '../column.ts'
 /** What a token of each scope allows, beside what the scopes before it allow. */
 export const scopeWords: Readonly<Record<TokenScope, string>> = {
   read: 'lists, status and reports',
+  search: 'also search contact files by any column',
   run: 'also start, pause, resume and cancel',
   approve: 'also approve runs that another person planned',
   admin: 'also resolve doubts, set limits, and see the audit trail and tokens',

@@ -18,6 +18,8 @@ function historyOf(text: string, changes: Partial<RecipientHistory> = {}): Recip
     originalAddress: `${text} `,
     file: text,
     line: 2,
+    row: 2,
+    plannedAt: at,
     subAccount: text,
     department: text,
     chargeCode: text,
@@ -58,25 +60,25 @@ const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayApprove: true, mayAd
 
 test('hostile text of files, people and the service is shown as text', () => {
   for (const text of hostileTexts) {
-    const page = historyPart(historyOf(text), 0, viewer).text;
+    const page = historyPart(historyOf(text), viewer).text;
     expect(page).not.toMatch(/<script|<img|onerror="|[\u202a-\u202e\u2066-\u2069]/);
     expect(page).not.toMatch(/ onmouseover='/);
   }
 });
 
 test('a long text is cut, and the rest is a click away', () => {
-  const page = historyPart(historyOf('x'.repeat(10_000), { campaign: 'c' }), 0, viewer).text;
+  const page = historyPart(historyOf('x'.repeat(10_000), { campaign: 'c' }), viewer).text;
   expect(page).toContain('<summary');
 });
 
 test('where nothing was sent, the page does not promise that it will be', () => {
   const none = { state: 'cancelled', attempts: [], reports: [], resolutions: [] } as const;
-  const page = historyPart(historyOf('', none), 0, viewer).text;
+  const page = historyPart(historyOf('', none), viewer).text;
   expect(page).toContain('Nothing was sent to it.');
 });
 
 test('a purged recipient has no address, and its counts and costs stay', () => {
-  const page = historyPart(historyOf('', { purgedAt: at, reports: [], resolutions: [] }), 0, viewer).text;
+  const page = historyPart(historyOf('', { purgedAt: at, reports: [], resolutions: [] }), viewer).text;
   expect(page).toContain('erased');
   expect(page).toContain('2026-09-27 01:00:00');
   expect(page).toContain('0.08');

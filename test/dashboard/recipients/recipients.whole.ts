@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suppressAddresses } from '../../../src/engine/suppressions/suppress-addresses.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
+import { findRequestsByMessageId } from '../../../src/ledger/requests/by-message-id.ts';
 import { expectAccessible } from '../../support/accessibility.ts';
-import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';
+import { type DashboardScene, openDashboardScene, type Visitor } from '../../support/dashboard-scene.ts';
 import { hostileTexts } from '../../support/live-run.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { sendDeliveryReport } from '../../support/send-delivery-report.ts';
 import { accountsYaml, smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -15,6 +17,7 @@ const contacts = [
   '0412 000 001,Ann,C1',
   '0412000002,Bea,C1',
   `+61 412 000 003,"${markup.replaceAll('"', '""')}",C2`,
+  'nonsense,Dan,C3',
 ].join('\n');
 
 let scene: DashboardScene;
@@ -44,36 +47,57 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const search = (text: string, others = {}): string =>
   `/recipients?${new URLSearchParams({ q: text, ...others }).toString()}`;
 
+/** The address of the page of the newest recipient that a search finds. */
+async function openFound(visitor: Visitor, text: string): Promise<string> {
+  const found = await visitor.get(search(text));
+  return /href="(\/runs\/[^"/]+\/recipients\/\d+)"/.exec(found.text)?.[1] ?? expect.fail(found.text);
+}
+
 describe('searching', () => {
-  test('a number as people write it finds all runs, newest first, from the row to the price', async () => {
-    const [messageId = ''] = messageIds;
-    await sendDeliveryReport(scene.webhookUrl, { messageId, destination: '+61412000001' });
+  test('a number as people write it finds all runs, newest first, in the country of the campaigns', async () => {
     const visitor = await scene.visitor('read');
-    await expect
-      .poll(async () => (await visitor.get(search('0412 000 001', { country: 'au' }))).text)
-      .toContain('delivery report: Success; delivered');
-    const { text } = await visitor.get(search('+61 412 000 001'));
-    expect(text.match(/<article/g)).toHaveLength(3);
-    expect(text).toContain('line 2');
-    expect(text).toContain('contacts.csv');
-    expect(text).toContain('in the contact file: <q dir="auto">0412 000 001</q>');
-    expect(text).toContain('attempt 1: accepted (HTTP 200)');
-    expect(text).toContain('0.08');
-    expect(text).toContain('Not suppressed');
-    expect(text.indexOf('<bdi>other</bdi> (')).toBeLessThan(text.indexOf('<bdi>test</bdi> ('));
+    for (const text of ['0412 000 001', '+61 412 000 001', '(0412) 000-001']) {
+      const page = (await visitor.get(search(text))).text;
+      expect(page.match(/href="\/runs\/[^"/]+\/recipients\/2"/g)).toHaveLength(3);
+      expect(page.indexOf('>other<')).toBeLessThan(page.indexOf('>test<'));
+      expect(page).toContain('Not suppressed');
+    }
+    const { text } = await visitor.get(search('0412 000 001'));
+    expect(text).toContain('Searched as a number of Australia: +61412000001.');
+    expect(text).toMatch(/The oldest run that was searched was planned at 20\d\d-/);
+  });
+
+  test('a name finds its row, for a token that may search, and only in runs of its accounts', async () => {
+    const searcher = await scene.visitor('search');
+    const { text } = await searcher.get(search('bea'));
+    expect(text).toContain('0412000002 · Bea · C1');
+    expect(text.match(/href="\/runs\/[^"/]+\/recipients\/3"/g)).toHaveLength(3);
+    const reader = await scene.visitor('read');
+    const refused = (await reader.get(search('bea'))).text;
+    expect(refused).not.toContain('0412000002');
+    expect(refused).toContain('a token with the scope &quot;search&quot;');
+    const own = await scene.visitor('search', { accounts: ['other'] });
+    expect((await own.get(search('bea'))).text.match(/\/recipients\/3"/g)).toHaveLength(1);
+  });
+
+  test('a row that was left out leads to the list of its run', async () => {
+    const { text } = await (await scene.visitor('search')).get(search('dan'));
+    const [, path = ''] = /href="(\/runs\/[^"]+\/rejected\?after=4)"/.exec(text) ?? [];
+    expect((await (await scene.visitor('read')).get(path)).text).toContain('nonsense');
   });
 
   test('a MessageID finds its recipient, with the suppressions of the address', async () => {
     const { text } = await (await scene.visitor('read')).get(search(messageIds[1] ?? ''));
-    expect(text.match(/<article/g)).toHaveLength(1);
+    expect(text.match(/href="\/runs\/[^"/]+\/recipients\/3"/g)).toHaveLength(1);
     expect(text).toContain('Nothing keeps runs from sending to <bdi>+61412000002</bdi>');
   });
 
-  test('what is no address, and a number without a country, are explained beside the field', async () => {
-    const visitor = await scene.visitor('read');
-    const { status, text } = await visitor.get(search('0412 000 001'));
-    expect(status).toBe(200);
-    expect(text).toMatch(/id="q-error" role="alert">[^<]*no country is chosen/);
+  test('what nothing is found for says what it was searched as, and markup stays text', async () => {
+    const visitor = await scene.visitor('search');
+    expect((await visitor.get(search('0412 000 00'))).text).toContain('As a phone number:');
+    expect((await visitor.get(search('0412 000 001', { country: 'xx' }))).text).toMatch(
+      /id="q-error" role="alert">[^<]*is not a country/,
+    );
     for (const hostile of hostileTexts.filter((each) => each.length < 400)) {
       const page = await visitor.get(search(hostile));
       expect(page.status).toBe(200);
@@ -86,12 +110,17 @@ describe('searching', () => {
     await suppressAddresses(scene.opened.context, keys, 'asked by phone');
     const own = await scene.visitor('read', { accounts: ['sandbox'] });
     const { text } = await own.get(search('+61412000002'));
-    expect(text.match(/<article/g)).toHaveLength(2);
+    expect(text.match(/\/recipients\/3"/g)).toHaveLength(2);
     expect(text).toContain('Not suppressed');
     expect((await own.get('/suppressions')).text).not.toContain('asked by phone');
     const others = await scene.visitor('read', { accounts: ['other'] });
-    expect((await others.get(search(messageIds[0] ?? ''))).text).toContain('No run has this MessageID');
+    expect((await others.get(search(messageIds[0] ?? ''))).text).toContain('Nothing was found.');
     expect((await others.get(search('+61412000002'))).text).toContain('asked by phone');
+    const path = await openFound(own, '+61412000002');
+    expect((await others.get(path)).status).toBe(404);
+    expect((await others.get(path)).text).toBe(
+      (await others.get(path.replace(/runs\/[^/]+/, 'runs/none'))).text,
+    );
   });
 
   test('a person with a token for some accounts sees that others suppressed an address for them, and nothing else of it', async () => {
@@ -161,6 +190,97 @@ describe('searching', () => {
       expect((await reader.get(`/suppressions?after=${encodeURIComponent(place)}`)).status).toBe(200);
   });
 });
+
+describe('the page of a recipient', () => {
+  test('has its text, its row, its attempts and reports, its price, and what else was sent to it', async () => {
+    const [messageId = ''] = messageIds;
+    await sendDeliveryReport(scene.webhookUrl, { messageId, destination: '+61412000001' });
+    const visitor = await scene.visitor('read');
+    const path = `/runs/${await runOf(messageId)}/recipients/2`;
+    await expect
+      .poll(async () => (await visitor.get(path)).text)
+      .toContain('delivery report: Success; delivered');
+    const { text } = await visitor.get(path);
+    expect(text).toContain('Hello Ann');
+    expect(text).toContain('A delivery report says that it was delivered.');
+    expect(text).toContain('in the contact file: <q dir="auto">0412 000 001</q>');
+    expect(text).toContain('<dt dir="auto">code</dt><dd dir="auto">C1</dd>');
+    expect(text).toContain('attempt 1: accepted (HTTP 200)');
+    expect(text).toContain('0.08');
+    expect(text.match(/href="\/runs\/[^"/]+\/recipients\/2"/g)).toHaveLength(2);
+    expect(text).not.toContain('Send again');
+    expect((await visitor.get(path.replace(/2$/, '5'))).status).toBe(404);
+    expect((await visitor.get(path.replace(/2$/, 'x'))).status).toBe(404);
+  });
+
+  test('shows the text of its own row, where a request has several', async () => {
+    const visitor = await scene.visitor('read');
+    const { text } = await visitor.get(await openFound(visitor, '+61412000003'));
+    expect(text).toContain('Hello &lt;script&gt;alert(1)');
+    expect(text).not.toMatch(/<script>|[\u202a-\u202e]/);
+    expect(text).not.toContain('Hello Ann');
+  });
+
+  test('one that failed is sent to again alone, once, however often the form is sent', async () => {
+    const runner = await scene.visitor('run');
+    const path = await openFound(runner, '+61412000003');
+    const [, run = ''] = /runs\/([^/]+)/.exec(path) ?? [];
+    await createRequestRows(scene.opened.ledger.pool, run);
+    await scene.opened.ledger.pool.query(`UPDATE requests SET state = 'rejected' WHERE run_id = $1`, [run]);
+    const reader = await scene.visitor('read');
+    expect((await reader.get(path)).text).not.toContain('Send again to this one');
+    const page = (await runner.get(path)).text;
+    const again =
+      /href="([^"]+)">Send again to this one/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? expect.fail(page);
+    expect((await reader.get(again)).status).toBe(403);
+    const sent = await runner.send(again, { reason: 'asked by phone' });
+    expect(sent.status, sent.text).toBe(303);
+    const [, rerun = ''] = /^\/runs\/([^/]+)$/.exec(sent.headers.get('location') ?? '') ?? [];
+    const { rows } = await scene.opened.ledger.pool.query(
+      'SELECT address FROM recipient_states WHERE run_id = $1',
+      [rerun],
+    );
+    expect(rows).toEqual([{ address: '+61412000003' }]);
+    const repeated = await runner.send(again, { reason: 'asked by phone' });
+    expect(repeated.status).toBe(422);
+    expect(repeated.text).toContain('has been sent to by another rerun');
+  });
+
+  test('everything known is exported by administrators of all accounts only', async () => {
+    const admin = await scene.visitor('admin');
+    const path = await openFound(admin, '+61412000002');
+    const answer = await admin.get(`${path}/download?format=json`);
+    expect(JSON.parse(answer.text)).toMatchObject({ address: '+61412000002', recipients: [{}, {}, {}] });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    for (const [scope, accounts] of [
+      ['run', undefined],
+      ['admin', ['sandbox', 'other']],
+    ] as const) {
+      const other = await scene.visitor(scope, accounts && { accounts });
+      expect((await other.get(`${path}/download?format=json`)).status).toBe(403);
+      expect((await other.get(path)).text).not.toContain('/download');
+    }
+  });
+
+  test('after a purge it says what is gone, and keeps the state and the price', async () => {
+    const visitor = await scene.visitor('search');
+    const path = await openFound(visitor, '+61412000001');
+    const [, run = ''] = /runs\/([^/]+)/.exec(path) ?? [];
+    const { code, stderr } = await scene.command(['purge', run, '--yes']);
+    expect(code, stderr).toBe(0);
+    const { text } = await visitor.get(path);
+    expect(text).toContain('An erased recipient');
+    expect(text).toContain('It is erased.');
+    expect((await visitor.get(search('0412 000 001'))).text).toContain(
+      'Purges have erased the recipients of 1 run',
+    );
+  });
+});
+
+async function runOf(messageId: string): Promise<string> {
+  const found = await findRequestsByMessageId(scene.opened.ledger.pool, [messageId]);
+  return found.get(messageId)?.run ?? '';
+}
 
 describe('suppressing', () => {
   const fields = { address: '+61412000001', 'channel-sms': 'on', account: '', reason: 'wrote to us' };

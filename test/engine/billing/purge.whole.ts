@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
-import { reportRecipient } from '../../../src/engine/reporting/recipient-report.ts';
+import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
+import { searchSentences } from '../../../src/report/search-words.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/apply-batch.ts';
@@ -210,16 +211,17 @@ describe('a purged run', () => {
       'SELECT message_id FROM request_states WHERE request = 1',
     );
     await purgeNow();
-    const { histories } = await reportRecipient(opened.context, messageId, undefined, 10);
+    const { histories } = await searchRecipient(opened.context, messageId, { limit: 10 });
     const [history] = histories;
     expect(history).toMatchObject({ address: '', state: 'delivered', price: '0.05', subAccount: 'North' });
     expect(history && formatRecipientHistory(formatReasonsOf(history))).toMatch(
       /purged +20\d\d-.*; address, message and words/,
     );
-    const [problem] = await problemsRejected(() =>
-      reportRecipient(opened.context, '+61412345671', undefined, 10),
+    const found = await searchRecipient(opened.context, '+61412345671', { limit: 10, wordsTime: 1_000 });
+    expect(found).toMatchObject({ histories: [], searched: { since: null, purged: 1 } });
+    expect(searchSentences(found, 'UTC')).toContainEqual(
+      expect.stringMatching(/^Purges have erased the recipients of 1 run, the last time at 20/),
     );
-    expect(problem).toMatch(/Purged runs \(1, the last at 20/);
   });
 
   test('reruns and resent requests are refused', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
-import { aContact, aRun, planContacts } from '../../support/ledger.ts';
+import { searchSentences } from '../../../src/report/search-words.ts';
+import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();
@@ -41,5 +42,36 @@ test('only runs of the given accounts are found', async () => {
 
 test('an address that no run sent to is returned normalised', async () => {
   const found = await searchRecipient(opened.context, '021 123 4567', { country: 'NZ', limit: 1 });
-  expect(found).toMatchObject({ address: '+64211234567', histories: [] });
+  expect(found).toMatchObject({
+    readings: [{ kind: 'address', address: '+64211234567', country: 'NZ' }, { kind: 'chargeCode' }],
+    histories: [],
+  });
+});
+
+test('a local number is read in the country of the campaigns that ran, the newest first', async () => {
+  const definition = { contacts: { country: 'AU' } };
+  await planContacts(opened.ledger, aRun({ account: 'local', definition }), [
+    aContact(2, { address: '+61412000005' }),
+  ]);
+  const search = { limit: 1, accounts: ['local'] };
+  const found = await searchRecipient(opened.context, '0412 000 005', search);
+  expect(found.histories).toMatchObject([{ address: '+61412000005', row: 2 }]);
+  expect(searchSentences(found, 'UTC')[0]).toBe('Searched as a number of Australia: +61412000005.');
+  const elsewhere = await searchRecipient(opened.context, '0412 000 005', { ...search, accounts: ['other'] });
+  expect(elsewhere.histories).toEqual([]);
+  expect(searchSentences(elsewhere, 'UTC').join(' ')).toContain('no country code');
+});
+
+test('a ChargeCode finds the recipients that are booked to it', async () => {
+  const run = await planContacts(opened.ledger, aRun({ account: 'payer' }), [
+    aContact(2, { address: '+61412000006', envelope: anEnvelope({ Message: 'Hello', ChargeCode: 'C-7/x' }) }),
+    aContact(3, { address: '+61412000007', envelope: anEnvelope({ Message: 'Hello', ChargeCode: 'C-8' }) }),
+  ]);
+  await opened.ledger.pool.query(
+    `INSERT INTO run_costs VALUES ($1, 'ChargeCode', 'C-7/x', 1, 1, 0, 0, 0, 0)`,
+    [run],
+  );
+  const { histories, readings } = await searchRecipient(opened.context, 'C-7/x', { limit: 10 });
+  expect(histories).toMatchObject([{ address: '+61412000006', chargeCode: 'C-7/x' }]);
+  expect(readings).toEqual([{ kind: 'chargeCode' }]);
 });

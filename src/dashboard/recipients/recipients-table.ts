@@ -1,0 +1,50 @@
+import type { RecipientHistory } from '../../ledger/recipients/history.ts';
+import {
+  type Columns,
+  decimalColumn,
+  stateColumn,
+  textColumn,
+  timeColumn,
+  wordsColumn,
+} from '../../report/column.ts';
+import type { Html } from '../../report/html/html.ts';
+import { runColumn } from '../../report/lists/usual.ts';
+import { formatCampaign } from '../../report/run/run-summary.ts';
+import type { Viewer } from '../base/view.ts';
+import { listTable } from '../parts/list.ts';
+import { runPath } from '../paths.ts';
+
+/** A recipient, or a row that was left out. */
+export type RecipientRow = {
+  readonly run: string;
+  readonly row: number;
+  /** Of the contact file, if it was searched. */
+  readonly values: Readonly<Record<string, string>> | undefined;
+  readonly history: RecipientHistory | undefined;
+};
+
+/** Recipients of any runs. Each leads to its page, or to the list of what was left out. */
+export function recipientsTable(
+  caption: string,
+  rows: readonly RecipientRow[],
+  viewer: Pick<Viewer, 'zone'>,
+): Html {
+  const hasValues = rows.some(({ values }) => values !== undefined);
+  const shown = columns.filter(({ key }) => key !== 'values' || hasValues);
+  return listTable({ caption, columns: shown, rows }, viewer);
+}
+
+const columns: Columns<RecipientRow> = [
+  textColumn('address', 'Recipient', ({ history }) => (history ? history.address || 'erased' : 'left out'), {
+    target: ({ run, row, history }) =>
+      history
+        ? { kind: 'recipient of run', run, row }
+        : { kind: 'page', path: runPath(run, 'rejected', { after: String(row - 1) }) },
+  }),
+  wordsColumn('values', 'Row of the contact file', ({ values = {} }) => Object.values(values).join(' · ')),
+  textColumn('campaign', 'Campaign', ({ history }) => (history ? formatCampaign(history) : null)),
+  runColumn,
+  timeColumn('plannedAt', 'Planned', ({ history }) => history?.plannedAt ?? null),
+  stateColumn('state', 'State', ({ history }) => history?.state ?? null),
+  decimalColumn('price', 'Price', ({ history }) => history?.price ?? null),
+];

@@ -1,0 +1,47 @@
+import type { SearchedRuns } from '../ledger/recipients/find.ts';
+import { count } from '../platform/sentence.ts';
+import { formatLocal } from './time.ts';
+
+/** The `RecipientReport` of the engine, as far as it says what was searched. */
+type Search = {
+  readonly readings: readonly (
+    | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' | 'words' }
+    | { readonly kind: 'address'; readonly address: string; readonly country: string | null }
+    | { readonly kind: 'unreadable'; readonly why: string }
+  )[];
+  readonly searched: SearchedRuns;
+  readonly found: { readonly endedAt: Date | null };
+};
+
+const names = {
+  messageId: 'a MessageID',
+  jobNumber: 'a job number',
+  chargeCode: 'a ChargeCode',
+  words: 'words of a row in a contact file',
+} as const;
+
+/** What was searched, and how old the oldest match may be: sentences. */
+export function searchSentences({ readings, searched, found }: Search, zone: string): string[] {
+  const time = (at: Date): string => `${formatLocal(at, zone).slice(0, 16)} ${zone}`;
+  const tried = readings.flatMap((reading) => {
+    if (reading.kind === 'unreadable') return [];
+    if (reading.kind !== 'address') return names[reading.kind];
+    const { address, country } = reading;
+    if (country === null) return `the address ${address}`;
+    return `a number of ${new Intl.DisplayNames('en', { type: 'region' }).of(country)}: ${address}`;
+  });
+  const { since, purged, lastPurge } = searched;
+  return [
+    tried.length > 0 ? `Searched as ${tried.join('; as ')}.` : '',
+    since === null
+      ? 'There is no run to search.'
+      : `The oldest run that was searched was planned at ${time(since)}.`,
+    lastPurge === null
+      ? ''
+      : `Purges have erased the recipients of ${count(purged, 'run')}, the last time at ${time(lastPurge)}.`,
+    ...readings.map((reading) => (reading.kind === 'unreadable' ? `As a phone number: ${reading.why}.` : '')),
+    found.endedAt === null
+      ? ''
+      : `The time was up before all contact files of runs planned up to ${time(found.endedAt)} were searched: more words find faster.`,
+  ].filter(Boolean);
+}
