@@ -5,12 +5,12 @@ import { formatLocal } from './time.ts';
 /** The `RecipientReport` of the engine, as far as it says what was searched. */
 type Search = {
   readonly readings: readonly (
-    | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' | 'words' }
+    | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' }
+    | { readonly kind: 'words'; readonly endedAt: Date | null }
     | { readonly kind: 'address'; readonly address: string; readonly country: string | null }
     | { readonly kind: 'unreadable'; readonly why: string }
   )[];
   readonly searched: SearchedRuns;
-  readonly found: { readonly endedAt: Date | null };
 };
 
 const names = {
@@ -21,7 +21,7 @@ const names = {
 } as const;
 
 /** What was searched, and how old the oldest match may be: sentences. */
-export function searchSentences({ readings, searched, found }: Search, zone: string): string[] {
+export function searchSentences({ readings, searched }: Search, zone: string): string[] {
   const time = (at: Date): string => `${formatLocal(at, zone).slice(0, 16)} ${zone}`;
   const tried = readings.flatMap((reading) => {
     if (reading.kind === 'unreadable') return [];
@@ -39,9 +39,10 @@ export function searchSentences({ readings, searched, found }: Search, zone: str
     lastPurge === null
       ? ''
       : `Purges have erased the recipients of ${count(purged, 'run')}, the last time at ${time(lastPurge)}.`,
-    ...readings.map((reading) => (reading.kind === 'unreadable' ? `As a phone number: ${reading.why}.` : '')),
-    found.endedAt === null
-      ? ''
-      : `The time was up before all contact files of runs planned up to ${time(found.endedAt)} were searched: more words find faster.`,
+    ...readings.map((reading) => {
+      if (reading.kind === 'unreadable') return `As a phone number: ${reading.why}.`;
+      if (reading.kind !== 'words' || reading.endedAt === null) return '';
+      return `The time was up before all contact files of runs planned up to ${time(reading.endedAt)} were searched: more words are found faster.`;
+    }),
   ].filter(Boolean);
 }

@@ -241,7 +241,10 @@ describe('delivery reports of a run', () => {
 test.each([
   [['report', 'recipient', '021 999 9999', '--country', 'NZ'], '+64219999999'],
   [['report', 'recipient', 'a b'], 'a b'],
-  [['report', 'recipient', '12AB34CD'], 'Searched as a MessageID; as a job number; as a ChargeCode'],
+  [
+    ['report', 'recipient', '12AB34CD'],
+    'Searched as a MessageID; as a ChargeCode; as words of a row in a contact file; as a job number.',
+  ],
   [['report', 'recipient', '+6421', '--limit', '0'], 'above 0'],
   [['delivery-reports', 'missing', 'nothing'], 'There is no such run'],
   [['delivery-reports', 'replay', '--since', 'yesterday'], 'or a time in UTC'],

@@ -42,9 +42,7 @@ export const command = defineCommand({
     );
     const isLeftOut = (run: string, row: number) =>
       !found.some((each) => each.run === run && each.row === row);
-    const leftOut = parts
-      .flatMap(({ value }) => value.found.rows)
-      .filter(({ run, row }) => isLeftOut(run, row));
+    const leftOut = parts.flatMap(({ value }) => value.rows).filter(({ run, row }) => isLeftOut(run, row));
     if (found.length === 0 && leftOut.length === 0) {
       const problem = { where: text, what: ['Nothing was found.', ...sentences].join(' ') };
       throw away.length > 0 ? new CellsAwayError([problem]) : new InputError([problem]);

@@ -67,12 +67,12 @@ function addressesOf({ readings, histories }: RecipientReport): readonly string[
 type Found = RecipientReport & { readonly asOf: AsOf };
 
 function foundPart(view: View, search: Search, page: number, report: Found): Html {
-  const { unmatched, asOf, histories, found, hasMore } = report;
+  const { unmatched, asOf, histories, hasMore } = report;
   const none = page > 1 ? 'There is nothing more.' : 'Nothing was found.';
-  const rows =
-    found.rows.length > 0
-      ? found.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
-      : histories.map((history) => ({ ...history, values: undefined, history }));
+  const byWords = report.rows.length > 0;
+  const rows = byWords
+    ? report.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
+    : histories.map((history) => ({ ...history, values: undefined, history }));
   return html`<div class="hint" role="status">${searchSentences(report, view.zone).map((each) => html`<p dir="auto">${each}</p>`)}</div>
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
 ${section(
@@ -80,7 +80,7 @@ ${section(
   'What was sent',
   html`${agePart(asOf)}
 ${rows.length === 0 ? html`<p class="empty">${none}</p>` : recipientsTable('Recipients, the newest run first', rows, view)}
-${found.rows.length === 0 ? pagerPart(search, page, hasMore) : hasMore && html`<p class="note">More rows have these words: add another word.</p>`}`,
+${!byWords ? pagerPart(search, page, hasMore) : hasMore && html`<p class="note">More rows have these words: add another word.</p>`}`,
 )}`;
 }
 

@@ -1,10 +1,10 @@
-import { closeContactFile, type Row } from '../../contacts/contact-file.ts';
+import { closeContactFile } from '../../contacts/contact-file.ts';
 import { countLineEnds } from '../../contacts/text-lines.ts';
 import {
-  findPieceOfLine,
   listContactFiles,
   listSearchedPieces,
   readContactFilePiece,
+  type WantedPiece,
 } from '../../ledger/runs/contact-files.ts';
 import type { Snapshot } from '../../ledger/session.ts';
 import { bitsOf, filteredWords } from '../../platform/word-filter.ts';
@@ -42,16 +42,16 @@ export async function findListRows(
   text: string,
   { accounts, limit, isOver }: RowSearch,
 ): Promise<FoundRows> {
-  const words = wordsOf(text);
-  const filtered = filteredWords(text);
+  if (wordsOf(text).length === 0) return { rows: [], endedAt: null };
   const rows: ListRow[] = [];
-  for (const piece of await listSearchedPieces(client, bitsOf(filtered), accounts)) {
-    for await (const batch of readRows(client, piece, piece.piece, filtered)) {
-      rows.push(...batch.filter(({ values }) => hasWords(Object.values(values), words)));
+  for (const searched of await listSearchedPieces(client, bitsOf(filteredWords(text)), accounts)) {
+    const { piece, plannedAt } = searched;
+    for await (const batch of readRows(client, searched, { piece }, text)) {
+      rows.push(...batch);
       if (rows.length >= limit) return { rows: rows.slice(0, limit), endedAt: null };
-      if (isOver()) return { rows, endedAt: piece.plannedAt };
+      if (isOver()) return { rows, endedAt: plannedAt };
     }
-    if (isOver()) return { rows, endedAt: piece.plannedAt };
+    if (isOver()) return { rows, endedAt: plannedAt };
   }
   return { rows, endedAt: null };
 }
@@ -65,43 +65,38 @@ export async function readListRow(
 ): Promise<ListRow | undefined> {
   const files = await listContactFiles(client, run);
   const file = files.findLast(({ linesBefore, dropped }) => linesBefore < row && !dropped);
-  const piece = file && (await findPieceOfLine(client, file, row - file.linesBefore));
   if (!file) return undefined;
-  for await (const batch of readRows(client, file, piece ?? null, [])) {
+  for await (const batch of readRows(client, file, { line: row - file.linesBefore }, '')) {
     const found = batch.find((each) => each.row === row);
     if (found || isOver()) return found;
   }
   return undefined;
 }
 
-/**
- * Reads rows of a piece, or (null) of the whole file.
- *
- * @param words without a line that has them all, the piece has no rows
- */
+/** Reads the rows with all words of a text: of a piece, or of the whole file where its pieces cannot be read alone. */
 async function* readRows(
   client: Snapshot,
   file: KeptFile,
-  piece: number | null,
-  words: readonly string[],
+  wanted: WantedPiece,
+  text: string,
 ): AsyncGenerator<readonly ListRow[], void, undefined> {
-  const pieces = piece === null ? [] : await readContactFilePiece(client, file, piece);
+  const pieces = await readContactFilePiece(client, file, wanted);
   const [first, last = first] = await Promise.all(pieces.map(({ data }) => decompress(data)));
-  if (last && !hasLineWith(last, words)) return;
+  if (last && !hasLineWith(last, filteredWords(text))) return;
   // The header stands in the first piece, whose rows are another one's.
-  const firstLines = first === last ? 0 : countLineEnds(first?.toString('latin1') ?? '');
-  const linesAdded = (pieces.at(-1)?.linesBefore ?? 0) - firstLines;
+  const firstLines = first && first !== last ? countLineEnds(first.toString('latin1')) : 0;
+  const linesAdded = file.linesBefore + (pieces.at(-1)?.linesBefore ?? 0) - firstLines;
   const contacts = last
-    ? await openKeptBytes(inOrder(first && first !== last ? [first, last] : [last]), file)
+    ? await openKeptBytes(inOrder([...new Set([first ?? last, last])]), file)
     : await openKeptContactFile(client, file);
-  const toListRow = (row: Row): ListRow[] => {
-    if (row.kind === 'broken' || row.line <= firstLines) return [];
-    const values = contacts.header.map((column, index) => [column, row.values[index] ?? '']);
-    const { keptBy, linesBefore } = file;
-    return [{ run: keptBy, row: linesBefore + linesAdded + row.line, values: Object.fromEntries(values) }];
-  };
+  const words = wordsOf(text);
   try {
-    for await (const batch of contacts.batches) yield batch.flatMap(toListRow);
+    for await (const batch of contacts.batches)
+      yield batch.flatMap((row): ListRow[] => {
+        if (row.kind === 'broken' || row.line <= firstLines || !hasWords(row.values, words)) return [];
+        const values = contacts.header.map((column, index) => [column, row.values[index] ?? '']);
+        return [{ run: file.keptBy, row: linesAdded + row.line, values: Object.fromEntries(values) }];
+      });
   } finally {
     await closeContactFile(contacts);
   }
@@ -137,7 +132,7 @@ function wordsOf(text: string): readonly string[] {
 
 function hasWords(values: readonly string[], words: readonly string[]): boolean {
   const text = values.join('\n').normalize('NFC').toLowerCase();
-  if (words.length === 0 || !words.every((word) => text.includes(word))) return false;
+  if (!words.every((word) => text.includes(word))) return false;
   const found = new Set(wordsOf(text));
   return words.every((word) => found.has(word));
 }

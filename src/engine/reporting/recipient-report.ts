@@ -9,11 +9,12 @@ import type { Snapshot } from '../../ledger/session.ts';
 import { hasCode } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
 import { createSuppressedAddressReader } from '../suppressions/import-suppressions.ts';
-import { type FoundRows, findListRows } from './list-rows.ts';
+import { type FoundRows, findListRows, type ListRow } from './list-rows.ts';
 
 /** What a text was searched as. */
 export type Reading =
-  | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' | 'words' }
+  | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' }
+  | ({ readonly kind: 'words' } & Pick<FoundRows, 'endedAt'>)
   /** `country`: of a number without a country code. */
   | { readonly kind: 'address'; readonly address: string; readonly country: string | null }
   /** A number that no country explains. */
@@ -29,7 +30,7 @@ export type RecipientReport = {
   /** They match no known message. */
   readonly unmatched: { readonly address: string; readonly reports: number } | undefined;
   /** Found by words. `histories` has those that were not left out. */
-  readonly found: FoundRows;
+  readonly rows: readonly ListRow[];
 };
 
 type RecipientSearch = {
@@ -64,9 +65,7 @@ export async function searchRecipient(
     return await readReportInSnapshot(ledger, now, async (client, asOf) => {
       await client.query(`SET LOCAL statement_timeout = ${statementTimeout}`);
       const report = { ...(await findRecipient(client, text.trim(), search, monotonic)), asOf };
-      const { histories, found, unmatched } = report;
-      const isNothing = histories.length === 0 && found.rows.length === 0 && !unmatched;
-      if (isNothing && asOf.read?.from === 'replica') throw new NothingFound(report);
+      if (isEmpty(report) && asOf.read?.from === 'replica') throw new NothingFound(report);
       return report;
     });
   } catch (error) {
@@ -95,18 +94,17 @@ async function findRecipient(
 ): Promise<RecipientReport> {
   const searched = await readSearchedRuns(client, accounts);
   const readings: Reading[] = [];
+  const nothing = { readings, searched, histories: [], rows: [], hasMore: false, unmatched: undefined };
   const find = async (reading: Reading, query: RecipientQuery): Promise<RecipientReport> => {
     readings.push(reading);
     const range = { skip, limit: limit + 1 };
     const histories = await findRecipientHistories(client, { ...query, accounts }, range);
-    const hasMore = histories.length > limit;
-    const found = { rows: [], endedAt: null };
-    return { readings, searched, histories: histories.slice(0, limit), hasMore, unmatched: undefined, found };
+    return { ...nothing, histories: histories.slice(0, limit), hasMore: histories.length > limit };
   };
-  const kinds = canBeMessageId(text) ? (['messageId', 'jobNumber'] as const) : [];
-  for (const kind of kinds.filter((each) => each === 'messageId' || country === undefined)) {
-    const found = await find({ kind }, { kind, value: text });
-    if (found.histories.length > 0) return found;
+  const isId = canBeMessageId(text);
+  if (isId) {
+    const found = await find({ kind: 'messageId' }, { kind: 'messageId', value: text });
+    if (!isEmpty(found)) return found;
   }
   for (const reading of readAddresses(text, country ? [country] : searched.countries, countryHint)) {
     if (reading.kind !== 'address') {
@@ -116,16 +114,28 @@ async function findRecipient(
     const { address } = reading;
     const found = await find(reading, { kind: 'address', value: address });
     const reports = await countUnmatchedDeliveryReports(client, address, accounts);
-    const unmatched = reports > 0 ? { address, reports } : undefined;
-    if (found.histories.length > 0 || unmatched) return { ...found, unmatched };
+    const whole = { ...found, unmatched: reports > 0 ? { address, reports } : undefined };
+    if (!isEmpty(whole)) return whole;
   }
   const byChargeCode = await find({ kind: 'chargeCode' }, { kind: 'chargeCode', value: text });
-  if (byChargeCode.histories.length > 0 || wordsTime === undefined) return byChargeCode;
-  const end = monotonic() + wordsTime;
-  const isOver = () => monotonic() > end;
-  const { rows, endedAt } = await findListRows(client, text, { accounts, limit: limit + 1, isOver });
-  const byWords = await find({ kind: 'words' }, { kind: 'row', rows: rows.slice(0, limit) });
-  return { ...byWords, hasMore: rows.length > limit, found: { rows: rows.slice(0, limit), endedAt } };
+  if (!isEmpty(byChargeCode)) return byChargeCode;
+  if (wordsTime !== undefined) {
+    const end = monotonic() + wordsTime;
+    const isOver = () => monotonic() > end;
+    const { rows, endedAt } = await findListRows(client, text, { accounts, limit: limit + 1, isOver });
+    readings.push({ kind: 'words', endedAt });
+    const shown = rows.slice(0, limit);
+    const histories = await findRecipientHistories(client, { kind: 'row', rows: shown }, { limit });
+    if (rows.length > 0) return { ...nothing, histories, rows: shown, hasMore: rows.length > limit };
+  }
+  // The last one, because it reads without an index.
+  return isId && country === undefined
+    ? find({ kind: 'jobNumber' }, { kind: 'jobNumber', value: text })
+    : nothing;
+}
+
+function isEmpty({ histories, rows, unmatched }: RecipientReport): boolean {
+  return histories.length === 0 && rows.length === 0 && !unmatched;
 }
 
 /** Whether people would take it for a phone number. */

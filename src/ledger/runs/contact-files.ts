@@ -165,39 +165,30 @@ export async function listSearchedPieces(
   return rows;
 }
 
-/** @returns undefined: the pieces of the file cannot be read alone */
-export async function findPieceOfLine(
-  client: ReadConnection,
-  { keptBy, file }: PiecesOfFile,
-  line: number,
-): Promise<number | undefined> {
-  const { rows } = await client.query<{ piece: number }>(
-    `
-    SELECT piece
-    FROM contact_file_pieces
-    WHERE run_id = $1 AND file = $2 AND lines_before < $3
-    ORDER BY piece DESC
-    LIMIT 1
-    `,
-    [keptBy, file, line],
-  );
-  return rows[0]?.piece;
-}
+/** By its number, or by a line of its file. */
+export type WantedPiece = { readonly piece?: number | null; readonly line?: number };
 
-/** Reads a piece after the first one of its file, which has the header. */
+/**
+ * Reads the first piece of a file, which has the header, and the piece with a number or a line.
+ *
+ * @returns the first one only: it is the wanted one; none: the pieces of the file cannot be read alone
+ */
 export async function readContactFilePiece(
   client: ReadConnection,
   { keptBy, file }: PiecesOfFile,
-  piece: number,
+  { piece, line }: WantedPiece,
 ): Promise<readonly Pick<PieceContent, 'data' | 'linesBefore'>[]> {
   const { rows } = await client.query<PieceContent>(
     `
     SELECT data, lines_before AS "linesBefore"
     FROM contact_file_pieces
-    WHERE run_id = $1 AND file = $2 AND piece IN (0, $3)
+    WHERE run_id = $1 AND file = $2 AND lines_before IS NOT NULL
+      AND piece IN (0, coalesce($3::integer, (
+        SELECT max(piece) FROM contact_file_pieces WHERE run_id = $1 AND file = $2 AND lines_before < $4::integer
+      )))
     ORDER BY piece
     `,
-    [keptBy, file, piece],
+    [keptBy, file, piece ?? null, line ?? null],
   );
   return rows;
 }

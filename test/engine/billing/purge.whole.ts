@@ -3,7 +3,6 @@ import { previewPurge, purge } from '../../../src/engine/billing/purge.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { reportContacts } from '../../../src/engine/reporting/contact-report.ts';
 import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
-import { searchSentences } from '../../../src/report/search-words.ts';
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/apply-batch.ts';
@@ -11,6 +10,7 @@ import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
 import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';
+import { searchSentences } from '../../../src/report/search-words.ts';
 import { anAccount } from '../../support/account.ts';
 import { deleteRuns } from '../../support/empty-ledger.ts';
 import {
