@@ -53,12 +53,9 @@ export async function findRecipientHistories(
   const recipients = await findRecipients(client, wanted, range);
   if (recipients.length === 0) return [];
   const keys = requestKeys.values(recipients);
-  // Side by side: while a run is sent, each answer waits for this process longer than for Postgres.
-  const [attempts, resolutions, reports] = await Promise.all([
-    listAttempts(client, keys),
-    listResolutions(client, keys),
-    listReports(client, recipientKeys.values(recipients)),
-  ]);
+  const attempts = await listAttempts(client, keys);
+  const resolutions = await listResolutions(client, keys);
+  const reports = await listReports(client, recipientKeys.values(recipients));
   return recipients.map(({ position, requestState, outcome, reason, ...recipient }) => {
     const { run, request } = recipient;
     const ofRequest = (one: RequestKey): boolean => one.run === run && one.request === request;

@@ -6,6 +6,7 @@ import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { findListRows, readListRow } from '../../../src/engine/reporting/list-rows.ts';
 import { searchRecipient } from '../../../src/engine/reporting/recipient-report.ts';
+import { cancel } from '../../../src/engine/runs/stop-run.ts';
 import { inSnapshot } from '../../../src/ledger/session.ts';
 import { anAccount } from '../../support/account.ts';
 import { withKey } from '../../support/purges.ts';
@@ -130,7 +131,7 @@ test('a search by words finds recipients with their state, and rows that were le
 test('a rerun of one row has its recipient only, and a second one is refused', async () => {
   const { pool } = opened.ledger;
   const of = runOf('odd.csv');
-  await pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [of]);
+  await cancel(opened.context, of, 'test');
   const rerun = { of, states: ['cancelled'], row: 3, account: anAccount({ rates: [] }) } as const;
   const again = await planRerun(opened.context, rerun);
   const { rows } = await pool.query('SELECT address FROM recipient_states WHERE run_id = $1', [again]);
@@ -143,7 +144,7 @@ test('a rerun of one row has its recipient only, and a second one is refused', a
 test('an erased person is not found, also after a process of an earlier version wrote the piece', async () => {
   const { pool } = opened.ledger;
   const run = runOf('latin.csv');
-  await pool.query(`UPDATE runs SET state = 'cancelled' WHERE run_id = $1`, [run]);
+  await cancel(opened.context, run, 'test');
   const data = await pool.query('SELECT data FROM contact_file_pieces WHERE run_id = $1', [run]);
   await erasePerson(withKey(opened), '+61412345674', 'asked');
   expect((await find('Jörg')).rows).toEqual([]);
