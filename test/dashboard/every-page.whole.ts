@@ -19,7 +19,7 @@ const pages = [
   '/runs/RUN/rejected',
   '/runs/RUN/recipients/2',
   '/runs/WAITING/recipients/2',
-  '/runs/RUN/rerun?only=failed&row=2',
+  '/runs/RUN/rerun?only=failed&recipient=2',
   '/runs/RUN/doubts',
   '/runs/RUN/plan',
   '/runs/WAITING/plan',

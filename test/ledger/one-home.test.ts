@@ -128,7 +128,7 @@ test('only billing writes reopened requests', () => {
   expect(writersOf('billing_reopened_requests')).toEqual(['billing/book.ts', 'billing/changes.ts']);
 });
 
-test('triggers do only what application code cannot enforce: keep the audit trail append-only, count suppressions added by hand, and count requests that a process of a former version changes', async () => {
+test('triggers do only what application code cannot enforce: keep the audit trail append-only, count suppressions added by hand, and follow what a process of a former version changes', async () => {
   const { rows } = await opened.ledger.pool.query<{ trigger: string }>(
     `SELECT tgname || ' on ' || tgrelid::regclass AS trigger
      FROM pg_trigger
@@ -142,6 +142,7 @@ test('triggers do only what application code cannot enforce: keep the audit trai
     'audit_append_only on audit',
     'billing_entries_added on billing_entries',
     'billing_entries_changed on billing_entries',
+    'forget_words on contact_file_pieces',
     'hashed_suppressions_begin_epoch on hashed_suppressions',
     'left_out_counted on runs',
     'outcomes_counted on outcomes',

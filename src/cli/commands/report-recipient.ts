@@ -24,7 +24,7 @@ export const command = defineCommand({
   exits: awayExits,
   examples: [
     ['volley report recipient +61412345678', 'see everything about one recipient'],
-    ['volley report recipient "ann smith"', 'find a recipient by words of its row'],
+    ['volley report recipient "ann NET-2600"', 'find a recipient by words of its row'],
   ],
   run: async (shell, [text], { country, limit, all, json }) => {
     const { comparedAddressOf, searchRecipient } = await import('../../engine/reporting/recipient-report.ts');

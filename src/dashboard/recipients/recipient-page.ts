@@ -87,7 +87,7 @@ function actionLinks(view: View, history: KnownRecipient['history']): Html {
   const mayRerun = view.mayRun && isRerunnable && kind !== 'test' && purgedAt === null && address !== '';
   const mayExport = view.mayAdmin && view.session.accounts === null && address !== '';
   return html`<p class="links">
-${mayRerun && html`<a class="button" href="${runPath(run, 'rerun', { only: state, row: String(row) })}">Send again to this one</a>`}
+${mayRerun && html`<a class="button" href="${runPath(run, 'rerun', { only: state, recipient: String(row) })}">Send again to this one</a>`}
 ${mayExport && html`<a href="${recipientOfRunPath(run, row, 'download')}?format=json">Everything known of this address, as JSON</a>`}
 </p>`;
 }
