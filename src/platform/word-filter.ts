@@ -4,8 +4,8 @@ const wordBytes = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < 128 && /[a-z0-9]/.test(character) ? character.charCodeAt(0) : 0;
 });
 
-/** Half a bit for each byte of a list: about ten for each of its different words. */
-const bytesPerFilterByte = 16;
+/** A quarter of a bit for each byte of a list: four to ten for each of its different words. */
+const bytesPerFilterByte = 32;
 const shortestWord = 2;
 
 /** The words of a text, as far as they are ASCII letters and digits. */
@@ -14,7 +14,7 @@ export function filteredWords(text: string): readonly string[] {
 }
 
 /**
- * A Bloom filter of the words in a text of any encoding that includes ASCII: 64 KB for a megabyte.
+ * A Bloom filter of the words in a text of any encoding that includes ASCII: 32 KB for a megabyte.
  *
  * @returns its bits, the lowest of each byte first; and the line ends of the text
  */
@@ -23,23 +23,26 @@ export function readWords(text: Uint8Array): { readonly words: Buffer; readonly 
   let lineEnds = 0;
   let hash = 0;
   let length = 0;
-  for (let index = 0; index <= text.length; index++) {
-    const byte = index < text.length ? (text[index] ?? 0) : 0;
+  for (let index = 0; index < text.length; index++) {
+    const byte = text[index] ?? 0;
     const code = wordBytes[byte] ?? 0;
     if (code !== 0) {
       hash = addByte(hash, code);
       length++;
       continue;
     }
-    if (length >= shortestWord) {
-      setBit(words, hash);
-      setBit(words, secondOf(hash));
-    }
+    if (length >= shortestWord) addWord(words, hash);
     hash = 0;
     length = 0;
     if (byte === 10 || (byte === 13 && text[index + 1] !== 10)) lineEnds++;
   }
+  if (length >= shortestWord) addWord(words, hash);
   return { words, lineEnds };
+}
+
+function addWord(words: Buffer, hash: number): void {
+  setBit(words, firstOf(hash));
+  setBit(words, secondOf(hash));
 }
 
 function setBit(words: Buffer, bit: number): void {
@@ -51,16 +54,21 @@ function setBit(words: Buffer, bit: number): void {
 export function bitsOf(words: readonly string[]): readonly number[] {
   return words.flatMap((word) => {
     const hash = Buffer.from(word).reduce(addByte, 0);
-    return [hash & 0x7fffffff, secondOf(hash) & 0x7fffffff];
+    return [firstOf(hash) & 0x7fffffff, secondOf(hash) & 0x7fffffff];
   });
 }
 
+/** FNV-1a, of which the last bits say little. */
 function addByte(hash: number, code: number): number {
-  const sum = Math.imul(hash ^ code, 0x01000193);
-  return sum ^ (sum >>> 15);
+  return Math.imul(hash ^ code, 0x01000193);
+}
+
+function firstOf(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  return mixed ^ (mixed >>> 13);
 }
 
 function secondOf(hash: number): number {
-  const mixed = Math.imul(hash, 0x85ebca6b);
-  return mixed ^ (mixed >>> 13);
+  const mixed = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }

@@ -69,6 +69,9 @@ type Found = RecipientReport & { readonly asOf: AsOf };
 function foundPart(view: View, search: Search, page: number, report: Found): Html {
   const { unmatched, asOf, histories, hasMore } = report;
   const none = page > 1 ? 'There is nothing more.' : 'Nothing was found.';
+  const byName =
+    !allows(view.session.scope, 'search') &&
+    'To search by name, sign in with a token with the scope "search".';
   const byWords = report.rows.length > 0;
   const rows = byWords
     ? report.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
@@ -79,7 +82,7 @@ ${section(
   'sent',
   'What was sent',
   html`${agePart(asOf)}
-${rows.length === 0 ? html`<p class="empty">${none}</p>` : recipientsTable('Recipients, the newest run first', rows, view)}
+${rows.length === 0 ? html`<p class="empty">${none} ${byName}</p>` : recipientsTable('Recipients, the newest run first', rows, view)}
 ${!byWords ? pagerPart(search, page, hasMore) : hasMore && html`<p class="note">More rows have these words: add another word.</p>`}`,
 )}`;
 }
@@ -110,12 +113,9 @@ type Search = { readonly text: string; readonly country: string | undefined };
 /** @param problem with what was searched for */
 function searchForm({ text, country }: Search, maySearch: boolean, problem?: string): Html {
   const isFaulty = problem !== undefined;
-  const rows = maySearch
-    ? 'a name or other words of its row in a contact file'
-    : 'but not by name: that needs a token with the scope "search"';
   return html`<search><form method="get" action="/recipients" class="filter">
 <div class="field wide"><label for="q">Find a recipient</label>
-<span class="hint" id="q-hint">By phone number as people write it, e-mail address, MessageID, job number, ChargeCode, ${rows}</span>
+<span class="hint" id="q-hint">Phone number, e-mail address, MessageID, job number, ChargeCode${maySearch && ', name or other words of its row'}</span>
 ${isFaulty && html`<span class="error" id="q-error" role="alert">${problem}</span>`}
 <input id="q" name="q" type="search" required maxlength="320" value="${text}" autocomplete="off" spellcheck="false" autocapitalize="off" dir="auto" aria-describedby="q-hint${isFaulty && ' q-error'}"${isFaulty && html` aria-invalid="true"`}></div>
 <p class="field"><button class="main">Search</button></p>

@@ -154,7 +154,7 @@ async function findRequests(
   }
 }
 
-/** Reads the blocks of the run, which have no index by line: 20 ms for a row among a million. */
+/** Reads the blocks of each run once: they have no index by line. */
 async function findByRow(
   client: ReadConnection,
   rows: readonly RecipientKey[],
@@ -162,10 +162,14 @@ async function findByRow(
   const found = await client.query<RequestRecipients>(
     `
     SELECT r.run_id AS run, r.request, ARRAY[r.position] AS positions
-    FROM jsonb_to_recordset($1::jsonb) AS wanted (run text, "row" integer)
-    CROSS JOIN LATERAL (SELECT * FROM contents WHERE run_id = wanted.run AND wanted.row = ANY (lines) LIMIT 1) c
+    FROM (
+      SELECT run, array_agg("row") AS rows
+      FROM jsonb_to_recordset($1::jsonb) AS named (run text, "row" integer)
+      GROUP BY run
+    ) wanted
+    CROSS JOIN LATERAL (SELECT * FROM contents WHERE run_id = wanted.run AND lines && wanted.rows OFFSET 0) c
     CROSS JOIN LATERAL recipients_between(c.run_id, c.first_request, c.last_request) r
-    WHERE r.line = wanted.row
+    WHERE r.line = ANY (wanted.rows)
     `,
     [JSON.stringify(rows)],
   );
