@@ -158,7 +158,7 @@ test('a label with its hint stands on one line each beside the field of a search
   await page.setViewportSize({ width: 1_920, height: 900 });
   await page.goto(`${scene.url}/recipients`);
   const [label, hint] = await Promise.all(
-    ['label[for=country]', '#country-hint'].map((each) => page.locator(each).boundingBox()),
+    ['label[for=q]', '#q-hint'].map((each) => page.locator(each).boundingBox()),
   );
   expect(label?.height).toBeLessThan(30);
   expect(hint?.height).toBeLessThan(30);
