@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type RecipientState, rerunStates } from '../../domain/runs.ts';
+import { rerunStates } from '../../domain/runs.ts';
 import { reportPerson } from '../../engine/recipient-data/person-report.ts';
 import { type KnownRecipient, readKnownRecipient } from '../../engine/reporting/known-recipient.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -59,11 +59,10 @@ async function requireKnown(view: View, asked: Asked): Promise<KnownRecipient> {
 }
 
 function recipientPart(view: View, { history, message, listRow, others, asOf }: KnownRecipient): Html {
-  const title = isUnsent(history.state) ? 'The message' : 'The message, as this recipient got it';
   return html`${agePart(asOf)}
 ${actionLinks(view, history)}
 ${historyPart(history, view)}
-${section('message', title, message ? html`<div class="planned">${messagePart(message)}</div>` : html`<p class="empty">It is erased.</p>`)}
+${section('message', 'The message for this recipient', message ? html`<div class="planned">${messagePart(message)}</div>` : html`<p class="empty">It is erased.</p>`)}
 ${section('row', 'Its row in the contact file', listRow ? valuesPart(listRow.values) : html`<p class="empty">It is not kept, or its file takes too long to be read here: <a href="${runPath(history.run)}#downloads">the downloads of the run</a> may have it.</p>`)}
 ${section(
   'others',
@@ -77,9 +76,6 @@ ${section(
       ),
 )}`;
 }
-
-const isUnsent = (state: RecipientState): boolean =>
-  ['pending', 'rejected', 'failed', 'cancelled'].includes(state);
 
 function actionLinks(view: View, history: KnownRecipient['history']): Html {
   const { run, row, state, kind, purgedAt, address } = history;

@@ -76,7 +76,7 @@ function foundPart(view: View, search: Search, page: number, report: Found): Htm
   const rows = byWords
     ? report.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
     : histories.map((history) => ({ ...history, values: undefined, history }));
-  return html`<div class="hint" role="status">${searchSentences(report, view.zone).map((each) => html`<p dir="auto">${each}</p>`)}</div>
+  return html`<p class="hint" role="status">${searchSentences(report, view.zone).map((each) => html`<bdi>${each}</bdi> `)}</p>
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
 ${section(
   'sent',

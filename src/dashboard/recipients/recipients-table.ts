@@ -41,10 +41,10 @@ const columns: Columns<RecipientRow> = [
         ? { kind: 'recipient of run', run, row }
         : { kind: 'page', path: runPath(run, 'rejected', { after: String(row - 1) }) },
   }),
+  stateColumn('state', 'State', ({ history }) => history?.state ?? null),
   wordsColumn('values', 'Row of the contact file', ({ values = {} }) => Object.values(values).join(' · ')),
   textColumn('campaign', 'Campaign', ({ history }) => (history ? formatCampaign(history) : null)),
-  runColumn,
   timeColumn('plannedAt', 'Planned', ({ history }) => history?.plannedAt ?? null),
-  stateColumn('state', 'State', ({ history }) => history?.state ?? null),
+  runColumn,
   decimalColumn('price', 'Price', ({ history }) => history?.price ?? null),
 ];
