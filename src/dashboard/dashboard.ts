@@ -36,6 +36,7 @@ import { addSessionsPages } from './sessions/sessions-page.ts';
 import { addSuppressActions } from './suppressions/suppress-actions.ts';
 import { addSuppressionsPage } from './suppressions/suppressions-page.ts';
 import { addTokensPages } from './tokens/tokens-page.ts';
+import { acceptFiles } from './uploads/receive-file.ts';
 
 /** Adds the pages, at the paths of `server`. Each needs a session; the sign-in page makes one. */
 export async function addDashboard(
@@ -91,6 +92,7 @@ export async function addDashboard(
 }
 
 async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string | undefined): Promise<void> {
+  await acceptFiles(server);
   addRunsPage(server, tools);
   addRunPages(server, tools);
   const readPlan = createPlannedRunReader(tools);
@@ -106,7 +108,7 @@ async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string
   addAuditPage(server, tools);
   addTokensPages(server, publicUrl);
   addSessionsPages(server);
-  await addBillingPages(server, tools);
+  addBillingPages(server, tools);
   addRecipientsPage(server, tools);
   addRecipientPage(server, tools);
   addSuppressionsPage(server, tools);

@@ -2,26 +2,26 @@ import type { FastifyInstance } from 'fastify';
 import { bookBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Tools } from '../base/tools.ts';
+import { createKeptFiles } from '../uploads/kept-files.ts';
 import { addBillingPage } from './billing-page.ts';
 import { addInvoicePage } from './invoice-page.ts';
-import { createKeptInvoices } from './kept-invoices.ts';
 import { addCloseMonth, addMonthsPage } from './months-page.ts';
 import { addRequestsPage } from './requests-page.ts';
 import { addUploadPage } from './upload-page.ts';
 
 /** Billing reports, closed months, and invoices to check. */
-export async function addBillingPages(
+export function addBillingPages(
   server: FastifyInstance,
   { context, limits }: Pick<Tools, 'context' | 'limits'>,
-): Promise<void> {
-  const invoices = createKeptInvoices(context.now);
+): void {
+  const invoices = createKeptFiles({ purpose: 'volley-invoices', maxOfOwner: 3 });
   server.addHook('onClose', () => invoices.close());
   addBillingPage(server, limits, bookInBackground(server, context));
   addRequestsPage(server, limits.page);
   addMonthsPage(server);
   addCloseMonth(server);
   addInvoicePage(server, invoices, limits);
-  await addUploadPage(server, invoices);
+  addUploadPage(server, invoices);
 }
 
 /**

@@ -11,6 +11,7 @@ import { addDownload, addPage } from '../base/pages.ts';
 import { orInputError, problemItems } from '../base/problems.ts';
 import { notFound, type View } from '../base/view.ts';
 import { downloadLinks } from '../parts/downloads.ts';
+import type { KeptFile, KeptFiles } from '../uploads/kept-files.ts';
 import {
   type AskedInvoice,
   type InvoiceQuestion,
@@ -19,14 +20,13 @@ import {
   searchOf,
 } from './invoice-question.ts';
 import { differencesShown, inPageWords, invoiceAnswer } from './invoice-view.ts';
-import type { KeptInvoice, KeptInvoices } from './kept-invoices.ts';
 
 /**
  * The differences between a kept invoice and the ledger.
  *
  * @param limits pages and downloads that are read at once
  */
-export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, limits: CallLimits): void {
+export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, limits: CallLimits): void {
   const path = '/billing/reconcile/:invoice';
   addPage(server, { path, scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
@@ -61,9 +61,9 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptInvoices, 
 const nothingCompared = html`<p class="error">Nothing was compared.</p>`;
 
 /** The address of the page about a kept invoice. */
-export const addressOf = ({ id }: Pick<KeptInvoice, 'id'>): string => `/billing/reconcile/${id}`;
+export const addressOf = ({ id }: Pick<KeptFile, 'id'>): string => `/billing/reconcile/${id}`;
 
-function findInvoice(invoices: KeptInvoices, { session }: View, id: string): KeptInvoice {
+function findInvoice(invoices: KeptFiles, { session }: View, id: string): KeptFile {
   const invoice = invoices.find(session.owner, id);
   if (invoice) return invoice;
   return notFound('This invoice is not kept any more: a file is kept for an hour. Choose it again.');
@@ -75,7 +75,7 @@ function sheetOf(view: View, { period, scope }: AskedInvoice, found: Reconciliat
 
 async function answer(
   view: View,
-  invoice: KeptInvoice,
+  invoice: KeptFile,
   question: InvoiceQuestion,
   asked: AskedInvoice,
 ): Promise<Html> {
@@ -112,7 +112,7 @@ const maxLines = 5_000_000;
  */
 async function compareKeptInvoice<Result>(
   { context, session, left }: Pick<View, 'context' | 'session' | 'left'>,
-  { name, path }: KeptInvoice,
+  { name, path }: KeptFile,
   { period, scope, reading, skipUnreadable }: AskedInvoice,
   use: (found: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
