@@ -157,7 +157,8 @@ function listUsedColumns({ bindings, fields, keypads, files, derived }: ColumnUs
   return [...new Set(columns.flatMap((column) => columnWithSources(derived, column)))];
 }
 
-function rowColumns({ contacts, window }: Pick<Definition, 'contacts' | 'window'>): string[] {
+/** Columns that decide which rows are sent, as what, and when. */
+export function rowColumns({ contacts, window }: Pick<Definition, 'contacts' | 'window'>): string[] {
   return [...(contacts.where ?? []).map(({ column }) => column), ...contacts.key, ...zoneColumns({ window })];
 }
 

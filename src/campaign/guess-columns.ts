@@ -36,14 +36,18 @@ export function guessColumns(
   channel: Channel,
   header: readonly string[],
 ): readonly string[] {
-  const names = field === 'Recipient' ? recipientNames[channel] : fieldNames[field];
-  for (const likely of names) {
+  for (const likely of usualNames(field, channel)) {
     const found = header.filter((column) => likely.includes(plainName(column)));
     if (found.length > 0) return found;
   }
   return [];
 }
 
-function plainName(column: string): string {
+export function usualNames(field: DestinationField, channel: Channel): Names {
+  return field === 'Recipient' ? recipientNames[channel] : fieldNames[field];
+}
+
+/** Names that people take for the same have the same plain name. */
+export function plainName(column: string): string {
   return column.toLowerCase().replaceAll(/[\s_-]/g, '');
 }

@@ -4,6 +4,7 @@ import { didYouMean } from '../platform/suggestions.ts';
 import { isServicePlaceholder } from '../wire/service-merge.ts';
 import type { Campaign } from './campaign.ts';
 import type { Definition } from './definition.ts';
+import { plainName } from './guess-columns.ts';
 import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
 
 /** Parses the text at a path of the campaign. */
@@ -83,15 +84,13 @@ type OtherPlaceholder = { readonly written: string; readonly column: string };
  * compared without case, spaces, "_" and "-".
  */
 function findOtherPlaceholders(template: Template, columns: readonly string[]): readonly OtherPlaceholder[] {
-  const byName = new Map(columns.map((column) => [comparable(column), column]));
+  const byName = new Map(columns.map((column) => [plainName(column), column]));
   return template.flatMap((segment) =>
     segment.kind !== 'text'
       ? []
       : [...segment.text.matchAll(otherPlaceholder)].flatMap(([written, ...names]) => {
-          const column = byName.get(comparable(names.find((name) => name !== undefined) ?? ''));
+          const column = byName.get(plainName(names.find((name) => name !== undefined) ?? ''));
           return column === undefined ? [] : [{ written, column }];
         }),
   );
 }
-
-const comparable = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');

@@ -1,3 +1,4 @@
+import type { ContactSample } from '../campaign/first-campaign.ts';
 import { openCsvFile } from './csv-file.ts';
 import { inPieces, prepend } from './file-bytes.ts';
 import { isZip } from './not-csv.ts';
@@ -31,6 +32,20 @@ export async function openContactFile(
     return openWorkbook(whole, name, campaignOptions, keep);
   }
   return openCsvFile(keep ? keep(whole) : whole, name, campaignOptions);
+}
+
+/** Reads the header and the first rows, and closes the file. */
+export async function readSample(file: ContactFile, maxRows: number): Promise<ContactSample> {
+  const { header, batches } = file;
+  try {
+    for await (const batch of batches) {
+      const rows = batch.flatMap((row) => (row.kind === 'row' ? [row.values] : [])).slice(0, maxRows);
+      return { header, rows };
+    }
+    return { header, rows: [] };
+  } finally {
+    await closeContactFile(file);
+  }
 }
 
 export async function closeContactFile({ batches }: ContactFile): Promise<void> {

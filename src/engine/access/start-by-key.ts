@@ -113,7 +113,7 @@ export type DecidedPlan = Pick<StartPlan, 'proof' | 'repeats'>;
 
 export type StartRequest = StartKey &
   CampaignChoice &
-  Pick<CampaignToStart, 'contactFiles' | 'testTo' | 'testRow'> & {
+  Pick<CampaignToStart, 'contactFiles' | 'list' | 'testTo' | 'testRow'> & {
     /** The run sends exactly this, or is refused. Undefined: what the campaign says now. */
     readonly plan?: DecidedPlan;
   };

@@ -92,7 +92,9 @@ async function findChangedFiles(
   if (folder === null) return [];
   const campaignFiles =
     campaignFile !== null && campaignSha256 !== null ? [{ name: campaignFile, sha256: campaignSha256 }] : [];
-  const files = [...campaignFiles, ...(await listContactFiles(ledger.pool, run))];
+  const contactFiles = await listContactFiles(ledger.pool, run);
+  // A list that a person brought is nowhere else, and its name may be that of another file.
+  const files = [...campaignFiles, ...contactFiles.filter(({ columns }) => columns === null)];
   const problems: Problem[] = [];
   for (const { name, sha256 } of files) {
     const now = await digestOfFile(resolve(folder, name)).catch(undefinedIfMissing);

@@ -15,6 +15,7 @@ import { unreadableReason } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { besideCampaign, folderOfCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
+import { type BroughtList, openBroughtList } from './brought-list.ts';
 import type { KeptContactFiles } from './kept-contact-files.ts';
 
 /** Replaces the campaign's contact files. */
@@ -51,6 +52,7 @@ export async function openContactFiles(
     settings,
     kept,
     replacingFiles,
+    list,
   }: {
     readonly path: string;
     readonly settings: Settings;
@@ -58,8 +60,10 @@ export async function openContactFiles(
     readonly kept: KeptContactFiles;
     /** The files as --contacts names them. */
     readonly replacingFiles: readonly string[] | undefined;
+    readonly list: BroughtList | undefined;
   },
 ): Promise<readonly ContactFile[]> {
+  if (list) return [await openBroughtList(list, (bytes) => kept.keep(0, bytes))];
   const { file: names, encoding, delimiter, skipLines, sheet } = campaign.value.contacts;
   const options = { encoding, delimiter: delimiter && delimiters[delimiter], skipLines, sheet };
   const opened: ContactFile[] = [];

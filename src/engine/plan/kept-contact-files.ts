@@ -4,6 +4,7 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import { isGzip } from '../../contacts/file-bytes.ts';
+import { withColumnNames } from '../../contacts/named-columns.ts';
 import { isZip } from '../../contacts/not-csv.ts';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
 import {
@@ -161,9 +162,10 @@ const readingOptions = z.union([
 export type KeptFile = Omit<KeptContactFile, 'dropped' | 'sha256'>;
 
 /** Opens bytes of a kept contact file, as it was read for its run. */
-export function openKeptBytes(bytes: AsyncIterable<Buffer>, file: KeptFile): Promise<ContactFile> {
+export async function openKeptBytes(bytes: AsyncIterable<Buffer>, file: KeptFile): Promise<ContactFile> {
   const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-  return openContactFile(bytes, file.name, options);
+  const opened = await openContactFile(bytes, file.name, options);
+  return file.columns ? withColumnNames(opened, file.columns) : opened;
 }
 
 /** Opens a contact file that is kept with its run. */

@@ -11,6 +11,7 @@ import { recordFingerprint } from '../../ledger/runs/repeats.ts';
 import type { EngineContext } from '../context.ts';
 import { serviceOf } from '../dispatch/begun-runs.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
+import { freezeDefinition } from './brought-list.ts';
 import { readUnreadFiles } from './fingerprint.ts';
 import { forecastDecided, type RunForecast } from './forecast.ts';
 import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
@@ -89,7 +90,7 @@ function toRun(context: EngineContext, prepared: PreparedCampaign, options: Plan
   return {
     campaign: definition.campaign,
     channel: definition.channel,
-    definition,
+    definition: freezeDefinition(definition, prepared.list),
     account,
     approval: {
       rule: definition.approval,
@@ -150,7 +151,7 @@ function stepsOf(
   { context, prepared, staged, now, run }: Planning,
   { again = false, seenRepeat, onFacts, events = {} }: PlanOptions,
 ): Pick<StagedRun, 'check' | 'details' | 'recordTargets' | 'complete'> {
-  const { campaign, account, test } = prepared;
+  const { campaign, account, test, list, kept } = prepared;
   const definition = campaign.value;
   const { origins, fingerprint, fileAndLine } = staged;
   let facts: FactSources | undefined;
@@ -171,6 +172,7 @@ function stepsOf(
     details: {
       campaign: definition.campaign,
       file: prepared.path,
+      ...(list && { list: list.name, bytes: kept.bytesRead(), sha256: kept.digestOf(0).toString('hex') }),
       ...(origins.runs.length > 0 && { of: origins.runs }),
       ...(test && { test: test.rows }),
     },

@@ -11,7 +11,7 @@ import type { PlanOptions } from './plan-run.ts';
 import type { PreparationOptions, PreparedCampaign } from './prepare-campaign.ts';
 
 /** What the operator asked of `volley plan`. Paths are relative to the working folder. */
-export type PlanRequest = Pick<PreparationOptions, 'contactFiles' | 'origin' | 'limit' | 'testTo'>;
+export type PlanRequest = Pick<PreparationOptions, 'contactFiles' | 'list' | 'origin' | 'limit' | 'testTo'>;
 
 /** Where a plan file is, and as the operator named it. */
 export type PlanPlace = { readonly absolutePath: string; readonly name: string };

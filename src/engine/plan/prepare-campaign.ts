@@ -18,6 +18,7 @@ import { didYouMeanCountry } from '../../platform/countries.ts';
 import { folderOfCampaign, readText, requireSameProject } from '../definition-files.ts';
 import { loadAccount, sendingAccountOf } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
+import { type BroughtList, withBroughtList } from './brought-list.ts';
 import { type CampaignFiles, checkStaticFiles, listOwnFiles, openCampaignFiles } from './campaign-files.ts';
 import { checkChargeCodes, openChargeCodes } from './charge-code-file.ts';
 import { checkNotify } from './check-notify.ts';
@@ -40,6 +41,8 @@ export type PreparedCampaign = {
   readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
+  /** The one contact file, if a person brought it. */
+  readonly list: BroughtList | undefined;
   /** The run that rejected the contacts, if the operator names it. */
   readonly origin: string | undefined;
   /** Only the first recipients; undefined: all. */
@@ -69,6 +72,8 @@ export type PreparedCampaign = {
 export type PreparationOptions = {
   /** Instead of the campaign's own; relative to the working folder. */
   readonly contactFiles?: readonly string[] | undefined;
+  /** Instead of both. */
+  readonly list?: BroughtList | undefined;
   readonly origin?: string | undefined;
   readonly limit?: number | undefined;
   /** Addresses that a test goes to, as written. */
@@ -94,6 +99,7 @@ export async function prepareCampaign(
   settings: Settings,
   {
     contactFiles: replacingFiles,
+    list,
     origin,
     limit,
     testTo,
@@ -106,8 +112,11 @@ export async function prepareCampaign(
   await requireSameProject(path, settings);
   const source = await readText(path, settings, 'campaign');
   const written = readCampaign(source, path);
-  const { campaign: whole, matched } = replacingFiles
-    ? { campaign: withContactFiles(written, path, settings, replacingFiles), matched: [] }
+  const replaced = list
+    ? withBroughtList(written, list)
+    : replacingFiles && withContactFiles(written, path, settings, replacingFiles);
+  const { campaign: whole, matched } = replaced
+    ? { campaign: replaced, matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
   const definition = whole.value;
   const account = await loadAccount(definition.account, settings, whole.locate(['account']));
@@ -126,7 +135,7 @@ export async function prepareCampaign(
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   const kept = createKeptContactFiles(keeps);
-  const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles });
+  const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles, list });
   try {
     const shown = withShownFiles(campaign, contactFiles);
     const composition = compose(shown, sendingAccount, contactFiles[0]?.header ?? []);
@@ -137,6 +146,7 @@ export async function prepareCampaign(
     return {
       ...opened,
       ...read,
+      list,
       origin,
       kept,
       matched,

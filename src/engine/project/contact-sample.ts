@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ContactSample } from '../../campaign/first-campaign.ts';
-import { closeContactFile, openContactFile } from '../../contacts/contact-file.ts';
+import { openContactFile, readSample } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import { openFile } from '../plan/contact-files.ts';
 import { isPattern } from '../plan/contact-patterns.ts';
@@ -23,14 +23,5 @@ export async function readContactSample(
     throw new InputError([{ where, what }]);
   }
   const { bytes, shown } = await openFile(resolve(workingFolder, named), named, where, 'contact file');
-  const file = await openContactFile(bytes, shown);
-  try {
-    for await (const batch of file.batches) {
-      const rows = batch.flatMap((row) => (row.kind === 'row' ? [row.values] : [])).slice(0, maxRows);
-      return { header: file.header, rows };
-    }
-    return { header: file.header, rows: [] };
-  } finally {
-    await closeContactFile(file);
-  }
+  return readSample(await openContactFile(bytes, shown), maxRows);
 }

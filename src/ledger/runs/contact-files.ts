@@ -19,6 +19,8 @@ export type ContactFileRecord = {
 export type KeptContactFile = ContactFileRecord & {
   readonly file: number;
   readonly keptBy: string;
+  /** Its columns by the names that the campaign has for them, if a person brought the file; else null. */
+  readonly columns: Readonly<Record<string, string>> | null;
   /** Its content went when a person in it was erased. */
   readonly dropped: boolean;
 };
@@ -35,7 +37,8 @@ export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContac
     `
     SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
            run_id AS "keptBy", definition #>> '{contacts,country}' AS country,
-           definition #>> '{contacts,countryColumn}' AS "countryColumn"
+           definition #>> '{contacts,countryColumn}' AS "countryColumn",
+           definition #> '{contacts,list,columns}' AS columns
     FROM contact_files f
     JOIN runs USING (run_id)
     WHERE purged_at IS NULL
@@ -99,6 +102,7 @@ export async function listContactFiles(client: ReadConnection, run: string): Pro
     )
     SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
            o.run_id AS "keptBy",
+           (SELECT definition #> '{contacts,list,columns}' FROM runs WHERE run_id = f.run_id) AS columns,
            NOT EXISTS (SELECT FROM contact_file_pieces p WHERE p.run_id = o.run_id AND p.file = f.file) AS dropped
     FROM contact_files f
     JOIN origin o ON o.source_run IS NULL
