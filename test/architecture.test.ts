@@ -47,7 +47,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cookie': ['dashboard/dashboard.ts'],
   '@fastify/csrf': ['dashboard/base'],
   '@fastify/formbody': ['dashboard/dashboard.ts'],
-  '@fastify/multipart': ['dashboard/billing'],
+  '@fastify/multipart': ['dashboard/uploads'],
   'htmx.org': ['dashboard/base'],
   '@fastify/rate-limit': ['server'],
   '@fastify/accepts': ['server/api'],

@@ -36,6 +36,7 @@ import { addSessionsPages } from './sessions/sessions-page.ts';
 import { addSuppressActions } from './suppressions/suppress-actions.ts';
 import { addSuppressionsPage } from './suppressions/suppressions-page.ts';
 import { addTokensPages } from './tokens/tokens-page.ts';
+import { addListPages } from './uploads/list-pages.ts';
 import { acceptFiles } from './uploads/receive-file.ts';
 
 /** Adds the pages, at the paths of `server`. Each needs a session; the sign-in page makes one. */
@@ -101,6 +102,7 @@ async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string
   addCampaignsPage(server, tools);
   addCampaignPage(server, tools);
   addStartAction(server, tools);
+  addListPages(server, tools);
   addAccountsPages(server, tools);
   addLimitsAction(server, tools);
   addHealthPage(server, tools);

@@ -18,6 +18,7 @@ export const bareTools = {
     accountNamed: (name: string) => loadAccount(name, settings),
   },
   planCampaign: () => Promise.reject(new Error('no campaign is planned')),
+  uploads: true as const,
   startRun: async () => ({ kind: 'under way' as const }),
   logger: openLogger('silent', 'info'),
 };

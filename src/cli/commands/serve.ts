@@ -31,6 +31,7 @@ reports until then.`,
     flag('--no-receiver', 'receive no delivery reports'),
     flag('--no-api', 'answer no API, and show no dashboard'),
     flag('--no-dashboard', 'show no dashboard'),
+    flag('--uploads', 'let people with the scope run send campaigns to lists that they bring'),
     option('--api-host <address>', 'address of the API and the dashboard', { default: '127.0.0.1' }),
     option('--api-port <number>', 'port of the API and the dashboard; 0: any free port', {
       read: parsePort,

@@ -17,6 +17,7 @@ export type ApiChoice = {
   readonly apiHost: string;
   readonly apiPort: number;
   readonly dashboard: boolean;
+  readonly uploads?: true;
   readonly campaigns: string;
 };
 
@@ -24,7 +25,7 @@ export type ApiChoice = {
 export async function openApi(
   shell: Shell,
   context: EngineContext,
-  { apiHost: host, apiPort: port, campaigns: folder, dashboard }: ApiChoice,
+  { apiHost: host, apiPort: port, campaigns: folder, dashboard, uploads }: ApiChoice,
   {
     metrics,
     cutOff,
@@ -46,6 +47,7 @@ export async function openApi(
         host,
         name: await nameOf(context),
         ...tools,
+        uploads,
         onSignIn: metrics.signIns,
       })
     : undefined;
@@ -100,7 +102,7 @@ export async function openPages(
     ...tools
   }: Pick<
     DashboardOptions,
-    'campaignSource' | 'startRun' | 'planCampaign' | 'logger' | 'link' | 'onSignIn'
+    'campaignSource' | 'startRun' | 'planCampaign' | 'uploads' | 'logger' | 'link' | 'onSignIn'
   > & {
     readonly host: string;
     readonly name: string;

@@ -16,6 +16,8 @@ export type DashboardOptions = DashboardAddress & {
   readonly campaignSource: CampaignSource;
   readonly planCampaign: PlanCampaign;
   readonly startRun: StartRun;
+  /** People may send campaigns to lists that they bring. */
+  readonly uploads?: true | undefined;
   readonly limits: CallLimits;
   readonly logger: Logger;
   readonly link?: OneTimeLink | undefined;
@@ -26,7 +28,7 @@ export type DashboardOptions = DashboardAddress & {
 /** What pages use, besides the view of their person. */
 export type Tools = Pick<
   DashboardOptions,
-  'campaignSource' | 'planCampaign' | 'startRun' | 'limits' | 'logger'
+  'campaignSource' | 'planCampaign' | 'startRun' | 'uploads' | 'limits' | 'logger'
 > & {
   readonly context: EngineContext;
   readonly live: LiveParts;

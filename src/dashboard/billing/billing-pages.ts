@@ -14,7 +14,7 @@ export function addBillingPages(
   server: FastifyInstance,
   { context, limits }: Pick<Tools, 'context' | 'limits'>,
 ): void {
-  const invoices = createKeptFiles({ purpose: 'volley-invoices', maxOfOwner: 3 });
+  const invoices = createKeptFiles('volley-invoices', 3);
   server.addHook('onClose', () => invoices.close());
   addBillingPage(server, limits, bookInBackground(server, context));
   addRequestsPage(server, limits.page);

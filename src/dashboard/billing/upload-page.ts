@@ -17,7 +17,7 @@ export function addUploadPage(server: FastifyInstance, invoices: KeptFiles): voi
   }));
   server.post('/billing/reconcile', async (request, reply) => {
     const view = viewOf(request);
-    const sent = await receiveFile(request, view, invoices, instead);
+    const sent = await receiveFile(request, view, invoices);
     const { question } = readInvoiceQuestion(sent.fields, view);
     if (typeof sent.file !== 'string')
       return reply.redirect(`${addressOf(sent.file)}?${searchOf(question)}`, 303);
@@ -27,15 +27,13 @@ export function addUploadPage(server: FastifyInstance, invoices: KeptFiles): voi
 
 const head = { title: 'Check an invoice', within: { href: '/billing', text: 'Billing' } };
 
-const instead = 'Pack it with gzip, or use `volley billing reconcile --invoice <file>`.';
-
 function uploadForm(view: View, fields: Fields, problem?: string): Html {
   const { question, problems } = readInvoiceQuestion(fields, view);
   return html`<p>Finds where an invoice and the ledger differ, line by line: what is billed and was not sent, what is billed twice or at another price, and what is missing.</p>
 <form method="post" action="/billing/reconcile" enctype="multipart/form-data">
 ${csrfField(view)}
 ${invoiceFieldsets(question, problems)}
-${fileField({ name: 'invoice', label: 'The invoice', hint: 'with one line a recipient', problem })}
+${fileField('invoice', 'The invoice', 'with one line a recipient', problem)}
 <p class="buttons"><button>Compare</button></p>
 </form>
 <p class="hint">The file is kept in this process for an hour, for you only, and is not written to the ledger.</p>`;

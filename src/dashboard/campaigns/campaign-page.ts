@@ -37,7 +37,7 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
       return {
         title: found.file,
         within: { href: '/campaigns', text: 'Campaigns' },
-        body: html`${headPart(found, view)}${schedulePart(found, view)}`,
+        body: html`${headPart(found, view, tools)}${schedulePart(found, view)}`,
         end: textPart(found, await readCampaignText(found.file, campaignSource)),
       };
     },
@@ -57,7 +57,11 @@ export async function requireCampaign(
   return found ?? notFound('There is no such campaign file. The page of campaigns lists all.');
 }
 
-function headPart({ file, campaign, problems }: DescribedCampaign, { mayRun }: View): Html {
+function headPart(
+  { file, campaign, problems }: DescribedCampaign,
+  { mayRun }: View,
+  { uploads }: Pick<Tools, 'uploads'>,
+): Html {
   const facts = campaign && [
     { name: 'Campaign', value: campaign.campaign },
     { name: 'Account', value: campaign.account },
@@ -72,6 +76,7 @@ ${problemItems(problems)}
 ${facts && figures(facts)}
 <ul class="links">
 ${mayRun && problems.length === 0 && html`<li><a class="button" href="${campaignPath(file, 'start')}">Start now</a></li>`}
+${mayRun && uploads && problems.length === 0 && html`<li><a href="${campaignPath(file, 'list')}">Send to another list</a></li>`}
 ${campaign && html`<li><a href="${runsOfCampaignPath(campaign.campaign)}">All its runs</a></li>`}
 </ul>`;
 }

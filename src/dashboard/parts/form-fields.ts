@@ -7,58 +7,74 @@ type Field = {
   readonly label: string;
 };
 
-type TextField = Field & {
-  readonly value: string | undefined;
+type DescribedField = Field & {
   /** Empty: none. */
   readonly hint?: string;
   readonly problem?: string | undefined;
+};
+
+/** A field with its hint and with what is wrong with it. @param control gets the attributes that point to both */
+function describedField(
+  { name, id = name, label, hint, problem }: DescribedField,
+  control: (attributes: Html) => Html,
+): Html {
+  const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
+  const attributes = html`id="${id}" name="${name}"${described && html` aria-describedby="${described}"`}${problem && html` aria-invalid="true"`}`;
+  return html`<div class="field">
+<label for="${id}">${label}</label>
+${hint && html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${problem && html`<span class="error" id="${id}-error">${problem}</span>`}
+${control(attributes)}
+</div>`;
+}
+
+type TextField = DescribedField & {
+  readonly value: string | undefined;
   /** More attributes of the input. */
   readonly attributes?: Html;
 };
 
-/** A line of text, with its hint and with what is wrong with it. */
-export function textField({ name, id = name, label, value, hint, problem, attributes }: TextField): Html {
-  const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
-  return html`<div class="field">
-<label for="${id}">${label}</label>
-${hint && html`<span class="hint" id="${id}-hint">${hint}</span>`}
-${problem && html`<span class="error" id="${id}-error">${problem}</span>`}
-<input id="${id}" name="${name}" value="${value}"${attributes && html` ${attributes}`}${described && html` aria-describedby="${described}"`}${problem && html` aria-invalid="true"`}>
-</div>`;
+/** A line of text. */
+export function textField({ value, attributes: more, ...field }: TextField): Html {
+  return describedField(
+    field,
+    (attributes) => html`<input ${attributes} value="${value}"${more && html` ${more}`}>`,
+  );
 }
 
-type LinesField = Field & Pick<TextField, 'hint' | 'problem'> & { readonly values: readonly string[] };
+type LinesField = DescribedField & { readonly values: readonly string[] };
 
 /** Values of which each stands on a line. */
-export function linesField({ name, id = name, label, values, hint, problem }: LinesField): Html {
-  const described = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
-  return html`<div class="field">
-<label for="${id}">${label}</label>
-${hint && html`<span class="hint" id="${id}-hint">${hint}</span>`}
-${problem && html`<span class="error" id="${id}-error">${problem}</span>`}
-<textarea id="${id}" name="${name}" rows="3"${described && html` aria-describedby="${described}"`}${problem && html` aria-invalid="true"`}>${values.map(
+export function linesField({ values, ...field }: LinesField): Html {
+  const lines = values.map(
     (value) => html`${value}
 `,
-  )}</textarea>
-</div>`;
+  );
+  return describedField(field, (attributes) => html`<textarea ${attributes} rows="3">${lines}</textarea>`);
 }
 
-type ChoiceField = Field & {
+type ChoiceField = DescribedField & {
   readonly values: readonly string[];
+  /** What the person reads; the value itself by default. */
+  readonly wordsOf?: (value: string) => string;
   readonly chosen: string | undefined;
   /** Words for no value; undefined: one must be chosen. */
   readonly none?: string | undefined;
+  /** Whether the browser refuses to send no value. */
+  readonly required?: boolean;
 };
 
 /** One of a list of values. */
-export function choiceField({ name, id = name, label, values, chosen, none }: ChoiceField): Html {
+export function choiceField({ values, wordsOf, chosen, none, required, ...field }: ChoiceField): Html {
   const options = values.map(
-    (value) => html`<option value="${value}"${value === chosen && html` selected`}>${value}</option>`,
+    (value) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${wordsOf?.(value) ?? value}</option>`,
   );
-  return html`<div class="field">
-<label for="${id}">${label}</label>
-<select id="${id}" name="${name}">${none !== undefined && html`<option value="">${none}</option>`}${options}</select>
-</div>`;
+  const empty = none !== undefined && html`<option value="">${none}</option>`;
+  return describedField(
+    field,
+    (attributes) => html`<select ${attributes}${required && html` required`}>${empty}${options}</select>`,
+  );
 }
 
 /** The zone in which a period begins and ends. */

@@ -62,12 +62,12 @@ export function addStartPage(server: FastifyInstance, tools: Tools, page: StartP
     needsReason: () => needsReason,
     again,
     act: async (view, asked, fields) => {
+      const key = requireKey(fields['plan'] ?? '');
+      // A form that was sent before opens the run that it started. What it was planned of may be gone.
+      const known = await findStartedByKey(view.context.ledger.pool, { token: view.session.name, key });
+      if (known) return { to: runPath(known.run), notice: 'This form has started the run already.' };
       const start = await open(view, asked);
       const own = ownOf(view, start);
-      const key = requireKey(fields['plan'] ?? '');
-      // A form that was sent before opens the run that it started.
-      const known = await findStartedByKey(view.context.ledger.pool, { token: own.owner, key });
-      if (known) return { to: runPath(known.run), notice: 'This form has started the run already.' };
       const plan = plans.find(own);
       if (plan?.proof.id !== key) return refuse('plan', gone);
       requireTypedNumber(plan.figures, fields);

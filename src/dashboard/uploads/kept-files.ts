@@ -28,13 +28,6 @@ export type KeptFiles = {
   readonly close: () => Promise<void>;
 };
 
-type KeptFilesOptions = {
-  /** Letters and `-`, for the name of the folder. */
-  readonly purpose: string;
-  /** The oldest is deleted for a new one. */
-  readonly maxOfOwner: number;
-};
-
 /** Milliseconds. */
 const maxAge = 3_600_000;
 const maxInAll = 30;
@@ -46,8 +39,13 @@ type Kept = KeptFile & {
   readonly writing: AbortController;
 };
 
-/** Keeps files in a folder that only this user can read. Removes those that killed processes left. */
-export function createKeptFiles({ purpose, maxOfOwner }: KeptFilesOptions): KeptFiles {
+/**
+ * Keeps files in a folder that only this user can read. Removes those that killed processes left.
+ *
+ * @param purpose letters and `-`, for the name of the folder
+ * @param maxOfOwner the oldest is deleted for a new one
+ */
+export function createKeptFiles(purpose: string, maxOfOwner: number): KeptFiles {
   const kept = new Map<string, Kept>();
   let folder: string | undefined;
   removeLeftFolders(purpose);

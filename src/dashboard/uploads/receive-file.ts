@@ -16,16 +16,8 @@ export async function acceptFiles(server: FastifyInstance): Promise<void> {
   });
 }
 
-type FileField = {
-  readonly name: string;
-  readonly label: string;
-  /** What the file is, after its format and size. */
-  readonly hint: string;
-  readonly problem?: string | undefined;
-};
-
-/** A file is chosen, or dropped on the field. Its form has the encoding `multipart/form-data`. */
-export function fileField({ name, label, hint, problem }: FileField): Html {
+/** A file is chosen, or dropped on the field. @param hint what the file is, after its format and size */
+export function fileField(name: string, label: string, hint: string, problem?: string): Html {
   return html`<div class="field drop">
 <label for="${name}">${label}</label>
 <span class="hint" id="${name}-hint">A CSV file, also packed, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, ${hint}. Choose it, or drop it here.</span>
@@ -44,15 +36,9 @@ export type Upload = {
  * The fields come before the file, whose bytes are kept only for a form of ours. Those of others are read too: what is
  * left unread would hold up the next request of the connection.
  *
- * @param instead what a person can do with a larger file
  * @throws ProblemError when the form is not of this session
  */
-export async function receiveFile(
-  request: FastifyRequest,
-  view: View,
-  kept: KeptFiles,
-  instead: string,
-): Promise<Upload> {
+export async function receiveFile(request: FastifyRequest, view: View, kept: KeptFiles): Promise<Upload> {
   const fields: Record<string, string[]> = {};
   let file: KeptFile | string = 'Choose a file.';
   for await (const part of request.parts()) {
@@ -61,19 +47,14 @@ export async function receiveFile(
         fields[part.fieldname] = [...(fields[part.fieldname] ?? []), part.value];
       continue;
     }
-    if (view.isCsrfToken(textIn(fields, 'csrf'))) file = await keepFile(part, view, kept, instead);
+    if (view.isCsrfToken(textIn(fields, 'csrf'))) file = await keepFile(part, view, kept);
     else part.file.resume();
   }
   requireCsrfToken(view, textIn(fields, 'csrf'));
   return { fields, file };
 }
 
-async function keepFile(
-  part: MultipartFile,
-  { session }: View,
-  files: KeptFiles,
-  instead: string,
-): Promise<Upload['file']> {
+async function keepFile(part: MultipartFile, { session }: View, files: KeptFiles): Promise<Upload['file']> {
   if (part.filename === '') {
     part.file.resume();
     return 'Choose a file.';
@@ -83,5 +64,5 @@ async function keepFile(
   const kept = await files.keep(session.owner, name, part.file);
   if (!part.file.truncated) return kept;
   await files.drop(kept.id);
-  return `The file is larger than ${maxMegabytes} MB. ${instead}`;
+  return `The file is larger than ${maxMegabytes} MB. Pack it with gzip, or use the command line.`;
 }

@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createKeptFiles, type KeptFiles } from '../../../src/dashboard/uploads/kept-files.ts';
 
-const options = { purpose: 'volley-test-files', maxOfOwner: 3 };
+const options = ['volley-test-files', 3] as const;
 let files: KeptFiles;
 beforeEach(() => {
-  files = createKeptFiles(options);
+  files = createKeptFiles(...options);
 });
 afterEach(() => files.close());
 
@@ -92,7 +92,7 @@ test('the files of a killed process are removed at the next start, and those of 
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'file'), 'left');
   }
-  await createKeptFiles(options).close();
+  await createKeptFiles(...options).close();
   expect([left, other, path].map((each) => existsSync(each))).toEqual([false, true, true]);
   rmSync(other, { recursive: true });
 });
