@@ -62,14 +62,14 @@ export function addStartPage(server: FastifyInstance, tools: Tools, page: StartP
     needsReason: () => needsReason,
     again,
     act: async (view, asked, fields) => {
-      const key = requireKey(fields['plan'] ?? '');
+      const key = fields['plan'] ?? '';
       // A form that was sent before opens the run that it started. What it was planned of may be gone.
       const known = await findStartedByKey(view.context.ledger.pool, { token: view.session.name, key });
       if (known) return { to: runPath(known.run), notice: 'This form has started the run already.' };
       const start = await open(view, asked);
       const own = ownOf(view, start);
       const plan = plans.find(own);
-      if (plan?.proof.id !== key) return refuse('plan', gone);
+      if (plan?.proof.id !== requireKey(key)) return refuse('plan', gone);
       requireTypedNumber(plan.figures, fields);
       const started = await start.start(plan, fields).catch((error: unknown) => {
         if (error instanceof InputError || error instanceof NothingNewError) plans.drop(own);
