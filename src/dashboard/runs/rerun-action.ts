@@ -8,7 +8,7 @@ import { type Fields, numberIn, textsIn } from '../base/fields.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun } from '../base/view.ts';
-import { runPath } from '../paths.ts';
+import { recipientOfRunPath, runPath } from '../paths.ts';
 import { addStartPage } from '../plan/start-page.ts';
 
 /** Sends the same messages again, to recipients in the states that the address names: once for each plan. */
@@ -25,7 +25,10 @@ export function addRerun(server: FastifyInstance, tools: Tools): void {
       const recipient = row === undefined ? '' : String(row);
       return {
         title: `Send ${campaign} (${run}) again`,
-        within: { href: runPath(run), text: `${campaign} (${run})` },
+        within:
+          row === undefined
+            ? { href: runPath(run), text: `${campaign} (${run})` }
+            : { href: recipientOfRunPath(run, row), text: `The recipient of row ${row}` },
         path: runPath(run, 'rerun'),
         query: { only, recipient },
         key: JSON.stringify({ rerun: run, only, recipient }),
