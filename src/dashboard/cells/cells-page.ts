@@ -128,11 +128,9 @@ async function readCell(context: EngineContext, asked: Asked, zone: string): Pro
 
 /** Digits that are no job number here, and no phone number, may be a job number in another cell. */
 async function search(context: EngineContext, text: string): Promise<CellFacts['found']> {
-  try {
-    return await searchRecipient(context, text, { limit: maxFound, countryHint });
-  } catch (error) {
-    return { histories: [], problem: explain(error) };
-  }
+  const found = await searchRecipient(context, text, { limit: maxFound, countryHint });
+  const unreadable = found.readings.find(({ kind }) => kind === 'unreadable');
+  return unreadable?.kind === 'unreadable' ? { ...found, problem: `${unreadable.why}.` } : found;
 }
 
 type Answers = readonly CellAnswer<CellFacts>[];
