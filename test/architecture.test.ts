@@ -49,6 +49,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   '@fastify/formbody': ['dashboard/dashboard.ts'],
   '@fastify/multipart': ['dashboard/uploads'],
   'htmx.org': ['dashboard/base'],
+  'openid-client': ['dashboard/base'],
   '@fastify/rate-limit': ['server'],
   '@fastify/accepts': ['server/api'],
   '@fastify/swagger': ['server/api'],

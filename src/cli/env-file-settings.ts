@@ -61,6 +61,10 @@ const ownNames = [
   'VOLLEY_PUBLIC_URL',
   'VOLLEY_DASHBOARD_URL',
   'VOLLEY_READ_REPLICA',
+  'VOLLEY_OIDC_ISSUER',
+  'VOLLEY_OIDC_CLIENT_ID',
+  'VOLLEY_OIDC_CLIENT_SECRET',
+  'VOLLEY_OIDC_TOKENS',
 ];
 
 /** A misspelt name would silently leave its default. Names of other programs are theirs. */

@@ -43,7 +43,7 @@ import { acceptFiles } from './uploads/receive-file.ts';
 export async function addDashboard(
   server: FastifyInstance,
   context: EngineContext,
-  { host, publicUrl, ownName, link, onSignIn, ...options }: DashboardOptions,
+  { host, publicUrl, ownName, link, company, onSignIn, ...options }: DashboardOptions,
 ): Promise<void> {
   const guards = createGuards({ host, publicUrl, ownName });
   const readSession = createSessionReader(context, guards);
@@ -65,7 +65,7 @@ export async function addDashboard(
   assets.serve(server);
   const noteSignIn = createNoteSignIn(options.logger, onSignIn);
   await server.register((part) =>
-    addSignIn(part, { context, guards, ownName, readSession, link, noteSignIn }),
+    addSignIn(part, { context, guards, ownName, readSession, link, noteSignIn, company }),
   );
   await server.register(async (pages) => {
     pages.addHook('onRequest', async (request, reply) => {

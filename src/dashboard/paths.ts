@@ -57,6 +57,9 @@ export function runsOfCampaignPath(campaign: string): string {
   return pathWith('/', { campaign });
 }
 
+/** Below it are the paths of signing in with the identity provider of a company. */
+export const companyPath = '/sign-in/company';
+
 /** Where a person opens the link to their token. Browsers send no server, log or other site what stands after `#`. */
 export function tokenLinkPath(secret: string): string {
   return `/sign-in#${secret}`;

@@ -49,6 +49,7 @@ export async function openApi(
         ...tools,
         uploads,
         onSignIn: metrics.signIns,
+        company: await openCompany(shell),
       })
     : undefined;
   const { url, close } = await startApi(context, {
@@ -72,6 +73,15 @@ export async function openApi(
   shell.note(`API: ${url}${apiPath}`);
   if (pages) shell.note(`Dashboard: ${pages.publicUrl ?? pages.addressAt(url)}/`);
   return () => close(cutOff);
+}
+
+/** Only a process with such settings loads what signs people in with the identity provider of their company. */
+async function openCompany(shell: Shell): Promise<DashboardOptions['company']> {
+  if (!shell.settings.environment['VOLLEY_OIDC_ISSUER']) return undefined;
+  const { readCompanySignIn } = await import('../../engine/access/company-sign-in.ts');
+  const { createCompanyProvider } = await import('../../dashboard/base/company-provider.ts');
+  const company = readCompanySignIn(shell.settings, readDashboardUrl(shell));
+  return { ...company, provider: createCompanyProvider(company) };
 }
 
 /** The same after each start, so that it can be kept as a bookmark. */
@@ -102,7 +112,7 @@ export async function openPages(
     ...tools
   }: Pick<
     DashboardOptions,
-    'campaignSource' | 'startRun' | 'planCampaign' | 'uploads' | 'logger' | 'link' | 'onSignIn'
+    'campaignSource' | 'startRun' | 'planCampaign' | 'uploads' | 'logger' | 'link' | 'company' | 'onSignIn'
   > & {
     readonly host: string;
     readonly name: string;

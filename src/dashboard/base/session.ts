@@ -4,6 +4,7 @@ import {
   closeSession,
   createSessionCheck,
   openSession,
+  type SignedIn,
   sessionKey,
   sessionMaxAge,
 } from '../../engine/access/sessions.ts';
@@ -68,12 +69,12 @@ export function createSessionReader(context: EngineContext, guards: Guards): Rea
 export async function startSession(
   context: EngineContext,
   reply: FastifyReply,
-  token: string,
+  signedIn: SignedIn,
   guards: Guards,
 ): Promise<void> {
   const name = cookieName(reply.request, guards);
   const former = reply.request.cookies[name];
-  const id = await inTime(openSession(context, token));
+  const id = await inTime(openSession(context, signedIn));
   if (former !== undefined) await inTime(closeSession(context, former));
   reply.setCookie(name, id, {
     path: '/',
@@ -84,13 +85,18 @@ export async function startSession(
   });
 }
 
-/** Ends the session of this browser. */
-export async function endSession(context: EngineContext, reply: FastifyReply, guards: Guards): Promise<void> {
-  await inTime(closeSession(context, sessionOf(reply.request)));
+/** Ends the session of this browser. @returns whether its person signed in with the company's identity provider */
+export async function endSession(
+  context: EngineContext,
+  reply: FastifyReply,
+  guards: Guards,
+): Promise<boolean> {
+  const ofCompany = await inTime(closeSession(context, sessionOf(reply.request)));
   reply.clearCookie(cookieName(reply.request, guards), {
     path: '/',
     httpOnly: true,
     sameSite: 'strict',
     secure: guards.isSecure(reply.request),
   });
+  return ofCompany;
 }

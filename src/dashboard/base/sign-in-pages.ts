@@ -1,17 +1,28 @@
+import type { SignedIn } from '../../engine/access/sessions.ts';
 import type { TokenLink } from '../../engine/access/token-links.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { scopeWords } from '../../report/lists/tokens.ts';
 import { textField } from '../parts/form-fields.ts';
+import { companyPath, pathWith } from '../paths.ts';
 import type { PageContent } from './layout.ts';
 import { problemList } from './problems.ts';
 
-/** The dashboard's script sends the form of the link with what stands after the `#` of the address. */
-export function signInPage(to: string, problem?: Part): PageContent {
+/**
+ * The dashboard's script sends the form of the link with what stands after the `#` of the address.
+ *
+ * @param companyAt the dashboard's address, if people sign in with the identity provider of their company
+ */
+export function signInPage(
+  to: string,
+  problem: Part | undefined,
+  companyAt: string | undefined,
+): PageContent {
   return {
     title: 'Sign in',
     body: html`${problem !== undefined && problemList('You are not signed in', [problem])}
+${companyAt !== undefined && html`<p><a class="button" href="${companyAt}${pathWith(companyPath, { to })}">Sign in with your company's account</a></p>`}
 <form method="post" action="/sign-in">
 <input type="hidden" name="to" value="${to}">
 ${nameField('', html`autocapitalize="none" spellcheck="false"`, 'Only for your password manager; it can stay empty.')}
@@ -59,6 +70,11 @@ export function linkProblem(link: TokenLink | undefined, zone: string): Part {
   if (linkUsedAt)
     return html`The link works once, and was used at ${time(linkUsedAt, zone)}. If it was not you, ask ${maker} at once to revoke the token ${name}.`;
   return html`The link ${link.state === 'revoked' ? 'was revoked' : 'has expired'}. Ask ${maker} for another.`;
+}
+
+/** Why the token that is for a person of the company does not sign them in. */
+export function companyProblem({ person, token }: Required<SignedIn>, state: string): Part {
+  return html`You are <bdi>${person}</bdi>. The token for you, ${token}, is ${state}. Ask an administrator.`;
 }
 
 /** Its form is that of signing in, so that a password manager offers to keep the token. */

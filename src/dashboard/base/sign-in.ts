@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { openTokenLink } from '../../engine/access/token-links.ts';
 import { createTokenCheck } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
+import { listTokens, tokenStateOf } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { html, type Part } from '../../report/html/html.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
@@ -10,11 +11,13 @@ import { addressOf, createRefusalCount, maxAddresses } from '../../server/refusa
 import { warnOnceAMinute } from '../../server/warn-once-a-minute.ts';
 import { ownPath } from '../paths.ts';
 import { requireForm } from './actions.ts';
+import type { Company } from './company-provider.ts';
+import { type AcceptPerson, addCompanySignIn } from './company-sign-in.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { sendPage } from './pages.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
-import { linkPage, linkProblem, signInPage, tokenPage } from './sign-in-pages.ts';
+import { companyProblem, linkPage, linkProblem, signInPage, tokenPage } from './sign-in-pages.ts';
 import { zonesOf } from './zone.ts';
 
 type SignIn = {
@@ -24,6 +27,7 @@ type SignIn = {
   readonly readSession: ReadSession;
   readonly link: OneTimeLink | undefined;
   readonly noteSignIn: NoteSignIn;
+  readonly company: Company | undefined;
 };
 
 /** Links from another name of this machine to the own one; the oldest makes room. */
@@ -33,7 +37,8 @@ const form = z.object({ token: z.string().trim().max(200), to: z.string().option
 
 /** Paths that need no session. The guards of origin and host hold for them too. */
 export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise<void> {
-  const { context, guards, ownName, readSession, link, noteSignIn } = tools;
+  const { context, guards, ownName, readSession, link, noteSignIn, company } = tools;
+  const page = (to: string, problem?: Part) => signInPage(to, problem, company?.publicUrl);
   const links = link ? [link] : [];
   const check = createTokenCheck(context);
   const countRefusal = await createRefusalCount(server);
@@ -41,13 +46,13 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
     const seconds = await countRefusal(reply.request);
     const named = token && { token: token.name };
     noteSignIn(seconds === undefined ? 'refused' : 'throttled', reply.request, { why, ...named });
-    if (seconds === undefined) return sendPage(reply, undefined, 422, signInPage(to, problem));
+    if (seconds === undefined) return sendPage(reply, undefined, 422, page(to, problem));
     reply.header('retry-after', String(seconds));
     const wait = `There were too many wrong tokens. Wait ${seconds} seconds, then try again.`;
-    return sendPage(reply, undefined, 429, signInPage(to, wait));
+    return sendPage(reply, undefined, 429, page(to, wait));
   };
   server.get<{ Querystring: { to?: unknown } }>('/sign-in', async ({ query }, reply) =>
-    sendPage(reply, undefined, 200, signInPage(ownPath(query.to))),
+    sendPage(reply, undefined, 200, page(ownPath(query.to))),
   );
   server.post('/sign-in', async (request, reply) => {
     const { token: given, to } = form.parse(request.body);
@@ -62,7 +67,7 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
     }
     if (checked.kind === 'valid') {
       const { name } = checked.token;
-      await startSession(context, reply, name, guards);
+      await startSession(context, reply, { token: name }, guards);
       noteSignIn('signed in', request, { token: name });
       return reply.redirect(ownPath(to), 303);
     }
@@ -87,21 +92,43 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
       if (cameFromElsewhere(request)) return sendRefresh(reply, request.url);
       const view = await readSession(request);
       if (links.some((each) => each.token === view?.session.name)) return sendRefresh(reply, to);
-      return sendPage(reply, undefined, 403, signInPage('/', badLink));
+      return sendPage(reply, undefined, 403, page('/', badLink));
     }
-    await startSession(context, reply, token, guards);
+    await startSession(context, reply, { token }, guards);
     noteSignIn('signed in', request, { token });
     return sendRefresh(reply, to);
   });
+  if (company) addCompany(server, tools, company, refuse);
   server.post('/sign-out', async (request, reply) => {
     const view = await readSession(request);
     if (view) {
       requireForm(request, view);
-      await endSession(context, reply, guards);
+      const ofCompany = await endSession(context, reply, guards);
       noteSignIn('signed out', request, { token: view.session.name });
+      // Chromium takes a redirect to another site for the address of the form, which the policy forbids.
+      const onwards = ofCompany ? await company?.provider.findSignOut().catch(() => undefined) : undefined;
+      if (onwards !== undefined) return sendRefresh(reply, onwards);
     }
     return reply.redirect('/sign-in', 303);
   });
+}
+
+function addCompany(
+  server: FastifyInstance,
+  { context, guards, noteSignIn }: SignIn,
+  company: Company,
+  refuse: RefuseSignIn,
+): void {
+  const accept: AcceptPerson = async (reply, signedIn, to) => {
+    const token = (await inTime(listTokens(context.ledger.pool))).find(({ name }) => name === signedIn.token);
+    const state = token ? tokenStateOf(token, context.now()) : 'missing';
+    if (state !== 'valid')
+      return refuse(reply, { kind: `token ${state}`, token }, companyProblem(signedIn, state));
+    await startSession(context, reply, signedIn, guards);
+    noteSignIn('signed in', reply.request, { token: signedIn.token });
+    return sendRefresh(reply, to);
+  };
+  addCompanySignIn(server, { company, refuse, accept });
 }
 
 /** Answers a person who is not signed in. @param refused for the log */
@@ -136,7 +163,7 @@ function addTokenLink(
     }
     const { token, text } = link;
     if (text === undefined) return sendPage(reply, undefined, 200, linkPage(token, secret, zone));
-    if (guards.keepsSessions(request)) await startSession(context, reply, token.name, guards);
+    if (guards.keepsSessions(request)) await startSession(context, reply, { token: token.name }, guards);
     noteSignIn('signed in', request, { token: token.name });
     return sendPage(reply, undefined, 200, tokenPage(token, text));
   });

@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
 import type { KeptPlans } from '../plan/kept-plans.ts';
+import type { Company } from './company-provider.ts';
 import type { DashboardAddress } from './guards.ts';
 import type { LiveParts } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
@@ -21,6 +22,8 @@ export type DashboardOptions = DashboardAddress & {
   readonly limits: CallLimits;
   readonly logger: Logger;
   readonly link?: OneTimeLink | undefined;
+  /** With whose identity provider people sign in. */
+  readonly company?: Company | undefined;
   /** Counts an event of signing in. */
   readonly onSignIn?: ((event: SignInEvent) => void) | undefined;
 };

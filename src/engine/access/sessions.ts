@@ -30,17 +30,22 @@ function limitsAt(now: Date): SessionLimits {
   return { now, createdSince: before(sessionMaxAge), usedSince: before(sessionIdleTime) };
 }
 
-/**
- * @param token the name of a valid one
- * @returns the session's id, which is a secret
- */
+/** Who signs in, and with which token. */
+export type SignedIn = {
+  /** The name of a valid one. */
+  readonly token: string;
+  /** By the company's identity provider; undefined: the owner of the token. */
+  readonly person?: string | null;
+};
+
+/** @returns the session's id, which is a secret */
 export async function openSession(
   { ledger, now, randomBytes }: EngineContext,
-  token: string,
+  { token, person = null }: SignedIn,
 ): Promise<string> {
   const id = randomBytes(size).toString('hex');
   const createdAt = now();
-  await addSession(ledger.pool, { sha256: digestOf(id), token, createdAt }, limitsAt(createdAt));
+  await addSession(ledger.pool, { sha256: digestOf(id), token, person, createdAt }, limitsAt(createdAt));
   return id;
 }
 
@@ -85,8 +90,9 @@ export async function countSessionsOf({ ledger, now }: EngineContext, token: str
   return countOpenSessions(ledger.pool, token, limitsAt(now()));
 }
 
-export async function closeSession({ ledger }: EngineContext, id: string): Promise<void> {
-  if (idPattern.test(id)) await removeSession(ledger.pool, digestOf(id));
+/** @returns whether its person signed in with the company's identity provider */
+export async function closeSession({ ledger }: EngineContext, id: string): Promise<boolean> {
+  return idPattern.test(id) && removeSession(ledger.pool, digestOf(id));
 }
 
 /** The key of a session in lists: the digest of its id, which opens nothing. */

@@ -3,7 +3,13 @@ import type { Transaction } from '../session.ts';
 import { type Token, tokenColumns } from './tokens.ts';
 
 /** A session of the dashboard, which was opened with a token. Only a digest of its id is stored. */
-export type NewSession = { readonly sha256: Buffer; readonly token: string; readonly createdAt: Date };
+export type NewSession = {
+  readonly sha256: Buffer;
+  readonly token: string;
+  /** Of the company's identity provider; null: the owner of the token. */
+  readonly person: string | null;
+  readonly createdAt: Date;
+};
 
 /** Which sessions have not ended. */
 export type SessionLimits = {
@@ -15,15 +21,15 @@ export type SessionLimits = {
 /** Adds a session, and removes those that have ended. */
 export async function addSession(
   pool: pg.Pool,
-  { sha256, token, createdAt }: NewSession,
+  { sha256, token, person, createdAt }: NewSession,
   { createdSince, usedSince }: SessionLimits,
 ): Promise<void> {
   await pool.query(
     `
     WITH ended AS (DELETE FROM sessions WHERE created_at < $4 OR used_at < $5)
-    INSERT INTO sessions (sha256, token, created_at, used_at) VALUES ($1, $2, $3, $3)
+    INSERT INTO sessions (sha256, token, created_at, used_at, person) VALUES ($1, $2, $3, $3, $6)
     `,
-    [sha256, token, createdAt, createdSince, usedSince],
+    [sha256, token, createdAt, createdSince, usedSince, person],
   );
 }
 
@@ -31,7 +37,7 @@ export async function addSession(
 const isOpen = `s.created_at >= $3 AND s.used_at >= $4 AND t.revoked_at IS NULL
       AND (t.expires_at IS NULL OR t.expires_at > $2)`;
 
-/** A session, the token with which it was opened, and when it was last used, to the minute. */
+/** A session, the token with which it was opened, as that of its person, and when it was last used, to the minute. */
 type OpenSession = { readonly sha256: Buffer; readonly token: Token; readonly usedAt: Date };
 
 /** Finds those of the given sessions that have not ended, and whose token has not. In any order. */
@@ -40,16 +46,20 @@ export async function findSessions(
   sha256s: readonly Buffer[],
   { now, createdSince, usedSince }: SessionLimits,
 ): Promise<OpenSession[]> {
-  const { rows } = await pool.query<Token & { sessionUsedAt: Date; sha256: Buffer }>(
+  const { rows } = await pool.query<Token & { person: string | null; sessionUsedAt: Date; sha256: Buffer }>(
     `
-    SELECT ${tokenColumns}, s.used_at AS "sessionUsedAt", s.sha256
+    SELECT ${tokenColumns}, s.person, s.used_at AS "sessionUsedAt", s.sha256
     FROM sessions s
     JOIN tokens t ON t.name = s.token
     WHERE s.sha256 = ANY ($1) AND ${isOpen}
     `,
     [sha256s, now, createdSince, usedSince],
   );
-  return rows.map(({ sessionUsedAt: usedAt, sha256, ...token }) => ({ token, usedAt, sha256 }));
+  return rows.map(({ person, sessionUsedAt: usedAt, sha256, ...token }) => ({
+    token: { ...token, owner: person ?? token.owner },
+    usedAt,
+    sha256,
+  }));
 }
 
 export async function countOpenSessions(
@@ -90,7 +100,7 @@ export async function listSessionsOf(
     SELECT s.sha256, s.token, s.created_at AS "createdAt", s.used_at AS "usedAt"
     FROM sessions s
     JOIN tokens t ON t.name = s.token
-    WHERE t.owner = $1 AND ${isOpen}
+    WHERE coalesce(s.person, t.owner) = $1 AND ${isOpen}
     ORDER BY s.used_at DESC, s.created_at DESC, s.sha256
     `,
     [owner, now, createdSince, usedSince],
@@ -108,7 +118,7 @@ export async function removeSessionOf(
     `
     DELETE FROM sessions s
     USING tokens t
-    WHERE s.sha256 = $2 AND t.name = s.token AND t.owner = $1
+    WHERE s.sha256 = $2 AND t.name = s.token AND coalesce(s.person, t.owner) = $1
     RETURNING s.token
     `,
     [owner, sha256],
@@ -116,6 +126,9 @@ export async function removeSessionOf(
   return rows[0]?.token;
 }
 
-export async function removeSession(pool: pg.Pool, sha256: Buffer): Promise<void> {
-  await pool.query('DELETE FROM sessions WHERE sha256 = $1', [sha256]);
+/** @returns whether its person signed in with the company's identity provider */
+export async function removeSession(pool: pg.Pool, sha256: Buffer): Promise<boolean> {
+  const sql = 'DELETE FROM sessions WHERE sha256 = $1 RETURNING person';
+  const { rows } = await pool.query<{ person: string | null }>(sql, [sha256]);
+  return typeof rows[0]?.person === 'string';
 }

@@ -25,7 +25,7 @@ export function tokenColumns(now: Date): Columns<Token> {
       about: 'The person who made it; null: not known.',
     }),
     stateColumn('state', 'State', (token) => tokenStateOf(token, now), {
-      note: ({ revokedAt, linkExpiresAt, linkUsedAt }) => revokedAt ?? (linkUsedAt ? null : linkExpiresAt),
+      note: ({ revokedAt }) => revokedAt,
       only: ['screen', 'page'],
     }),
     timeColumn('createdAt', 'Created', { only: ['page', 'json'] }),
