@@ -5,7 +5,7 @@ import { copyIn, copyValue } from '../copy.ts';
 import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
-import type { FrequencyCap, PlanRules } from './planned-run.ts';
+import type { PlanRules } from './planned-run.ts';
 
 /** An address of a campaign's own list, suppressed for a SubAccount; empty: for all. */
 export type OwnSuppression = {
@@ -43,13 +43,11 @@ export async function stageSuppressions(
  * SQL of suppressed and recently used addresses: `address`, the reason (`rejectionDetailColumns`), `priority`,
  * `list_index`. A message that may have been accepted counts.
  *
- * @param account whose suppressions apply, besides global ones
+ * @param suppressionAccount whose suppressions apply, besides global ones
  * @param first number of its first parameter
  */
 function suppressedAddresses(
-  channel: Channel,
-  account: string,
-  cap: FrequencyCap | undefined,
+  { channel, account, suppressionAccount = account, frequencyCap: cap }: PlanRules,
   first: number,
 ): { readonly sql: string; readonly values: readonly unknown[] } {
   const parameter = (offset: number): string => `$${first + offset}`;
@@ -60,10 +58,10 @@ function suppressedAddresses(
     FROM suppressions
     WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
   `;
-  if (!cap) return { sql: suppressed, values: [channel, account] };
+  if (!cap) return { sql: suppressed, values: [channel, suppressionAccount] };
   const sent = `
     SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
-           'sent_recently' AS kind, NULL AS message, max(run_id) FILTER (WHERE account = ${parameter(1)}) AS related_run,
+           'sent_recently' AS kind, NULL AS message, max(run_id) FILTER (WHERE account = ${parameter(5)}) AS related_run,
            NULL AS source, NULL AS file, ${parameter(2)}::bigint AS number,
            2 AS priority, 0 AS list_index
     FROM (
@@ -82,7 +80,7 @@ function suppressedAddresses(
   `;
   return {
     sql: `${suppressed} UNION ALL ${sent}`,
-    values: [channel, account, cap.milliseconds, cap.campaign, cap.since],
+    values: [channel, suppressionAccount, cap.milliseconds, cap.campaign, cap.since, account],
   };
 }
 
@@ -108,10 +106,11 @@ export async function removeListed(
  */
 export async function removeSuppressed(
   client: Transaction,
-  { recipientColumn, channel, account, suppressionAccount = account, frequencyCap }: PlanRules,
+  rules: PlanRules,
   key: HashKey | null,
 ): Promise<void> {
-  const { sql, values } = suppressedAddresses(channel, suppressionAccount, frequencyCap, 4);
+  const { recipientColumn, channel, account } = rules;
+  const { sql, values } = suppressedAddresses(rules, 4);
   const address = stagedAddress(channel);
   const found = `
     -- Joined separately: without statistics of a union, the planner would hash the contacts, which are more.

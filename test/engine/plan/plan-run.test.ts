@@ -223,9 +223,12 @@ describe('contacts.notWithin', () => {
     expect(await listRejected()).toEqual([`contacts.csv:2 suppressed: reached within 7d, by run ${first}`]);
     // Operators of one account must not see runs of others.
     await opened.ledger.pool.query(`UPDATE runs SET account = 'another' WHERE run_id = $1`, [first]);
-    expect(await listRejected()).toEqual([
-      'contacts.csv:2 suppressed: reached within 7d, by a run of another account',
-    ]);
+    const unnamed = ['contacts.csv:2 suppressed: reached within 7d, by a run of another account'];
+    expect(await listRejected()).toEqual(unnamed);
+    const another = accountsYaml.replace(/ {2}sandbox:/, '  another:').replace('accounts:\n', '');
+    const shared = accountsYaml.replace('  sandbox:', '  sandbox:\n    suppressionsOf: another');
+    await workspace.write('accounts.yaml', `${shared}${another}`);
+    expect(await listRejected()).toEqual(unnamed);
   });
 
   test('an address is sent to when it was only planned, sent to earlier, or by another campaign', async () => {
