@@ -93,13 +93,15 @@ dispatch: { chunkSize: 1 }
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test.each(pages)(
-  '%s is accessible, light and dark, whole at 320 pixels with no table cut, and shows markup as text',
+  '%s is accessible, light and dark, whole at 768 and 320 pixels with no table cut, and shows markup as text',
   async (path) => {
     const answer = await page.goto(`${scene.url}${path.replace('RUN', run).replace('WAITING', waiting)}`);
     expect(answer?.status()).toBe(path === '/nowhere' ? 404 : 200);
     await expectAccessible(page);
-    await page.setViewportSize({ width: 320, height: 640 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    for (const width of [768, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
     const tables = await page
       .locator('.lines')
       .evaluateAll((all) => all.map((it) => it.scrollWidth - it.clientWidth));

@@ -155,7 +155,7 @@ function cellOf<Row>(
   const wordsId = rowId && `${column.key}-${rowId(row)}`;
   const content = target
     ? html`<a href="${view.pathOf(target)}">${cellContent(kind, shortened(text))}</a>`
-    : kind === 'words'
+    : kind === 'words' && text !== ''
       ? longText(text, wordsId)
       : cellContent(kind, text);
   return { attributes, content: withNote(content, noteText(column, row, view.zone)) };
