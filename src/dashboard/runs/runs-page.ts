@@ -41,7 +41,7 @@ export function addRunsPage(
           const list = await lists.read(filter);
           const waiting = list.allWaiting;
           const groups = isWhole ? await readGroups({ zone, accounts, waiting }) : undefined;
-          const checks = accounts === null ? (healthChecks.latest()?.checks ?? []) : [];
+          const checks = accounts === null ? healthChecks.latest()?.checks : [];
           return { asked, query, accounts: offered, list, groups, checks };
         },
       };

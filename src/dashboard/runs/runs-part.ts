@@ -37,7 +37,8 @@ export type StartPage = {
   readonly list: LiveRunList;
   /** Undefined where runs are asked for. */
   readonly groups: RunGroups | undefined;
-  readonly checks: readonly Check[];
+  /** Undefined while they are made. */
+  readonly checks: readonly Check[] | undefined;
 };
 
 /** What runs, what waits, what was last night, and the runs that the person asks for. */

@@ -14,11 +14,11 @@ import { nextStepPart, withCode } from '../parts/next-step.ts';
 import { accountPath, runActionLink, runPath } from '../paths.ts';
 
 /** Everything that waits for a person: what for, and links to what the person may do. */
-export function waitingPart(list: LiveRunList, checks: readonly Check[], viewer: Viewer): Html {
+export function waitingPart(list: LiveRunList, checks: readonly Check[] | undefined, viewer: Viewer): Html {
   const { waiting, moreWaiting } = list;
   const runs = waiting.map((line) => waitingRun(line, viewer));
-  const others = otherItems(list, checks, viewer);
-  const title = html`<p role="status" class="waiting-count"${runs.length + others.length > 0 && html` data-waiting`}>${waitingText(runs.length + moreWaiting, others.length)}</p>`;
+  const others = otherItems(list, checks ?? [], viewer);
+  const title = html`<p role="status" class="waiting-count"${runs.length + others.length > 0 && html` data-waiting`}>${waitingText(runs.length + moreWaiting, others.length)}${checks === undefined && ' Checks are being made.'}</p>`;
   if (runs.length + others.length === 0) return title;
   return html`${title}<section aria-labelledby="waiting-title" id="waiting">
 <h2 id="waiting-title" class="hidden">Waiting for a person</h2>

@@ -193,12 +193,13 @@ export type HealthChecks = { readonly at: Date; readonly checks: readonly Check[
 
 export type HealthCheckRounds = {
   readonly read: () => Promise<HealthChecks>;
-  /** Waits for nothing. @returns undefined before the first round has ended */
+  /** Waits for nothing. @returns undefined when the last round is too old; the next one has begun */
   readonly latest: () => HealthChecks | undefined;
 };
 
-/** Milliseconds for which a round is shown: it counts new runs anew, which takes seconds. */
+/** Milliseconds for which a round is shown, and after which it says nothing of now. */
 const shownFor = 60_000;
+const oldAfter = 300_000;
 
 /**
  * The checks that ask the ledger only, and nothing of the network, for pages: the last round. When it is a minute old,
@@ -218,15 +219,19 @@ export function createHealthChecks(
     fetchMethod: async () => {
       const at = now();
       const { ofDatabase, ofLedger, ofWork } = probesOf({ settings, campaigns, now, whose: 'own' });
-      const probes = [...ofWork, ...ofDatabase, ...ofLedger];
-      return { at, checks: await askPool(probes, ledger.monitoring, startDeadline(maxSeconds)) };
+      const checks: Check[] = [];
+      // One after the other: the pool has two connections, which pages need too. Counting runs anew takes seconds.
+      for (const probe of [...ofWork, ...ofDatabase, ...ofLedger].filter(({ name }) => name !== 'counts'))
+        checks.push(...(await askPool([probe], ledger.monitoring, startDeadline(maxSeconds))));
+      return { at, checks };
     },
   });
   return {
     read: () => rounds.forceFetch('ledger'),
     latest: () => {
       void rounds.fetch('ledger');
-      return rounds.get('ledger', { allowStale: true });
+      const last = rounds.get('ledger', { allowStale: true });
+      return last && now().getTime() - last.at.getTime() < oldAfter ? last : undefined;
     },
   };
 }

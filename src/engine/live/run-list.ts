@@ -64,9 +64,11 @@ export function createLiveRunLists(
   const sent = new LRUCache<string, true>({ max: 500 });
   return {
     read: async (filter) => {
-      const found = await listRuns(ledger.knex, runsPerPage + 1, filter);
+      const [found, allWaiting] = await Promise.all([
+        listRuns(ledger.knex, runsPerPage + 1, filter),
+        filter.before ? [] : listWaiting(context, filter.accounts ?? null),
+      ]);
       const listed = found.slice(0, runsPerPage);
-      const allWaiting = filter.before ? [] : await listWaiting(context, filter.accounts ?? null);
       const waiting = allWaiting.slice(0, maxWaiting);
       const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
       const runs = heads.map(({ run }) => run);
