@@ -16,6 +16,10 @@ export type ReportOptions = OptionValues<ReturnType<typeof reportOptions>>;
 export const reportOptions = (defaultFormat: ReportFormat) =>
   [
     option('--format <format>', formatSummary(defaultFormat), { choices: reportFormats }),
+    option(
+      '--columns <names>',
+      'only these columns, with commas; all (default: all, and of a table the first eight)',
+    ),
     ...outputOptions,
   ] as const;
 

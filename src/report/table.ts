@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import { type Column, type Columns, columnsFor, isNumber, noteText, shownText, titleOf } from './column.ts';
+import { dropMinor } from './column-choice.ts';
 import { withEvenDecimals } from './formats/even-decimals.ts';
 import { printable } from './printable.ts';
 import { plainScreen, type Screen, styled, toneOf } from './screen.ts';
@@ -89,16 +90,12 @@ type FittedColumn = {
  * @param width in characters; undefined for any
  */
 function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
-  const kept = columns.map((column, index) => ({ ...column, index }));
-  while (width !== undefined && sumWidths(kept) > width) {
-    const lowestRank = kept.reduce((found, { minor = 0 }) => Math.max(found, minor), 0);
-    if (lowestRank === 0) return { kind: 'records' };
-    kept.splice(
-      kept.findLastIndex(({ minor }) => minor === lowestRank),
-      1,
-    );
-  }
-  return { kind: 'table', kept: kept.map(({ index }) => index) };
+  const isTooWide = (kept: readonly FittedColumn[]) => width !== undefined && sumWidths(kept) > width;
+  const kept = dropMinor(
+    columns.map((column, index) => ({ ...column, index })),
+    isTooWide,
+  );
+  return isTooWide(kept) ? { kind: 'records' } : { kind: 'table', kept: kept.map(({ index }) => index) };
 }
 
 /** A space on each side of a cell, and borders. */

@@ -5,6 +5,8 @@ import type { AsOf } from '../../domain/replica.ts';
 import { count } from '../../platform/sentence.ts';
 import { withAll } from '../../platform/spooled-file.ts';
 import { didYouMean, oneOf } from '../../platform/suggestions.ts';
+import { columnsFor } from '../../report/column.ts';
+import { chooseColumns, usualColumns } from '../../report/column-choice.ts';
 import { formatSheet } from '../../report/formats/format-sheet.ts';
 import { type ReportFormat, reportFormats, type Sheet } from '../../report/formats/sheet.ts';
 import { printableFile } from '../../report/printable.ts';
@@ -46,7 +48,10 @@ export function sheetWriter(
 ): WriteSheet {
   const chosen = chooseFormat(shell, options, { defaultFormat, formats: reportFormats, advice: '' });
   const allLines = csvCommand(shell.words, options.out);
-  return (sheet) => {
+  return async (sheet) => {
+    const named = options.columns === undefined ? undefined : chooseColumns(sheet.columns, options.columns);
+    const filled = columnsFor(sheet.columns, 'screen').filter(({ blank }) => !blank);
+    const columns = named ?? (chosen === 'table' ? usualColumns(filled) : sheet.columns);
     let lines = 0;
     async function* counted() {
       for await (const batch of sheet.rows) {
@@ -54,9 +59,16 @@ export function sheetWriter(
         yield batch;
       }
     }
-    const pieces = formatSheet({ ...sheet, rows: counted() }, chosen, screenOf(shell, options), allLines);
+    const pieces = formatSheet(
+      { ...sheet, columns, rows: counted() },
+      chosen,
+      screenOf(shell, options),
+      allLines,
+    );
     const what = () => `${count(lines, 'line')} to `;
-    return writeReport(shell, options, { format: chosen, asOf: sheet.asOf, pieces, what });
+    await writeReport(shell, options, { format: chosen, asOf: sheet.asOf, pieces, what });
+    const left = filled.filter((column) => !named && !columns.includes(column)).map(({ title }) => title);
+    if (left.length > 0) shell.note(`Not shown: ${left.join(', ')}. --columns all has all of them.`);
   };
 }
 

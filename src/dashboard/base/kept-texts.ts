@@ -10,6 +10,16 @@ const notice = 'volley_notice';
 const reason = 'volley_reason';
 const cookie = { httpOnly: true, sameSite: 'strict' } as const;
 
+const year = 31_536_000;
+
+/** Keeps what a person has chosen, in this browser. */
+export function keepChoice(
+  reply: FastifyReply,
+  { name, value }: { readonly name: string; readonly value: string },
+): void {
+  reply.setCookie(name, value, { ...cookie, path: '/', maxAge: year });
+}
+
 /** Keeps what was done, which the next page says. */
 export function keepNotice(reply: FastifyReply, text: string): void {
   const value = text.slice(0, maxReasonLength).toWellFormed();

@@ -14,6 +14,8 @@ export type PageContent = {
   readonly end?: Html | undefined;
   /** What the page may load, if it is not what every page may. */
   readonly policy?: string;
+  /** A choice that this browser keeps. */
+  readonly cookie?: { readonly name: string; readonly value: string } | undefined;
   /** Seconds after which the browser asks again. */
   readonly refresh?: number;
 };

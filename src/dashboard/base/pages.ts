@@ -6,7 +6,7 @@ import type { ReportLimit } from '../../server/api/call-limits.ts';
 import { type HttpFormat, httpFormats } from '../../server/api/send-report.ts';
 import type { Assets } from './assets.ts';
 import { wordIn } from './fields.ts';
-import { takeNotice } from './kept-texts.ts';
+import { keepChoice, takeNotice } from './kept-texts.ts';
 import { formatPage, type PageContent } from './layout.ts';
 import { type Asked, askedOf, notFound, requireScope, type View, viewOf } from './view.ts';
 
@@ -49,6 +49,7 @@ export async function sendPage(
   const { assets } = reply.server;
   const hasCells = reply.server.hasRoute({ method: 'GET', url: '/cells' });
   const page = formatPage(content, { view, assets, notice, hasCells });
+  if (content.cookie) keepChoice(reply, content.cookie);
   if (content.policy !== undefined) reply.header('content-security-policy', content.policy);
   reply.code(status).type('text/html; charset=utf-8').header('vary', 'accept-encoding');
   if (!/\bgzip\b/.test(reply.request.headers['accept-encoding'] ?? '')) return reply.send(page);

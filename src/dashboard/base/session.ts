@@ -56,6 +56,7 @@ export function createSessionReader(context: EngineContext, guards: Guards): Rea
       sessionKey: sessionKey(id),
       ...zonesOf(request),
       address: request.url,
+      cookies: request.cookies,
       left: request.signal,
       csrfToken: () => csrf.create(id),
       isCsrfToken: (given) => csrf.verify(id, given),

@@ -33,6 +33,8 @@ export type View = Viewer & {
   /** Makes the token for a form of this page. */
   readonly csrfToken: () => string;
   readonly isCsrfToken: (given: string) => boolean;
+  /** What pages have kept in this browser. */
+  readonly cookies: Readonly<Record<string, string | undefined>>;
   /** Aborts when the browser has gone, or has the answer. */
   readonly left: AbortSignal;
 };
@@ -44,7 +46,7 @@ export type ZoneOfView = Pick<View, 'zone' | 'ownZone' | 'isZoneKnown'>;
 export function createView(
   context: EngineContext,
   token: Token,
-  rest: Pick<View, 'sessionKey' | 'address' | 'csrfToken' | 'isCsrfToken' | 'left'> & ZoneOfView,
+  rest: Pick<View, 'sessionKey' | 'address' | 'csrfToken' | 'isCsrfToken' | 'cookies' | 'left'> & ZoneOfView,
 ): View {
   const { name, owner, scope, accounts } = token;
   return {

@@ -87,3 +87,11 @@ export function zoneField(value: string, problem?: string): Html {
     problem,
   });
 }
+
+/** Hidden fields with what an address asks already, without those that the form asks itself. */
+export function keptFields(address: string, asked: readonly string[]): readonly Html[] {
+  const kept = [...new URLSearchParams(address.replace(/^[^?]*/, ''))];
+  return kept
+    .filter(([name]) => !asked.includes(name))
+    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+}
