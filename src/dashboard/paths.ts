@@ -12,6 +12,16 @@ export function pathWith(path: string, query: Query): string {
   return asked.size === 0 ? path : `${path}?${asked.toString()}`;
 }
 
+/** The address of the same page with other fields in its query. Fields with an empty text are left out. */
+export function changedPath(address: string, changes: Query): string {
+  const asked = new URLSearchParams(address.replace(/^[^?]*/, ''));
+  for (const [name, value = ''] of Object.entries(changes)) {
+    if (value === '') asked.delete(name);
+    else asked.set(name, value);
+  }
+  return `${address.replace(/\?.*$/s, '')}?${asked.toString()}`;
+}
+
 /** The address of a page about a run. */
 export function runPath(run: string, page = '', query: Query = {}): string {
   return pathWith(`/runs/${encodeURIComponent(run)}${page === '' ? '' : `/${page}`}`, query);
@@ -35,11 +45,6 @@ export function recipientPath(text: string, query: Query = {}): string {
 /** The address of a page about delivery reports. */
 export function deliveryReportsPath(page: string, query: Query = {}): string {
   return pathWith(`/delivery-reports/${page}`, query);
-}
-
-/** The address of the requests that a run, or one of its payers, pays for. */
-export function billedRequestsPath(run: string, query: Query): string {
-  return pathWith(`/billing/runs/${encodeURIComponent(run)}/requests`, query);
 }
 
 /** The address of a page about a campaign file. */

@@ -14,6 +14,7 @@ export const auditActions = [
   'requests resolved',
   'delivery reports replayed',
   'billing closed',
+  'invoice kept',
   'limits set',
   'suppressions added',
   'suppressions removed',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runPhases } from '../../src/domain/runs.ts';
-import { reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
+import { chargeEffects, reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
 import { phrasesOf, readSqlTexts } from '../support/sql-texts.ts';
 import { testLedger } from '../support/test-ledger.ts';
 
@@ -21,7 +21,7 @@ const allowedInFunctions: Readonly<Record<string, string>> = {
     'the beginning of a stored reason, by which doubts are grouped',
 };
 
-const closedLists = new Set<string>([...runPhases, ...reconciliationKinds]);
+const closedLists = new Set<string>([...runPhases, ...reconciliationKinds, ...chargeEffects]);
 
 const opened = testLedger();
 

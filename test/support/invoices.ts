@@ -6,8 +6,10 @@ import {
 } from '../../src/engine/billing/reconcile.ts';
 import { recordOutcomeChanges } from '../../src/ledger/billing/changes.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../src/ledger/billing/compare-invoice.ts';
-import type { ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
+import type { AskedDifferences, ReconciliationLine } from '../../src/ledger/billing/reconcile.ts';
+import type { Ledger } from '../../src/ledger/connection.ts';
 import { formatDifference } from '../../src/report/billing/reconcile-sheet.ts';
+import { acceptAll } from './accept-all.ts';
 import { claimRequests, settleRequests } from './claims.ts';
 import { collect } from './collect.ts';
 import { aContact, anEnvelope, aRun, planContacts, type TestLedger } from './ledger.ts';
@@ -101,7 +103,7 @@ export function anInvoice(
   return { name, open: () => openInvoice(bytes, whole), skipUnreadable };
 }
 
-export type Reconciled = Pick<Reconciliation, 'totals'> & {
+export type Reconciled = Pick<Reconciliation, 'totals' | 'askedTotals'> & {
   readonly lines: readonly (ReconciliationLine & { readonly detail: string | null })[];
 };
 
@@ -111,14 +113,64 @@ export async function reconcile(
   invoice: InvoiceSource,
   period: ReconciliationPeriod = november,
   scope: Partial<ReconciliationScope> = {},
+  asked?: AskedDifferences,
 ): Promise<Reconciled> {
   const all = { accounts: null, subAccounts: null, channels: null, visibleAccounts: null };
   return reconcileInvoice(
     context,
-    { invoice, period, scope: { ...all, ...scope } },
-    async ({ differences, totals }) => ({
+    { invoice, period, scope: { ...all, ...scope }, asked },
+    async ({ differences, totals, askedTotals }) => ({
       totals,
+      askedTotals,
       lines: (await collect(differences)).flat().map((line) => ({ ...line, detail: formatDifference(line) })),
     }),
   );
+}
+
+/** The address of a recipient of `deliveredRun`, by request × each + position, as an invoice has it. */
+export const deliveredAddress = (number: number): string => `6421${String(number).padStart(7, '0')}`;
+
+/**
+ * A large run, accepted and delivered a day after it was planned, at a price of 0.05.
+ *
+ * @param each recipients of a request
+ * @returns its MessageIDs
+ */
+export async function deliveredRun(
+  ledger: Ledger,
+  {
+    requests,
+    each,
+    createdAt,
+  }: { readonly requests: number; readonly each: number; readonly createdAt: Date },
+): Promise<readonly string[]> {
+  const { pool } = ledger;
+  const envelope = anEnvelope({ Message: 'Hello', SubAccount: 'North', ChargeCode: 'C1' });
+  const run = await planContacts(ledger, aRun({ createdAt }), [aContact(1, { envelope })]);
+  await pool.query(`UPDATE slices SET last_request = ${requests} WHERE run_id = $1 AND slice = 1`, [run]);
+  await pool.query('DELETE FROM contents WHERE run_id = $1', [run]);
+  const sentAt = new Date(createdAt.getTime() + 86_400_000);
+  await pool.query(
+    `
+    WITH outcome AS (
+      INSERT INTO recipient_outcomes (run_id, request, position, outcome, units, price, reported_at)
+      SELECT $1, n, p, 'delivered', 1, 0.05, $2
+      FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
+    )
+    INSERT INTO contents (run_id, first_request, last_request, slice, envelopes, sizes, request_offsets, positions, lines,
+                          addresses, parts)
+    SELECT $1, n, n, 1, '{1}', ARRAY[count(*)], array_agg(0), array_agg(p ORDER BY p), array_agg(p ORDER BY p),
+           array_agg('+6421' || lpad((n * ${each} + p)::text, 7, '0') ORDER BY p), array_agg(1)
+    FROM generate_series(1, ${requests}) n, generate_series(1, ${each}) p
+    GROUP BY n
+    `,
+    [run, sentAt],
+  );
+  await acceptAll(pool, run, sentAt);
+  await pool.query('ANALYZE');
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT message_id AS id FROM request_states WHERE run_id = $1 ORDER BY request',
+    [run],
+  );
+  return rows.map(({ id }) => id);
 }

@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
 import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
 import { channels } from '../../domain/message.ts';
+import { reconciliationKinds } from '../../ledger/billing/reconcile.ts';
 import { noName, parsePayer } from '../../report/billing/billing-words.ts';
 import { printable } from '../../report/printable.ts';
 import { defineCommand, flag, option } from '../command.ts';
 import { parseWholeNumber } from '../option-readers.ts';
 import { countryOption, periodOf, periodOptions } from '../options.ts';
 import { reportOptions } from '../report-options.ts';
-import { withLedgerToRead } from '../shell.ts';
+import { withLedger, withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
 
 export const command = defineCommand({
   description:
-    'Compares an invoice of the service with the ledger, and prints lines that are missing, twice, or at another price (docs/how-to/billing.md).',
+    'Compares an invoice of the service with the ledger, and prints what was charged too much or too little, by finding, and the lines (docs/how-to/billing.md).',
   options: [
     option('--invoice <file>', 'CSV (also gzipped) or workbook (.xlsx), a line for each recipient', {
       required: true,
@@ -30,6 +31,8 @@ export const command = defineCommand({
     option('--account <name...>', 'only of these accounts'),
     option('--sub-account <name...>', `only of these SubAccounts, or ${noName}`),
     option('--channel <channel...>', 'only of these channels', { choices: channels }),
+    option('--finding <finding>', 'only lines with this finding', { choices: reconciliationKinds }),
+    flag('--keep', 'keep the sums, and the digest of the file, in the audit trail'),
     ...reportOptions('table'),
   ],
   exits: { 3: 'the invoice and the ledger differ' },
@@ -38,8 +41,10 @@ export const command = defineCommand({
   ],
   run: async (shell, _, { account, subAccount, channel, ...options }) => {
     const { openInvoice } = await import('../../contacts/open-invoice.ts');
+    const { keepInvoice } = await import('../../engine/billing/keep-invoice.ts');
     const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
     const { reconcileInvoice } = await import('../../engine/billing/reconcile.ts');
+    const { digestOfFile } = await import('../../platform/digest.ts');
     const { openFile } = await import('../../engine/plan/contact-files.ts');
     const { reconcileSheet } = await import('../../report/billing/reconcile-sheet.ts');
     const { sheetWriter } = await import('../output/write-report.ts');
@@ -56,13 +61,16 @@ export const command = defineCommand({
     const { column: columns = {}, decimal, country, skipLines, skipUnreadable = false } = options;
     const reading = { name: shown, columns, decimal, country, skipLines };
     const invoice = { name: shown, open: () => openInvoice(bytes, reading), skipUnreadable };
-    const agrees = await withLedgerToRead(shell, async (context) => {
+    const filter = { kind: options.finding };
+    const agrees = await (options.keep ? withLedger : withLedgerToRead)(shell, async (context) => {
       const { accounts, subAccounts } = scope;
       await requireKnownNames(context, { account: accounts ?? [], SubAccount: subAccounts ?? [] });
-      return reconcileInvoice(context, { invoice, period, scope }, async (found) => {
+      return reconcileInvoice(context, { invoice, period, scope, asked: { filter } }, async (found) => {
         for (const { where, what } of found.unreadable.problems)
           shell.note(`${printable(where)}: ${printable(what)}`);
-        await write(reconcileSheet(found, period, scope, shell.now()));
+        await write(reconcileSheet(found, { period, scope, filter }, shell.now()));
+        if (options.keep)
+          await keepInvoice(context, { found, digest: await digestOfFile(path), period, scope });
         return (
           found.unreadable.lines === 0 &&
           found.totals.every(({ kind }) => ['agrees', 'all', 'tests'].includes(kind))

@@ -1,25 +1,27 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { openInvoiceInThread } from '../../contacts/open-invoice-in-thread.ts';
 import { InputError } from '../../domain/problems.ts';
+import { keepInvoice, nameOfPeriod } from '../../engine/billing/keep-invoice.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
 import { type Reconciliation, reconcileInvoice } from '../../engine/billing/reconcile.ts';
-import { reconcileSheet } from '../../report/billing/reconcile-sheet.ts';
-import { type Html, html } from '../../report/html/html.ts';
+import type { AskedDifferences } from '../../ledger/billing/reconcile.ts';
+import { digestOfFile } from '../../platform/digest.ts';
+import { type DifferenceLine, reconcileSheet } from '../../report/billing/reconcile-sheet.ts';
+import { html } from '../../report/html/html.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
+import { addAction } from '../base/actions.ts';
+import { numberIn } from '../base/fields.ts';
+import type { PageContent } from '../base/layout.ts';
 import { addDownload, addPage } from '../base/pages.ts';
 import { orInputError, problemItems } from '../base/problems.ts';
-import { notFound, type View } from '../base/view.ts';
+import { type Asked, notFound, requireAllAccounts, type View } from '../base/view.ts';
+import { chooseColumns } from '../parts/column-choice.ts';
 import { downloadLinks } from '../parts/downloads.ts';
+import { changedPath } from '../paths.ts';
 import type { KeptFile, KeptFiles } from '../uploads/kept-files.ts';
-import {
-  type AskedInvoice,
-  type InvoiceQuestion,
-  invoiceFieldsets,
-  readInvoiceQuestion,
-  searchOf,
-} from './invoice-question.ts';
-import { differencesShown, inPageWords, invoiceAnswer } from './invoice-view.ts';
+import { type AskedInvoice, invoiceFieldsets, readInvoiceQuestion } from './invoice-question.ts';
+import { differencesPart, differencesPerPage, findingsPart, inPageWords } from './invoice-view.ts';
 
 /**
  * The differences between a kept invoice and the ledger.
@@ -31,12 +33,15 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, lim
   addPage(server, { path, scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
     const { question, asked, problems } = readInvoiceQuestion(query, view);
-    const work = asked && limits.page(() => answer(view, invoice, question, asked));
-    const answered = (await orInputError(Promise.resolve(work))) ?? nothingCompared;
+    const page = Math.max(1, numberIn(query, 'page'));
+    const work = asked && limits.page(() => answer(view, invoice, asked, page));
+    const answered = (await orInputError(Promise.resolve(work))) ?? { body: nothingCompared };
+    const content = answered instanceof InputError ? { body: refusal(answered) } : answered;
     return {
+      ...content,
       title: `Invoice ${invoice.name}`,
       within: { href: '/billing', text: 'Billing' },
-      body: html`${answered instanceof InputError ? refusal(answered) : answered}
+      body: html`${content.body}
 <h2>Read or compare it in another way</h2>
 <form method="get" action="${addressOf(invoice)}">${invoiceFieldsets(question, problems)}<p class="buttons"><button>Compare</button></p></form>
 <p><a href="/billing/reconcile">Check another file</a></p>`,
@@ -50,12 +55,43 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, lim
       const { asked } = readInvoiceQuestion(query, view);
       if (!asked) return undefined;
       const send = (reply: FastifyReply) =>
-        compareKeptInvoice(view, invoice, asked, (found) =>
-          sendSheet(reply, { name: 'invoice', format }, sheetOf(view, asked, found)),
+        compareKeptInvoice(view, invoice, { ...asked, differences: asked }, (found) =>
+          sendSheet(reply, { name: 'invoice', format }, reconcileSheet(found, asked, view.now)),
         );
       return { limit: limits.report, send };
     },
   );
+  addAction(server, {
+    path: `${path}/keep`,
+    scope: 'run',
+    needsReason: () => false,
+    ask: async (view, given) => {
+      const { invoice, asked } = toKeep(invoices, view, given);
+      return {
+        title: `Keep the result with ${nameOfPeriod(asked.period)}`,
+        button: 'Keep the result',
+        within: { href: view.address.replace('/keep', ''), text: `Invoice ${invoice.name}` },
+        body: html`<p>The audit trail keeps the sums of each finding, the name and SHA-256 digest of the file, and your name, as long as its other entries. It does not keep the file.</p>`,
+      };
+    },
+    act: async (view, given) => {
+      const { invoice, asked } = toKeep(invoices, view, given);
+      const digest = await digestOfFile(invoice.path);
+      const keep = (found: Reconciliation) => keepInvoice(view.context, { ...asked, found, digest });
+      // The signal of a form that has arrived is aborted.
+      const going = { ...view, left: new AbortController().signal };
+      await limits.page(() => compareKeptInvoice(going, invoice, asked, keep));
+      return { to: '/billing/months#invoices', notice: `The result of ${invoice.name} is kept.` };
+    },
+  });
+}
+
+/** @throws ProblemError for a person who does not see all accounts, and so not the whole result */
+function toKeep(invoices: KeptFiles, view: View, { params, query }: Asked) {
+  requireAllAccounts(view);
+  const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
+  const { asked } = readInvoiceQuestion(query, view);
+  return asked ? { invoice, asked } : notFound('The address does not say how the invoice is compared.');
 }
 
 const nothingCompared = html`<p class="error">Nothing was compared.</p>`;
@@ -69,37 +105,42 @@ function findInvoice(invoices: KeptFiles, { session }: View, id: string): KeptFi
   return notFound('This invoice is not kept any more: a file is kept for an hour. Choose it again.');
 }
 
-function sheetOf(view: View, { period, scope }: AskedInvoice, found: Reconciliation) {
-  return reconcileSheet(found, period, scope, view.now);
-}
-
 async function answer(
   view: View,
   invoice: KeptFile,
-  question: InvoiceQuestion,
   asked: AskedInvoice,
-): Promise<Html> {
-  return compareKeptInvoice(view, invoice, asked, async (found) => {
-    const sheet = sheetOf(view, asked, found);
-    const first = await firstOf(sheet.rows, differencesShown);
-    const download = (format: string): string =>
-      `${addressOf(invoice)}/download?${searchOf(question)}&format=${format}`;
-    return html`${invoiceAnswer(found, sheet, first)}${downloadLinks(download)}`;
+  page: number,
+): Promise<Pick<PageContent, 'body' | 'cookie'>> {
+  const { filter } = asked;
+  const after = (page - 1) * differencesPerPage;
+  const differences = { filter, after, limit: differencesPerPage };
+  return compareKeptInvoice(view, invoice, { ...asked, differences }, async (found) => {
+    const sheet = reconcileSheet(found, asked, view.now);
+    const rows: DifferenceLine[] = [];
+    for await (const batch of sheet.rows) rows.push(...batch);
+    const lines = found.askedTotals.find(({ kind }) => kind === 'all')?.lines ?? 0;
+    const { address } = view;
+    const { columns, cookie, form } = chooseColumns(
+      'invoice',
+      sheet.columns,
+      ({ key }) => key === 'kind',
+      view,
+    );
+    const keep = view.mayRun && view.session.accounts === null;
+    const pathTo = (part: string, changes = {}): string =>
+      changedPath(address, changes).replace('?', `/${part}?`);
+    return {
+      cookie,
+      body: html`${findingsPart(found, address)}
+${keep && html`<p><a class="button" href="${pathTo('keep')}">Keep the result with ${nameOfPeriod(asked.period)}</a></p>`}
+${differencesPart({ columns, rows, filter, after, lines }, address)}
+${form}${lines > 0 && downloadLinks((format) => pathTo('download', { format }))}`,
+    };
   });
 }
 
-function refusal({ problems }: InputError): Html {
+function refusal({ problems }: InputError) {
   return html`<div role="alert">${nothingCompared}${problemItems(inPageWords(problems))}</div>`;
-}
-
-/** Ends the reading of the others. */
-async function firstOf<Line>(batches: AsyncIterable<readonly Line[]>, limit: number): Promise<Line[]> {
-  const lines: Line[] = [];
-  for await (const batch of batches) {
-    lines.push(...batch.slice(0, limit - lines.length));
-    if (lines.length >= limit) break;
-  }
-  return lines;
 }
 
 /** A packed file can hold far more than its size. */
@@ -113,7 +154,13 @@ const maxLines = 5_000_000;
 async function compareKeptInvoice<Result>(
   { context, session, left }: Pick<View, 'context' | 'session' | 'left'>,
   { name, path }: KeptFile,
-  { period, scope, reading, skipUnreadable }: AskedInvoice,
+  {
+    period,
+    scope,
+    reading,
+    skipUnreadable,
+    differences,
+  }: AskedInvoice & { readonly differences?: AskedDifferences },
   use: (found: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
   const { accounts, subAccounts } = scope;
@@ -123,7 +170,7 @@ async function compareKeptInvoice<Result>(
   const invoice = { name, open, maxLines, skipUnreadable };
   return reconcileInvoice(
     context,
-    { invoice, period, scope: { ...scope, visibleAccounts: session.accounts } },
+    { invoice, period, scope: { ...scope, visibleAccounts: session.accounts }, asked: differences },
     use,
   );
 }

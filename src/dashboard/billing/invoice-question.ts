@@ -3,13 +3,15 @@ import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts
 import type { InvoiceReading } from '../../contacts/open-invoice.ts';
 import { channels } from '../../domain/message.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
+import { chargeEffects, type DifferenceFilter, reconciliationKinds } from '../../ledger/billing/reconcile.ts';
 import { countryOf, expectedCountry } from '../../platform/countries.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
 import { localTime, timeZone } from '../../platform/scalars.ts';
 import { parsePayer } from '../../report/billing/billing-words.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { plainText } from '../../report/questions.ts';
 import { formatLocal } from '../../report/time.ts';
-import { type Fields, linesIn, problemsOf, textIn, textsIn } from '../base/fields.ts';
+import { type Fields, linesIn, problemsOf, textIn, textsIn, wordIn } from '../base/fields.ts';
 import { linesField, textField, zoneField } from '../parts/form-fields.ts';
 
 /** How a person wants an invoice to be read and compared, as typed. */
@@ -33,6 +35,8 @@ export type AskedInvoice = {
   readonly scope: Omit<ReconciliationScope, 'visibleAccounts'>;
   readonly reading: Pick<InvoiceReading, 'columns' | 'decimal' | 'country' | 'skipLines'>;
   readonly skipUnreadable: boolean;
+  /** Of the differences. What cannot be asked is left out. */
+  readonly filter: DifferenceFilter;
 };
 
 const schema = z
@@ -106,21 +110,13 @@ export function readInvoiceQuestion(
       skipLines: Number(skipLines),
     },
     skipUnreadable,
+    filter: {
+      kind: wordIn(fields, 'finding', reconciliationKinds),
+      effect: wordIn(fields, 'means', chargeEffects),
+      text: plainText(200).safeParse(textIn(fields, 'find')).data || undefined,
+    },
   };
   return { question, asked, problems: {} };
-}
-
-/** The fields of an address, without those that were left empty. */
-export function searchOf(question: InvoiceQuestion): URLSearchParams {
-  const { columns, accounts, subAccounts, channels: only, skipUnreadable, ...texts } = question;
-  return new URLSearchParams([
-    ...Object.entries(texts).map(([name, value]): [string, string] => [name, value]),
-    ...(skipUnreadable ? [['skipUnreadable', 'yes'] as [string, string]] : []),
-    ...Object.entries(columns).filter(([, title]) => title !== ''),
-    ...accounts.map((name): [string, string] => ['account', name]),
-    ...subAccounts.map((name): [string, string] => ['subAccount', name]),
-    ...only.map((name): [string, string] => ['channel', name]),
-  ]);
 }
 
 /** The name of the field that skips unreadable lines. */

@@ -1,90 +1,88 @@
 import type { Problem } from '../../domain/problems.ts';
 import type { Reconciliation } from '../../engine/billing/reconcile.ts';
-import type { ReconciliationKind, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
+import type { ChargeEffect, DifferenceFilter, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
 import { count } from '../../platform/sentence.ts';
-import { type Columns, decimalColumn, integerColumn, textColumn } from '../../report/column.ts';
-import type { Sheet } from '../../report/formats/sheet.ts';
-import { chartFigure } from '../../report/html/chart.ts';
-import { createBarChart } from '../../report/html/charts.ts';
+import { findingColumns, formatFindings, isFinding } from '../../report/billing/reconcile-sheet.ts';
+import { type Columns, type Link, pickColumns } from '../../report/column.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { problemItems } from '../base/problems.ts';
-import { listTable } from '../parts/list.ts';
+import { keptFields, textField } from '../parts/form-fields.ts';
+import { listTable, pager } from '../parts/list.ts';
+import { changedPath } from '../paths.ts';
 import { skipLabel } from './invoice-question.ts';
 
-/** Differences that the page shows; a download has all. */
-export const differencesShown = 200;
+/** Differences of a page. */
+export const differencesPerPage = 100;
 
-/** What a billing person does about each finding. */
-const advice: Readonly<Record<ReconciliationKind, string>> = {
-  'billed but not sent': 'Ask the service for its proof.',
-  'not in the invoice': 'Nothing, or wait for the next invoice.',
-  'other price': 'Ask which price is right.',
-  'other units': 'Ask which units are right.',
-  'twice in the invoice': 'Do not pay it twice.',
-  'other period': 'Look whether another invoice has it.',
-  unknown: 'Resolve the request: the invoice says that the service has it.',
-};
-
-function countDifferences(totals: readonly ReconciliationTotal[]): number {
-  return totals.reduce((sum, { kind, lines }) => sum + (isFinding(kind) ? lines : 0), 0);
-}
-
-function isFinding(kind: ReconciliationTotal['kind']): kind is ReconciliationKind {
-  return kind !== 'agrees' && kind !== 'all' && kind !== 'tests';
-}
-
-/** @param differences the first of them, as lines of the sheet */
-export function invoiceAnswer<Line>(
+/** What the invoice costs too much or too little, by finding. Each sum leads to its lines. @param address of the page */
+export function findingsPart(
   { totals, unreadable }: Pick<Reconciliation, 'totals' | 'unreadable'>,
-  sheet: Sheet<Line>,
-  differences: readonly Line[],
+  address: string,
 ): Html {
-  const found = countDifferences(totals);
-  const all = totals.find(({ kind }) => kind === 'all');
-  const findings = totals.filter(({ kind }) => isFinding(kind));
-  return html`<p role="status"><strong>${
-    found === 0 ? 'The invoice agrees with the ledger.' : `${count(found, 'difference')}.`
-  }</strong> ${all && `The invoice: ${all.invoicedPrice}. Here: ${all.price}. Difference: ${all.difference}.`}</p>
-${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${count(unreadable.lines, 'line')}.</p>${problemItems(inPageWords(unreadable.problems))}`}
-${
-  findings.length > 0 &&
-  html`<section class="charts" aria-label="Charts">${chartFigure(
-    createBarChart(
-      'Differences by finding',
-      findings.map(({ kind, lines }) => ({ name: kind, value: String(lines) })),
-    ),
-    'chart-1',
-  )}</section>`
-}
-${totalTable(totals)}
-${found > 0 && differenceTable(sheet, differences, found)}`;
-}
-
-const totalColumns: Columns<ReconciliationTotal> = [
-  textColumn('kind', 'Finding', ({ kind }) => nameTotal(kind)),
-  integerColumn('lines', 'Lines'),
-  decimalColumn('invoicedPrice', 'Invoice price'),
-  decimalColumn('price', 'Price here'),
-  decimalColumn('difference', 'Difference'),
-  textColumn('advice', 'What to do', ({ kind }) => (isFinding(kind) ? advice[kind] : null)),
-];
-
-function totalTable(totals: readonly ReconciliationTotal[]): Html {
+  const linesOf =
+    (effect?: ChargeEffect) =>
+    ({ kind }: ReconciliationTotal): Link | null =>
+      kind === 'all' || isFinding(kind)
+        ? {
+            kind: 'page',
+            path: differencesPath(address, { kind: kind === 'all' ? undefined : kind, effect }),
+          }
+        : null;
+  const columns = pickColumns(
+    findingColumns,
+    { key: 'kind', target: linesOf() },
+    'lines',
+    { key: 'tooMuch', target: linesOf('charged too much') },
+    { key: 'notKnown', target: linesOf('not known') },
+    { key: 'tooLittle', target: linesOf('charged too little') },
+    'difference',
+    'advice',
+  );
   const isSum = ({ kind }: ReconciliationTotal): boolean => kind === 'all' || kind === 'tests';
   const rows = totals.filter((total) => !isSum(total));
-  return listTable({ caption: 'Findings', columns: totalColumns, rows, totals: totals.filter(isSum) });
+  return html`<p role="status"><strong>${formatFindings(totals)}</strong></p>
+${listTable({ caption: 'Findings, what costs most first', columns, rows, totals: totals.filter(isSum) })}
+${unreadable.lines > 0 && html`<h2>Lines that cannot be read</h2><p>Not compared: ${count(unreadable.lines, 'line')}.</p>${problemItems(inPageWords(unreadable.problems))}`}`;
 }
 
-function nameTotal(kind: ReconciliationTotal['kind']): string {
-  if (kind === 'all') return 'Total';
-  return kind === 'tests' ? 'Of them, tests' : kind;
+function differencesPath(address: string, { kind, effect }: DifferenceFilter): string {
+  return `${changedPath(address, { finding: kind, means: effect, find: '', page: '' })}#differences`;
 }
 
-function differenceTable<Line>({ columns }: Sheet<Line>, rows: readonly Line[], count: number): Html {
-  const shown = columns.filter(({ blank }) => !blank);
-  return html`${listTable({ caption: 'Differences', columns: shown, rows })}
-${count > rows.length && html`<p class="rest">The first ${groupThousands(rows.length)} of ${groupThousands(count)} differences. The downloads have all of them.</p>`}`;
+type Differences<Row> = {
+  readonly columns: Columns<Row>;
+  readonly rows: readonly Row[];
+  readonly filter: DifferenceFilter;
+  /** Lines on the pages before this one. */
+  readonly after: number;
+  /** Lines on all pages. */
+  readonly lines: number;
+};
+
+/** A page of the lines that are asked for. @param address of the page */
+export function differencesPart<Row>(
+  { columns, rows, filter, after, lines }: Differences<Row>,
+  address: string,
+): Html {
+  const asked = [filter.kind, filter.effect, filter.text].filter((each) => each !== undefined);
+  const range = `${groupThousands(after + 1)} to ${groupThousands(after + rows.length)} of ${groupThousands(lines)}`;
+  const caption = ['Differences', ...asked, range].join(', ');
+  const page = after / differencesPerPage + 1;
+  const link = (to: number, text: string) => ({
+    href: `${changedPath(address, { page: String(to) })}#differences`,
+    text,
+  });
+  return html`<form class="filter list" method="get" role="search">${keptFields(address, ['find', 'page'])}
+${textField({ name: 'find', label: 'MessageID, recipient, run or payer', value: filter.text })}
+<p class="find"><button>Find lines</button>
+${asked.length > 0 && html`<a href="${differencesPath(address, {})}">Show all differences</a>`}</p></form>
+${rows.length === 0 ? html`<p class="empty" id="differences">There are no such lines.</p>` : listTable({ caption, columns, rows, id: 'differences' })}
+${pager({
+  previous: page > 1 ? link(page - 1, 'Previous lines') : undefined,
+  next: after + rows.length < lines ? link(page + 1, 'Next lines') : undefined,
+  place: `Page ${page} of ${Math.ceil(lines / differencesPerPage)}`,
+})}`;
 }
 
 /** The problems of an invoice. They name options of the command line; the form has fields instead. */

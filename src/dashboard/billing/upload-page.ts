@@ -7,7 +7,7 @@ import { type View, viewOf } from '../base/view.ts';
 import type { KeptFiles } from '../uploads/kept-files.ts';
 import { fileField, receiveFile } from '../uploads/receive-file.ts';
 import { addressOf } from './invoice-page.ts';
-import { invoiceFieldsets, readInvoiceQuestion, searchOf } from './invoice-question.ts';
+import { invoiceFieldsets, readInvoiceQuestion } from './invoice-question.ts';
 
 /** Takes an invoice: its file is chosen, or dropped on the field. */
 export function addUploadPage(server: FastifyInstance, invoices: KeptFiles): void {
@@ -18,9 +18,8 @@ export function addUploadPage(server: FastifyInstance, invoices: KeptFiles): voi
   server.post('/billing/reconcile', async (request, reply) => {
     const view = viewOf(request);
     const sent = await receiveFile(request, view, invoices);
-    const { question } = readInvoiceQuestion(sent.fields, view);
     if (typeof sent.file !== 'string')
-      return reply.redirect(`${addressOf(sent.file)}?${searchOf(question)}`, 303);
+      return reply.redirect(`${addressOf(sent.file)}?${searchOf(sent.fields)}`, 303);
     return sendPage(reply, view, 422, { ...head, body: uploadForm(view, sent.fields, sent.file) });
   });
 }
@@ -37,4 +36,12 @@ ${fileField('invoice', 'The invoice', 'with one line a recipient', problem)}
 <p class="buttons"><button>Compare</button></p>
 </form>
 <p class="hint">The file is kept in this process for an hour, for you only, and is not written to the ledger.</p>`;
+}
+
+/** The fields as an address has them, without the token of the form. */
+function searchOf({ csrf: _, ...fields }: Fields): string {
+  const asked = Object.entries(fields).flatMap(([name, values = []]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  return new URLSearchParams(asked).toString();
 }

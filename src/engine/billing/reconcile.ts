@@ -8,6 +8,7 @@ import {
   stageInvoice,
 } from '../../ledger/billing/compare-invoice.ts';
 import {
+  type AskedDifferences,
   type ReconciliationLine,
   type ReconciliationTotal,
   streamDifferences,
@@ -30,9 +31,12 @@ export type Reconciliation = {
   readonly name: string;
   readonly hasUnits: boolean;
   readonly hasDate: boolean;
-  /** Can be read once. */
+  /** Those that were asked for. Can be read once. */
   readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
+  /** Of the whole invoice. */
   readonly totals: readonly ReconciliationTotal[];
+  /** Of what the filter selects. */
+  readonly askedTotals: readonly ReconciliationTotal[];
   /** Skipped lines: their count, and the first of them. */
   readonly unreadable: { readonly lines: number; readonly problems: readonly Problem[] };
 };
@@ -50,10 +54,13 @@ export async function reconcileInvoice<Result>(
     invoice,
     period,
     scope,
+    asked = { filter: {} },
   }: {
     readonly invoice: InvoiceSource;
     readonly period: ReconciliationPeriod;
     readonly scope: ReconciliationScope;
+    /** Undefined: all differences. */
+    readonly asked?: AskedDifferences | undefined;
   },
   use: (reconciliation: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
@@ -70,7 +77,8 @@ export async function reconcileInvoice<Result>(
         hasUnits,
         hasDate,
         totals: await totalReconciliation(client),
-        differences: streamDifferences(client),
+        askedTotals: await totalReconciliation(client, asked.filter),
+        differences: streamDifferences(client, asked),
         unreadable,
       });
     };

@@ -106,7 +106,17 @@ export async function compareInvoice(
     CREATE TEMPORARY TABLE reconciled (
       kind text, message_id text, recipient text COLLATE "C", run_id text, request integer, sub_account text,
       department text, charge_code text, line integer, date text, invoiced_units numeric, units numeric,
-      invoiced_price numeric, price numeric, test boolean, details jsonb
+      invoiced_price numeric, price numeric, test boolean, details jsonb,
+      difference numeric GENERATED ALWAYS AS (coalesce(invoiced_price, 0) - coalesce(price, 0)) STORED,
+      effect text GENERATED ALWAYS AS (
+        CASE
+          WHEN kind IN ('unknown', 'other period') THEN 'not known'
+          WHEN kind IN ('other price', 'not in the invoice') AND price IS NULL THEN 'not known'
+          WHEN coalesce(invoiced_price, 0) > coalesce(price, 0) THEN 'charged too much'
+          WHEN coalesce(invoiced_price, 0) < coalesce(price, 0) THEN 'charged too little'
+          ELSE 'same price'
+        END
+      ) STORED
     ) ON COMMIT DROP
   `);
   await client.query(comparison, [timeZone]);

@@ -1,8 +1,14 @@
 import { formatReason } from '../../domain/reasons.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import type { ReconciliationLine, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
+import type {
+  ChargeEffect,
+  DifferenceFilter,
+  ReconciliationKind,
+  ReconciliationLine,
+  ReconciliationTotal,
+} from '../../ledger/billing/reconcile.ts';
 import { count } from '../../platform/sentence.ts';
-import { type Columns, decimalColumn, integerColumn, textColumn, wordsColumn } from '../column.ts';
+import { type Columns, columnsOf, decimalColumn, integerColumn, textColumn, wordsColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import {
   chargeCodeColumn,
@@ -13,14 +19,59 @@ import {
 } from '../lists/usual.ts';
 import { formatPayer, formatPeriod } from './billing-words.ts';
 
-type SheetLine = Omit<ReconciliationLine, 'kind' | 'messageId' | 'recipient' | 'details'> & {
+/** A line of the sheet: a difference, or a sum. */
+export type DifferenceLine = Omit<
+  ReconciliationLine,
+  'kind' | 'effect' | 'messageId' | 'recipient' | 'details'
+> & {
   readonly detail: string | null;
   readonly kind: string;
+  readonly effect: ChargeEffect | null;
   readonly messageId: string | null;
   readonly recipient: string | null;
 };
 
-/** The differences between an invoice and the ledger, with sums for each kind. */
+/** What a billing person does about each finding. */
+const advice: Readonly<Record<ReconciliationKind, string>> = {
+  'billed but not sent': 'Ask the service for its proof.',
+  'not in the invoice': 'Nothing, or wait for the next invoice.',
+  'other price': 'Ask which price is right.',
+  'other units': 'Ask which units are right.',
+  'twice in the invoice': 'Do not pay it twice.',
+  'other period': 'Look whether another invoice has it.',
+  unknown: 'Resolve the request: the invoice says that the service has it.',
+};
+
+export function isFinding(kind: ReconciliationTotal['kind']): kind is ReconciliationKind {
+  return Object.hasOwn(advice, kind);
+}
+
+/** The sums of an invoice by finding: what costs most first. */
+export const findingColumns = columnsOf<ReconciliationTotal>()([
+  textColumn('kind', 'Finding', ({ kind }) => nameFinding(kind)),
+  integerColumn('lines', 'Lines'),
+  decimalColumn('tooMuch', 'Charged too much'),
+  decimalColumn('notKnown', 'Not known'),
+  decimalColumn('tooLittle', 'Charged too little'),
+  decimalColumn('difference', 'Difference'),
+  textColumn('advice', 'What to do', ({ kind }) => (isFinding(kind) ? advice[kind] : null), { minor: 1 }),
+]);
+
+function nameFinding(kind: ReconciliationTotal['kind']): string {
+  if (kind === 'agrees') return 'Agrees';
+  if (kind === 'tests') return 'Of them, tests';
+  return kind === 'all' ? 'Total' : kind;
+}
+
+/** `22,848 differences. The invoice: 1.00. Here: 0.50. Difference: 0.50`. */
+export function formatFindings(totals: readonly ReconciliationTotal[]): string {
+  const found = totals.reduce((sum, { kind, lines }) => sum + (isFinding(kind) ? lines : 0), 0);
+  const all = totals.find(({ kind }) => kind === 'all');
+  const words = found === 0 ? 'The invoice agrees with the ledger' : count(found, 'difference');
+  return `${words}.${all ? ` The invoice: ${all.invoicedPrice}. Here: ${all.price}. Difference: ${all.difference}.` : ''}`;
+}
+
+/** The differences between an invoice and the ledger, with sums for each finding. */
 export function reconcileSheet(
   reconciliation: {
     readonly name: string;
@@ -28,14 +79,24 @@ export function reconcileSheet(
     readonly hasDate: boolean;
     readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
     readonly totals: readonly ReconciliationTotal[];
+    readonly askedTotals: readonly ReconciliationTotal[];
     readonly unreadable: { readonly lines: number };
   },
-  period: ReconciliationPeriod,
-  scope: Pick<ReconciliationScope, 'accounts' | 'subAccounts' | 'channels'>,
+  {
+    period,
+    scope,
+    filter = {},
+  }: {
+    readonly period: ReconciliationPeriod;
+    readonly scope: Pick<ReconciliationScope, 'accounts' | 'subAccounts' | 'channels'>;
+    /** Of the lines. Undefined: all. */
+    readonly filter?: DifferenceFilter | undefined;
+  },
   asOf: Date,
-): Sheet<SheetLine> {
-  const { name, hasUnits, hasDate, differences, totals, unreadable } = reconciliation;
-  const columns: Columns<SheetLine> = [
+): Sheet<DifferenceLine> {
+  const { name, hasUnits, hasDate, differences, totals, askedTotals, unreadable } = reconciliation;
+  const isFiltered = Object.values(filter).some((asked) => asked !== undefined);
+  const columns: Columns<DifferenceLine> = [
     textColumn('kind', 'Finding'),
     {
       ...messageIdColumn,
@@ -49,15 +110,14 @@ export function reconcileSheet(
     { ...departmentColumn, minor: 5 },
     { ...chargeCodeColumn, minor: 2 },
     integerColumn('line', 'Invoice line', { minor: 4 }),
-    textColumn('date', 'Invoice date', { blank: !hasDate }),
-    decimalColumn('invoicedUnits', 'Invoice units', {
-      blank: !hasUnits,
-    }),
-    decimalColumn('units', 'Units here', { blank: !hasUnits }),
+    textColumn('date', 'Invoice date', { blank: !hasDate, minor: 7 }),
+    decimalColumn('invoicedUnits', 'Invoice units', { blank: !hasUnits, minor: 8 }),
+    decimalColumn('units', 'Units here', { blank: !hasUnits, minor: 8 }),
     decimalColumn('invoicedPrice', 'Invoice price'),
     decimalColumn('price', 'Price here'),
     decimalColumn('difference', 'Difference'),
     wordsColumn('detail', 'What is known'),
+    textColumn('effect', 'What it means'),
   ];
   const left =
     unreadable.lines === 0
@@ -65,11 +125,18 @@ export function reconcileSheet(
       : [`without ${count(unreadable.lines, 'line')} of the invoice that cannot be read`];
   return {
     title: `Invoice ${name} compared with the ledger`,
-    subtitle: [formatPeriod('sent', period), ...formatScope(scope), ...left],
+    subtitle: [
+      formatPeriod('sent', period),
+      ...formatScope(scope),
+      ...Object.values(filter).flatMap((asked) => (asked === undefined ? [] : [`only: ${asked}`])),
+      ...left,
+      formatFindings(totals),
+    ],
     asOf: { at: asOf },
     columns,
+    summary: (use) => use(findingColumns, totals),
     rows: formatDifferences(differences),
-    totals: () => totals.map(totalLine),
+    totals: () => (isFiltered ? askedTotals : totals).map(totalLine),
   };
 }
 
@@ -86,17 +153,11 @@ function formatScope({
 
 async function* formatDifferences(
   batches: AsyncIterable<readonly ReconciliationLine[]>,
-): AsyncGenerator<readonly SheetLine[], void, undefined> {
+): AsyncGenerator<readonly DifferenceLine[], void, undefined> {
   for await (const batch of batches) yield batch.map((line) => ({ ...line, detail: formatDifference(line) }));
 }
 
-function formatTotal(kind: ReconciliationTotal['kind']): string {
-  if (kind === 'agrees') return 'Agrees';
-  if (kind === 'tests') return 'Of them, tests';
-  return kind === 'all' ? 'Total' : `Total ${kind}`;
-}
-
-function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
+function totalLine({ kind, lines, ...sums }: ReconciliationTotal): DifferenceLine {
   return {
     run: null,
     request: null,
@@ -106,7 +167,8 @@ function totalLine({ kind, lines, ...sums }: ReconciliationTotal): SheetLine {
     line: null,
     date: null,
     ...sums,
-    kind: formatTotal(kind),
+    kind: isFinding(kind) ? `Total ${kind}` : nameFinding(kind),
+    effect: null,
     messageId: count(lines, 'line'),
     recipient: null,
     detail: null,

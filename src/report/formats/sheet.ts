@@ -25,9 +25,11 @@ export type Sheet<Row> = {
   /** The time of the figures. The file contains no other time, so equal figures give equal bytes. */
   readonly asOf: AsOf;
   readonly columns: Columns<Row>;
+  /** Calls `use` with a small table of sums, which people read before the rows. */
+  readonly summary?: <Result>(use: <Sum>(columns: Columns<Sum>, sums: readonly Sum[]) => Result) => Result;
   /** Read once, in batches of any size. */
   readonly rows: AsyncIterable<readonly Row[]>;
-  /** Called once, after the last row. CSV and NDJSON have none. */
+  /** Called once, after the last row. CSV and NDJSON have none. A terminal has the summary instead. */
   readonly totals?: () => readonly Row[] | Promise<readonly Row[]>;
   readonly csv?: CsvForm | undefined;
   /** Called once, before the first row, by HTML only. */

@@ -13,7 +13,7 @@ export async function* formatSheetTable<Row>(
   sheet: Sheet<Row>,
   screen: Screen = plainScreen,
 ): AsyncGenerator<string, void, undefined> {
-  const { title, subtitle, asOf, columns, rows, totals } = sheet;
+  const { title, subtitle, asOf, columns, rows, totals, summary } = sheet;
   const shown = maxLines(screen);
   const lines: Row[] = [];
   let count = 0;
@@ -21,10 +21,11 @@ export async function* formatSheetTable<Row>(
     if (lines.length < shown) lines.push(...batch.slice(0, shown - lines.length));
     count += batch.length;
   }
-  const sums = totals ? await totals() : [];
+  const sums = totals && !summary ? await totals() : [];
 
   yield `${[styled(printable(title), 'title', screen), ...subtitle.map(printable)].join('\n')}\n`;
   if (asOf.read) yield `as of ${formatAsOf(asOf)}\n`;
+  if (summary) yield `${summary((sumColumns, all) => formatTable(sumColumns, all, screen))}\n`;
   if (count === 0) yield 'No lines.\n';
   if (lines.length + sums.length > 0) yield `${formatTable(columns, lines, screen, sums)}\n`;
   if (count > shown) yield `${notShown(count - shown, ` (${count} in all)`, 'csv')}\n`;

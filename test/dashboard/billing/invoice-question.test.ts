@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fields } from '../../../src/dashboard/base/fields.ts';
-import { readInvoiceQuestion, searchOf } from '../../../src/dashboard/billing/invoice-question.ts';
+import { readInvoiceQuestion } from '../../../src/dashboard/billing/invoice-question.ts';
 
 const read = (fields: Fields) =>
   readInvoiceQuestion(fields, { zone: 'Pacific/Auckland', now: new Date('2026-12-31T12:00:00Z') });
@@ -11,6 +11,7 @@ test('without fields an invoice is of the last month of the zone, for all, with 
     scope: { accounts: null, subAccounts: null, channels: null },
     reading: { columns: {}, decimal: 'point', country: undefined, skipLines: 0 },
     skipUnreadable: false,
+    filter: {},
   });
 });
 
@@ -39,13 +40,18 @@ test('every field decides how the invoice is read and compared', () => {
       skipLines: 2,
     },
     skipUnreadable: true,
+    filter: {},
   });
 });
 
-test('the fields of an address ask the same again', () => {
-  const search = searchOf(read(full).question);
-  const fields = Object.fromEntries([...search.keys()].map((name) => [name, search.getAll(name)]));
-  expect(read(fields)).toEqual(read(full));
+test('differences are limited to a finding, to what it means, and to a text; what cannot be asked is left out', () => {
+  const asked = { finding: 'other price', means: 'charged too much', find: ' north ' };
+  expect(read(asked).asked?.filter).toEqual({
+    kind: 'other price',
+    effect: 'charged too much',
+    text: 'north',
+  });
+  expect(read({ finding: 'agrees', means: 'x', find: 'a\u0000b' }).asked?.filter).toEqual({});
 });
 
 test('every wrong field has a sentence of its own', () => {

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ChargeEffect, DifferenceFilter } from '../../../src/ledger/billing/reconcile.ts';
 import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
@@ -249,6 +250,63 @@ test('columns that cannot be identified are asked for', async () => {
   ]);
 });
 
+describe('what an invoice costs', () => {
+  const invoiceOf = async () => {
+    const sent = await invoicedRun(opened, ['accepted', 'accepted', 'in_doubt'], {
+      charged: (index) => ({ units: '1', price: index === 3 ? null : '0.05' }),
+    });
+    const [dearer, cheaper, , unpriced, doubtful] = [0, 1, 2, 3, 4].map((index) => at(sent, index));
+    if (!dearer || !cheaper || !unpriced || !doubtful) throw new Error('six recipients');
+    return anInvoice([
+      invoiceRow(cheaper, '0.01'),
+      invoiceRow(unpriced, '0.05'),
+      invoiceRow(doubtful, '0.05'),
+      invoiceRow(dearer, '0.07'),
+      invoiceRow(dearer, '0.07'),
+    ]);
+  };
+
+  test('each difference says what it means, and what costs most comes first', async () => {
+    const { lines, totals } = await reconcile(opened, await invoiceOf());
+    expect(lines.map(({ kind, effect, difference }) => [kind, effect, difference])).toEqual([
+      ['twice in the invoice', 'charged too much', '0.07'],
+      ['other price', 'charged too much', '0.02'],
+      ['other price', 'not known', '0.05'],
+      ['unknown', 'not known', '0.05'],
+      ['not in the invoice', 'charged too little', '-0.05'],
+      ['other price', 'charged too little', '-0.04'],
+    ]);
+    expect(totals).toMatchObject([
+      { kind: 'twice in the invoice', lines: 1, tooMuch: '0.07', notKnown: '0', tooLittle: '0' },
+      { kind: 'other price', lines: 3, tooMuch: '0.02', notKnown: '0.05', tooLittle: '-0.04' },
+      { kind: 'unknown', lines: 1, notKnown: '0.05' },
+      { kind: 'not in the invoice', lines: 1, tooLittle: '-0.05' },
+      { kind: 'all', tooMuch: '0.09', notKnown: '0.10', tooLittle: '-0.09', difference: '0.10' },
+    ]);
+  });
+
+  test('the differences of a finding, a meaning or a text are read page by page, with their own sums', async () => {
+    const ask = async (filter: DifferenceFilter, page: { after?: number; limit?: number } = {}) => {
+      const invoice = await invoiceOf();
+      const scope = { accounts: ['sandbox'] };
+      const { lines, askedTotals } = await reconcile(opened, invoice, november, scope, { filter, ...page });
+      await emptyLedger(opened.ledger.pool);
+      return { differences: lines.map(({ difference }) => difference), all: askedTotals.at(-1)?.lines };
+    };
+    expect(await ask({ kind: 'other price' })).toEqual({ differences: ['0.02', '0.05', '-0.04'], all: 3 });
+    expect(await ask({ kind: 'other price' }, { after: 1, limit: 1 })).toEqual({
+      differences: ['0.05'],
+      all: 3,
+    });
+    expect(await ask({ effect: 'charged too little' })).toEqual({
+      differences: ['-0.05', '-0.04'],
+      all: 2,
+    });
+    expect((await ask({ text: 'NORTH' })).all).toBe(6);
+    expect((await ask({ text: '%' })).all).toBe(0);
+  });
+});
+
 /** Invoices as a faulty service would write them. */
 const mistakes = fc.array(
   fc.record({
@@ -284,6 +342,20 @@ test("for any invoice, the differences add up to the invoice's total minus the l
       const all = totals.find(({ kind }) => kind === 'all');
       expect(add([all?.difference ?? '0'])).toBe(more);
       expect(add([all?.invoicedPrice ?? '0'])).toBe(invoiced);
+      // The sums of the findings are those of their lines, and by what they mean, of the whole.
+      for (const { kind, lines: count, difference, tooMuch, tooLittle, notKnown } of totals) {
+        expect(add([tooMuch, tooLittle, notKnown])).toBe(add([difference]));
+        if (kind === 'agrees' || kind === 'tests') continue;
+        const own = lines.filter((line) => kind === 'all' || line.kind === kind);
+        const agreed = kind === 'all' ? (totals.find((each) => each.kind === 'agrees')?.lines ?? 0) : 0;
+        expect(own.length + agreed).toBe(count);
+        const sumOf = (effect: ChargeEffect): string =>
+          add(own.filter((line) => line.effect === effect).map((line) => line.difference));
+        expect(add([tooMuch])).toBe(sumOf('charged too much'));
+        expect(add([tooLittle])).toBe(sumOf('charged too little'));
+        expect(add([notKnown])).toBe(sumOf('not known'));
+        expect(sumOf('same price')).toBe('0');
+      }
       // Every line has one result.
       const ofInvoice = lines.filter(({ line }) => line !== null).length;
       const agreeing = totals.find(({ kind }) => kind === 'agrees')?.lines ?? 0;
