@@ -36,8 +36,8 @@ test('volley billing reconcile prints the sum of each finding before the lines, 
     'Finding',
     'Lines',
     'Charged too much',
-    'Not known',
     'Charged too little',
+    'Not known',
     'Difference',
     'What to do',
   ];
@@ -54,12 +54,12 @@ test('volley billing reconcile prints the sum of each finding before the lines, 
     'twice in the invoice',
     '1',
     '0.05',
-    '0',
     '0.00',
+    '0',
     '0.05',
     'Do not pay it twice.',
   ]);
-  expect(cellsOf('Total')).toEqual(['Total', '3', '0.05', '0', '-0.04', '0.01', '']);
+  expect(cellsOf('Total')).toEqual(['Total', '3', '0.05', '-0.04', '0', '0.01', '']);
   expect(stdout.indexOf('Total')).toBeLessThan(stdout.indexOf('already on line 2'));
   expect(code).toBe(3);
   const only = await reconcile(
@@ -87,7 +87,7 @@ test('volley billing reconcile keeps the result with its month when asked to', a
     .digest('hex');
   const kept = JSON.parse((await scene.command(audit)).stdout).rows;
   expect(kept).toMatchObject([{ subject: '2026-11', outcome: 'done' }]);
-  expect(kept[0].details).toContain('tooLittle: -0.05');
+  expect(kept[0].details).toContain('charged too little: -0.05');
   expect(kept[0].details).toContain('findings: 1 not in the invoice, 1 agrees');
   expect(kept[0].details).toContain(`sha256: ${digest}`);
 });

@@ -360,7 +360,7 @@ describe('volley serve', () => {
     const ann = await served.visitor();
     for (const path of [
       '/billing?from=&to=',
-      `/billing/runs/${run}/requests`,
+      `/billing/requests?from=&to=&run=${run}`,
       `/recipients?q=${encodeURIComponent(recipient)}`,
     ])
       expect((await ann.get(path)).text, path).toMatch(/As of [-\d]+ [:\d]+ UTC, 0 s behind\./);

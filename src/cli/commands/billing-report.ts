@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { CellBilling } from '../../engine/cells/cell-figures.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
@@ -28,6 +29,7 @@ export const command = defineCommand({
       `what to group by, with commas: ${billingDimensions.join(', ')} (default: ${usualDimensions.join(',')})`,
       { read: readDimensions },
     ),
+    option('--sort <column>', 'sort by this name or figure, such as price; -price: the largest first'),
     option('--sub-account <name...>', onlyThesePayers),
     option('--department <name...>', onlyThesePayers),
     option('--charge-code <code...>', onlyThesePayers),
@@ -50,6 +52,8 @@ export const command = defineCommand({
     const { timeZone } = periodOf(shell, options);
     const write = sheetWriter(shell, { ...options, timeZone }, 'table');
     const cells = await cellsOf(shell);
+    if (cells && options.sort !== undefined)
+      throw new InputError([{ where: '--sort', what: 'Lines of several ledgers are sorted by name only.' }]);
     if (cells) {
       const run: string[] = [];
       for (const name of options.run ?? [])

@@ -57,12 +57,12 @@ function dimensionField(index: number, chosen: string): Html {
   return choiceField({ name: 'by', id: `by-${index}`, label, values: billingDimensions, chosen, none: '–' });
 }
 
-/** What the figures are limited to, each with a link that takes it off. */
-export function filterLinks(question: BillingQuestion): Html | undefined {
+/** What the figures are limited to, each with a link that takes it off. @param path of the page */
+export function filterLinks(question: BillingQuestion, path = '/billing'): Html | undefined {
   const { filters } = question;
   if (filters.length === 0) return undefined;
   const items = filters.map(([dimension, value]) => {
-    const address = addressOf('/billing', without(question, dimension));
+    const address = addressOf(path, without(question, dimension));
     return html`<li>${dimension} <bdi>${value}</bdi> <a href="${address}">remove<span class="hidden"> the filter ${dimension} ${value}</span></a></li>`;
   });
   return html`<ul class="limits" aria-label="Filters">${items}</ul>`;

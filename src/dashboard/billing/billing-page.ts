@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { reportBillingLines } from '../../engine/billing/billing.ts';
 import { createBillingReport } from '../../report/billing/billing-sheet.ts';
-import { type Html, html } from '../../report/html/html.ts';
+import { html } from '../../report/html/html.ts';
 import { requireVisibleNames } from '../../server/api/billing-query.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
@@ -28,14 +28,16 @@ export function addBillingPage(server: FastifyInstance, limits: CallLimits, book
     book();
     // A name that does not occur is a problem of the form.
     const isRefused = answered instanceof InputError;
+    const content = isRefused ? undefined : answered;
     const shownProblems = isRefused ? { by: problemText(answered) ?? '' } : problems;
     return {
+      cookie: content?.cookie,
       title: asked ? `Billing: ${namePeriod(question)}` : 'Billing',
       body: html`<p class="links"><a href="/billing/months">Closed months</a> <a href="/billing/reconcile">Check an invoice</a></p>
 ${monthLinks(question, view.now, asked?.query.timeZone ?? view.zone)}
 ${filterLinks(question)}
 ${questionForm(question, shownProblems)}
-${!isRefused && answered}`,
+${content?.body}`,
     };
   });
   addDownload(server, { path: '/billing/download', scope: 'read' }, async (view, { query }, format) => {
@@ -53,7 +55,12 @@ ${!isRefused && answered}`,
 
 type Asked = NonNullable<AskedQuestion['asked']>;
 
-async function answer(view: View, question: BillingQuestion, asked: Asked, page: number): Promise<Html> {
+async function answer(
+  view: View,
+  question: BillingQuestion,
+  asked: Asked,
+  page: number,
+): Promise<ReturnType<typeof billingAnswer>> {
   await requireNames(view, asked);
   const first = (page - 1) * linesPerPage;
   const costsBy = Math.max(0, question.by.indexOf(costDimension(question) ?? ''));
@@ -61,7 +68,7 @@ async function answer(view: View, question: BillingQuestion, asked: Asked, page:
   const lastPage = Math.ceil(part.count / linesPerPage);
   // Such as an address that was kept while there were more lines.
   if (part.count > 0 && page > lastPage) return answer(view, question, asked, lastPage);
-  return billingAnswer(question, asked.query, part);
+  return billingAnswer(question, asked.query, part, view);
 }
 
 function requireNames({ context, session }: View, { query, parameters }: Asked): Promise<void> {

@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import { figureSql } from '../../ledger/billing/figures.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
 import { monthAfter } from '../../platform/months.ts';
 import {
@@ -20,6 +21,8 @@ export type BillingQuestion = {
   readonly to: string;
   readonly timeZone: string;
   readonly by: readonly string[];
+  /** As the API has it; empty: a single payer from the largest price, others by name. */
+  readonly sort: string;
   /** A name as `formatPayer` writes it. */
   readonly filters: readonly (readonly [FilterDimension, string])[];
 };
@@ -50,6 +53,7 @@ export function readQuestion(
     to: isPeriodGiven ? textIn(fields, 'to') : monthAfter(month),
     timeZone,
     by: fields['by'] === undefined ? ['SubAccount'] : textsIn(fields, 'by'),
+    sort: textIn(fields, 'sort'),
     filters: entriesOf(billingFilters).flatMap(([name, dimension]) =>
       textsIn(fields, name).map((value) => [dimension, value] as const),
     ),
@@ -74,7 +78,11 @@ function check(
 }
 
 /** The parameters of the API. */
-function toParameters({ from, to, timeZone, by, filters }: BillingQuestion): Record<string, unknown> {
+function toParameters({ from, to, timeZone, by, sort, filters }: BillingQuestion): Record<string, unknown> {
+  // An address that was kept may sort by what it no longer asks for.
+  const canSort = [...by, ...Object.keys(figureSql)].includes(sort.replace(/^-/, ''));
+  const isOfPayers = by.length === 1 && by[0] !== 'day' && by[0] !== 'month';
+  const sorted = canSort ? sort : isOfPayers ? '-price' : '';
   const names = entriesOf(billingFilters).flatMap(([name, dimension]) => {
     const values = filters.filter(([filtered]) => filtered === dimension).map(([, value]) => value);
     return values.length === 0 ? [] : [[name, values] as const];
@@ -83,6 +91,7 @@ function toParameters({ from, to, timeZone, by, filters }: BillingQuestion): Rec
     ...(from !== '' && { from }),
     ...(to !== '' && { to }),
     ...(by.length > 0 && { by: by.join(',') }),
+    ...(sorted !== '' && { sort: sorted }),
     timeZone,
     ...Object.fromEntries(names),
   };
@@ -94,9 +103,10 @@ export function addressOf(
   question: BillingQuestion,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const { from, to, timeZone, by, filters } = question;
+  const { from, to, timeZone, by, sort, filters } = question;
   const search = new URLSearchParams({ from, to, timeZone });
   for (const dimension of by.length === 0 ? [''] : by) search.append('by', dimension);
+  if (sort !== '') search.append('sort', sort);
   for (const [dimension, value] of filters) search.append(filterNameOf(dimension), value);
   for (const [name, value] of Object.entries(more)) search.append(name, value);
   return `${path}?${search.toString()}`;

@@ -1,3 +1,4 @@
+import { isFigure } from '../../ledger/billing/figures.ts';
 import type { BillingDimension, BillingQuery } from '../../ledger/billing/report.ts';
 import {
   createCostCharts,
@@ -11,23 +12,42 @@ import { chartFigure } from '../../report/html/chart.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
+import type { PageContent } from '../base/layout.ts';
+import type { View } from '../base/view.ts';
+import { chooseColumns } from '../parts/column-choice.ts';
 import { downloadLinks } from '../parts/downloads.ts';
 import { listTable, pager } from '../parts/list.ts';
 import { agePart } from '../parts/parts.ts';
-import { billedRequestsPath } from '../paths.ts';
 import { namePeriod } from './billing-form.ts';
-import { addressOf, type BillingQuestion, isDimension, narrow, without } from './billing-question.ts';
+import {
+  addressOf,
+  type BillingQuestion,
+  isDimension,
+  narrow,
+  ofMonth,
+  without,
+} from './billing-question.ts';
 import type { BillingPart } from './read-billing.ts';
 
 /** Figures, charts and lines of an answered question. */
-export function billingAnswer(question: BillingQuestion, query: BillingQuery, part: BillingPart): Html {
-  if (part.count === 0) return html`${nothingSent(question)}${agePart(part.asOf)}`;
-  return html`${billingState(part, query)}
+export function billingAnswer(
+  question: BillingQuestion,
+  query: BillingQuery,
+  part: BillingPart,
+  view: View,
+): Pick<PageContent, 'body' | 'cookie'> {
+  if (part.count === 0) return { body: html`${nothingSent(question)}${agePart(part.asOf)}` };
+  const { table, form, cookie } = billingTable(question, query, part, view);
+  return {
+    cookie,
+    body: html`${billingState(part, query)}
 ${agePart(part.asOf)}
 ${billingCharts(question, part)}
-${billingTable(question, query, part)}
+${table}
 ${billingPager(question, part)}
-${downloadLinks((format) => addressOf('/billing/download', question, { format }))}`;
+${form}
+${downloadLinks((format) => addressOf('/billing/download', question, { format }))}`,
+  };
 }
 
 function nothingSent(question: BillingQuestion): Html {
@@ -58,27 +78,28 @@ export function costDimension({ by, filters }: BillingQuestion): string | undefi
 
 function billingCharts(question: BillingQuestion, { totals, days, costs, deliveries }: BillingPart): Html {
   const costsBy = costDimension(question);
+  const order = question.sort === '' ? 'largest first' : 'as given';
   const charts = [
     createDeliveryChart(deliveries, totals),
     createDayChart(days),
-    ...(costsBy === undefined ? [] : createCostCharts(costsBy, totals, costs)),
+    ...(costsBy === undefined ? [] : createCostCharts(costsBy, totals, costs, order)),
   ];
   return html`<section class="charts" aria-label="Charts">
 ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 </section>`;
 }
 
-function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart): Html {
+function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart, view: View) {
   const { asOf, lines, totals, closing, first, count } = part;
   const sheet = billingSheet(
     query,
     { lines: noLines(), totals: () => totals, expected: totals, closing },
     asOf,
   );
-  const columns = currencyBesideNames(
-    sheet.columns.filter(({ blank }) => !blank),
-    totals,
-  ).map(
+  const isFixed = ({ key }: Column<BillingSheetLine>): boolean =>
+    isDimension(key) || ['kind', 'correctionOf', 'currency'].includes(key);
+  const { form, cookie, ...chosen } = chooseColumns('billing', sheet.columns, isFixed, view);
+  const columns = currencyBesideNames(chosen.columns, totals).map(
     (column): Column<BillingSheetLine> => ({
       ...column,
       target: (line) => targetOf(question, query.by, line, column),
@@ -90,15 +111,22 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
       ? ''
       : `, lines ${groupThousands(first + 1)} to ${groupThousands(first + lines.length)} of ${groupThousands(count)}`;
   const sums = sheet.totals?.();
-  return listTable(
+  const table = listTable(
     {
       caption: `Billing: ${namePeriod(question)}${range}`,
       columns,
       rows: shown,
       totals: Array.isArray(sums) ? sums : [],
+      sorting: {
+        sort: query.sort,
+        isKey: (key) => query.by.some((dimension) => dimension === key) || isFigure(key),
+        pathOf: ({ by, descending }) =>
+          addressOf('/billing', { ...question, sort: `${descending ? '-' : ''}${by}` }),
+      },
     },
     { zone: query.timeZone },
   );
+  return { table, form, cookie };
 }
 
 /** Lines of one name differ by their currency only, so it stands beside the name. */
@@ -116,44 +144,34 @@ function currencyBesideNames(
 /** For a sheet of which only the columns and the totals are shown. */
 export async function* noLines(): AsyncGenerator<never, void, undefined> {}
 
-/** A value leads to its own figures, a run to its page, and the requests of a run to a list. */
+/** A value leads to its own figures, a run to its page, and a number of requests or recipients to the requests. */
 function targetOf(
   question: BillingQuestion,
   by: readonly BillingDimension[],
-  { values }: BillingSheetLine,
+  line: BillingSheetLine,
   { key }: Column<BillingSheetLine>,
 ): Link | undefined {
-  const valueIn = (dimension: BillingDimension): string | undefined =>
-    values[by.indexOf(dimension)] ?? undefined;
-  if (key === 'requests') {
-    const path = requestsAddress(question, by, valueIn);
-    return path === undefined ? undefined : { kind: 'page', path };
-  }
+  // A total leads nowhere.
+  if ('corrections' in line) return undefined;
+  if (key === 'requests' || key === 'recipients')
+    return { kind: 'page', path: requestsAddress(question, by, line) };
   if (!isDimension(key)) return undefined;
-  const value = valueIn(key);
+  const value = line.values[by.indexOf(key)] ?? undefined;
   if (value === undefined) return undefined;
   return key === 'run'
     ? { kind: 'run', run: value }
     : { kind: 'page', path: addressOf('/billing', narrow(question, key, value)) };
 }
 
-/** The address of the requests behind a line, which must be of one run. */
+/** The address of the requests behind a line, of all runs. Those of a correction were sent in an earlier month. */
 function requestsAddress(
   question: BillingQuestion,
   by: readonly BillingDimension[],
-  valueIn: (dimension: BillingDimension) => string | undefined,
-): string | undefined {
-  const oneOf = (dimension: 'run' | 'SubAccount' | 'Department' | 'ChargeCode'): string | undefined => {
-    const filtered = question.filters.filter(([each]) => each === dimension);
-    return by.includes(dimension) ? valueIn(dimension) : filtered.length === 1 ? filtered[0]?.[1] : undefined;
-  };
-  const run = oneOf('run');
-  if (run === undefined) return undefined;
-  return billedRequestsPath(run, {
-    subAccount: oneOf('SubAccount'),
-    department: oneOf('Department'),
-    chargeCode: oneOf('ChargeCode'),
-  });
+  { values, kind, correctionOf }: BillingSheetLine,
+): string {
+  const month = correctionOf === null ? question : ofMonth(question, correctionOf);
+  const asked = by.reduce((wider, dimension, index) => narrow(wider, dimension, values[index] ?? ''), month);
+  return addressOf('/billing/requests', { ...asked, by: [], sort: '' }, { kind });
 }
 
 /** Lines of a page. */

@@ -21,7 +21,13 @@ import { downloadLinks } from '../parts/downloads.ts';
 import { changedPath } from '../paths.ts';
 import type { KeptFile, KeptFiles } from '../uploads/kept-files.ts';
 import { type AskedInvoice, invoiceFieldsets, readInvoiceQuestion } from './invoice-question.ts';
-import { differencesPart, differencesPerPage, findingsPart, inPageWords } from './invoice-view.ts';
+import {
+  differencesPart,
+  differencesPerPage,
+  findingsPart,
+  inPageColumns,
+  inPageWords,
+} from './invoice-view.ts';
 
 /**
  * The differences between a kept invoice and the ledger.
@@ -122,7 +128,7 @@ async function answer(
     const { address } = view;
     const { columns, cookie, form } = chooseColumns(
       'invoice',
-      sheet.columns,
+      inPageColumns(sheet.columns),
       ({ key }) => key === 'kind',
       view,
     );

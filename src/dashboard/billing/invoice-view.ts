@@ -2,14 +2,19 @@ import type { Problem } from '../../domain/problems.ts';
 import type { Reconciliation } from '../../engine/billing/reconcile.ts';
 import type { ChargeEffect, DifferenceFilter, ReconciliationTotal } from '../../ledger/billing/reconcile.ts';
 import { count } from '../../platform/sentence.ts';
-import { findingColumns, formatFindings, isFinding } from '../../report/billing/reconcile-sheet.ts';
-import { type Columns, type Link, pickColumns } from '../../report/column.ts';
+import {
+  type DifferenceLine,
+  findingColumns,
+  formatFindings,
+  isFinding,
+} from '../../report/billing/reconcile-sheet.ts';
+import { type Column, type Columns, type Link, pickColumns } from '../../report/column.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { problemItems } from '../base/problems.ts';
 import { keptFields, textField } from '../parts/form-fields.ts';
 import { listTable, pager } from '../parts/list.ts';
-import { changedPath } from '../paths.ts';
+import { changedPath, runPath } from '../paths.ts';
 import { skipLabel } from './invoice-question.ts';
 
 /** Differences of a page. */
@@ -21,21 +26,20 @@ export function findingsPart(
   address: string,
 ): Html {
   const linesOf =
-    (effect?: ChargeEffect) =>
-    ({ kind }: ReconciliationTotal): Link | null =>
-      kind === 'all' || isFinding(kind)
-        ? {
-            kind: 'page',
-            path: differencesPath(address, { kind: kind === 'all' ? undefined : kind, effect }),
-          }
-        : null;
+    (effect?: ChargeEffect, sum?: 'tooMuch' | 'tooLittle' | 'notKnown') =>
+    ({ kind, ...sums }: ReconciliationTotal): Link | null => {
+      const isListed = kind === 'all' || isFinding(kind);
+      if (!isListed || (sum && Number(sums[sum]) === 0)) return null;
+      const path = differencesPath(address, { kind: kind === 'all' ? undefined : kind, effect });
+      return { kind: 'page', path };
+    };
   const columns = pickColumns(
     findingColumns,
     { key: 'kind', target: linesOf() },
     'lines',
-    { key: 'tooMuch', target: linesOf('charged too much') },
-    { key: 'notKnown', target: linesOf('not known') },
-    { key: 'tooLittle', target: linesOf('charged too little') },
+    { key: 'tooMuch', target: linesOf('charged too much', 'tooMuch') },
+    { key: 'tooLittle', target: linesOf('charged too little', 'tooLittle') },
+    { key: 'notKnown', target: linesOf('not known', 'notKnown') },
     'difference',
     'advice',
   );
@@ -83,6 +87,17 @@ ${pager({
   next: after + rows.length < lines ? link(page + 1, 'Next lines') : undefined,
   place: `Page ${page} of ${Math.ceil(lines / differencesPerPage)}`,
 })}`;
+}
+
+/** The columns of the differences. A doubt leads to the page that decides about it, and not to a command. */
+export function inPageColumns(columns: Columns<DifferenceLine>): Columns<DifferenceLine> {
+  const command = /: volley resolve .*/s;
+  const decide: Partial<Column<DifferenceLine>> = {
+    value: ({ detail }) => detail?.replace(command, '') ?? null,
+    target: ({ run, detail }) =>
+      run !== null && command.test(detail ?? '') ? { kind: 'page', path: runPath(run, 'doubts') } : null,
+  };
+  return columns.map((column) => (column.key === 'detail' ? { ...column, ...decide } : column));
 }
 
 /** The problems of an invoice. They name options of the command line; the form has fields instead. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { closeMonth, readMonth } from '../../engine/billing/billing.ts';
+import { closeMonth, findLastMonthSent, readMonth } from '../../engine/billing/billing.ts';
+import { listAudit } from '../../ledger/audit/audit.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
 import type { BillingTotal } from '../../ledger/billing/report.ts';
 import { addMonths, monthAfter } from '../../platform/months.ts';
@@ -7,6 +8,7 @@ import { timeZone as timeZoneName } from '../../platform/scalars.ts';
 import { pickColumns } from '../../report/column.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
 import { monthColumns, noMonths } from '../../report/lists/months.ts';
 import { formatLocal } from '../../report/time.ts';
 import { addAction } from '../base/actions.ts';
@@ -23,13 +25,15 @@ import { nameMonth } from './billing-form.ts';
 export function addMonthsPage(server: FastifyInstance): void {
   addPage(server, { path: '/billing/months', scope: 'read' }, async (view) => {
     const closings = await listClosings(view.context.ledger.pool);
+    const next = await monthToClose(closings.at(-1), view);
     return {
       title: 'Closed months',
       within: { href: '/billing', text: 'Billing' },
       body: html`<p>The billing report of a closed month does not change. Later changes of its requests go to the next month, as corrections.
 Months are closed one after the other.</p>
 ${closings.length === 0 ? html`<p class="empty">${noMonths}</p>` : closingTable(closings, view)}
-${nextToClose(view, closings.at(-1))}`,
+${nextToClose(view, next)}
+${view.session.accounts === null && (await keptInvoices(view))}`,
     };
   });
 }
@@ -53,31 +57,43 @@ function monthAddress({ period, timeZone }: Pick<Closing, 'period' | 'timeZone'>
   return pathWith('/billing', { from: period, to: monthAfter(period), timeZone });
 }
 
-/** The month to close next: the one after the last closed month, or the last that is over. */
-function monthToClose(
-  last: Closing | undefined,
-  { zone, now }: Pick<View, 'zone' | 'now'>,
-): { readonly month: string; readonly timeZone: string; readonly isOver: boolean } {
-  const timeZone = last?.timeZone ?? zone;
-  const current = formatLocal(now, timeZone).slice(0, 7);
-  const month = last ? monthAfter(last.period) : addMonths(current, -1);
-  return { month, timeZone, isOver: month < current };
+/** What came of comparing the last invoices, with the months that they are of. */
+async function keptInvoices(view: View): Promise<Html | false> {
+  const rows = await listAudit(view.context.ledger.pool, { action: 'invoice kept' }, 50);
+  const columns = pickColumns(auditColumns, { key: 'subject', title: 'Period' }, 'details', 'who', 'at');
+  return (
+    rows.length > 0 &&
+    listTable({ caption: 'Invoices that were compared', columns, rows, id: 'invoices' }, view)
+  );
 }
 
-function nextToClose(view: View, last: Closing | undefined): Html | undefined {
-  const { month, timeZone, isOver } = monthToClose(last, view);
+type NextMonth = MonthToClose & { readonly isFirst: boolean; readonly isOver: boolean };
+
+/** The month to close next: the one after the last closed month, or the last before this one in which anything was sent. */
+async function monthToClose(last: Closing | undefined, view: View): Promise<NextMonth> {
+  const timeZone = last?.timeZone ?? view.zone;
+  const current = formatLocal(view.now, timeZone).slice(0, 7);
+  const next = last
+    ? monthAfter(last.period)
+    : await findLastMonthSent(view.context, { until: `${current}-01`, timeZone });
+  const month = next ?? addMonths(current, -1);
+  return { month, timeZone, isFirst: last === undefined, isOver: month < current };
+}
+
+function nextToClose(view: View, { month, timeZone, isFirst, isOver }: NextMonth): Html {
   const name = `${nameMonth(month)} (${timeZone})`;
   if (!isOver) return html`<p>The next month to close is ${name}, when it is over.</p>`;
   if (!view.mayAdmin || view.session.accounts !== null)
     return html`<p>The next month to close is ${name}. A token with the scope admin for all accounts may close it.</p>`;
-  if (!last) return firstToClose(month, timeZone);
+  if (isFirst) return firstToClose(month, timeZone);
   return html`<p><a class="button" href="/billing/close?month=${month}&amp;timeZone=${encodeURIComponent(timeZone)}">Close ${name}</a></p>`;
 }
 
 /** A wrong time zone could not be changed later. */
 function firstToClose(month: string, timeZone: string): Html {
   return html`<h2>Close the first month</h2>
-<p>Choose the time zone in which your months start and end. All later months are closed in it too, and a closed month cannot be opened again.</p>
+<p>The last month in which anything was sent is ${nameMonth(month)}. Closing it closes all before it. A closed month cannot be opened again.</p>
+<p>Choose the time zone in which your months start and end. It stays: all later months are closed in it too.</p>
 <form method="get" action="/billing/close">
 <input type="hidden" name="month" value="${month}">
 ${zoneField(timeZone)}

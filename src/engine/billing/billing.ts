@@ -8,7 +8,12 @@ import {
   findClosingOf,
   listClosings,
 } from '../../ledger/billing/close.ts';
-import { type BilledRequest, listBilledRequests, type Payer } from '../../ledger/billing/list-requests.ts';
+import {
+  type BilledRequest,
+  listBilledRequests,
+  type RequestCursor,
+  type RequestQuery,
+} from '../../ledger/billing/list-requests.ts';
 import {
   type BilledDay,
   type BillingEnd,
@@ -24,7 +29,6 @@ import { type Alongside, inSnapshot } from '../../ledger/session.ts';
 import { monthAfter } from '../../platform/months.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
-import { requireRun } from '../runs/find-run.ts';
 
 export type StreamedBilling = {
   readonly asOf: AsOf;
@@ -162,21 +166,27 @@ type BilledRequestsPart = {
   readonly hasMore: boolean;
 };
 
-/**
- * The requests behind a line of a billing report.
- *
- * @param after a request; 0 for the first
- * @throws InputError when there is no such run
- */
+/** The requests behind a line of a billing report. @param after undefined for the first page */
 export async function readBilledRequests(
-  context: EngineContext,
-  run: string,
-  payer: Payer,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { ledger, now }: EngineContext,
+  query: RequestQuery,
+  { after, limit }: { readonly after: RequestCursor | undefined; readonly limit: number },
 ): Promise<BilledRequestsPart> {
-  await requireRun(context, run);
-  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
-    const found = await listBilledRequests(client, run, payer, { after, limit: limit + 1 });
+  return readReportInSnapshot(ledger, now, async (client, asOf) => {
+    const found = await listBilledRequests(client, query, { after, limit: limit + 1 });
     return { asOf, requests: found.slice(0, limit), hasMore: found.length > limit };
   });
+}
+
+/** The last month before `until`, as `2026-11`, in which anything was sent; undefined if there is none. */
+export async function findLastMonthSent(
+  { ledger }: EngineContext,
+  { until, timeZone }: Pick<BillingQuery, 'until' | 'timeZone'>,
+): Promise<string | undefined> {
+  const query: BillingQuery = { by: ['month'], from: null, until, timeZone, filter: {} };
+  const { lines } = await inSnapshot(ledger.pool, (client) => reportBilling(client, query));
+  return lines
+    .map(({ values: [month] }) => month ?? '')
+    .toSorted()
+    .at(-1);
 }

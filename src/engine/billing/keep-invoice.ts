@@ -27,12 +27,12 @@ export async function keepInvoice(
   const findings = totals.filter(({ kind }) => kind !== 'all' && kind !== 'tests');
   const details = {
     invoice: name,
-    tooMuch: all?.tooMuch,
-    notKnown: all?.notKnown,
-    tooLittle: all?.tooLittle,
+    'charged too much': all?.tooMuch,
+    'charged too little': all?.tooLittle,
+    'not known': all?.notKnown,
     difference: all?.difference,
     findings: findings.map(({ kind, lines }) => `${lines} ${kind}`),
-    unreadableLines: unreadable.lines,
+    unreadableLines: unreadable.lines || null,
     timeZone: period.timeZone,
     accounts,
     subAccounts,

@@ -79,3 +79,7 @@ export const figureSql: Readonly<Record<keyof BillingFigures, string>> = {
   difference: amount('sum(line.price) - sum(line.estimated)'),
   unrated: count('unrated'),
 };
+
+export function isFigure(name: string): name is keyof BillingFigures {
+  return Object.hasOwn(figureSql, name);
+}

@@ -1,7 +1,7 @@
 import type { RunKind } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
 import type { Snapshot } from '../session.ts';
-import { type BillingFigures, entryFigures, figureSql } from './figures.ts';
+import { type BillingFigures, entryFigures, figureSql, isFigure } from './figures.ts';
 
 const filterDimensions = [
   'SubAccount',
@@ -28,6 +28,13 @@ export type BillingQuery = {
   readonly timeZone: string;
   /** Selects values of dimensions; null: no value. */
   readonly filter: BillingFilter;
+  /** Undefined: by the dimensions, in their order. */
+  readonly sort?: BillingSort | undefined;
+};
+
+export type BillingSort = {
+  readonly by: BillingDimension | keyof BillingFigures;
+  readonly descending: boolean;
 };
 
 export type BillingFilter = {
@@ -146,9 +153,13 @@ async function readPeriod(client: Snapshot, { from, until, timeZone }: BillingQu
   return period;
 }
 
-function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }: Period, withDays: boolean) {
-  const values: unknown[] = [timeZone, from, until];
-  const conditions = filterDimensions.flatMap((dimension) => {
+/** SQL: whether `line` is of these names; it begins with AND. @param values the parameters, to which it adds its own */
+export function filterSql(
+  filter: BillingFilter,
+  values: unknown[],
+  dimensions: readonly (keyof BillingFilter)[] = filterDimensions,
+): string {
+  const conditions = dimensions.flatMap((dimension) => {
     const allowed = filter[dimension];
     if (allowed === undefined) return [];
     values.push(
@@ -160,6 +171,22 @@ function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }:
       `AND (${column} = ANY ($${values.length - 1}::text[]) OR ($${values.length} AND ${column} IS NULL))`,
     ];
   });
+  return conditions.join(' ');
+}
+
+function orderSql({ by, sort }: BillingQuery): string {
+  const ends = [...by.map((_, index) => `d${index}`), 'correction_of', 'currency', 'day'];
+  const order = [`"isTotal"`, 'kind', ...ends.map((name) => `${name} NULLS LAST`)];
+  if (!sort) return order.join(', ');
+  const sorted = isFigure(sort.by) ? `(${figureSql[sort.by]})::numeric` : `d${by.indexOf(sort.by)}`;
+  order.splice(2, 0, `${sorted} ${sort.descending ? 'DESC' : 'ASC'} NULLS LAST`);
+  return order.join(', ');
+}
+
+function buildStatement(query: BillingQuery, { from, until }: Period, withDays: boolean) {
+  const { by, timeZone, filter } = query;
+  const values: unknown[] = [timeZone, from, until];
+  const conditions = filterSql(filter, values);
   const names = by.map((_, index) => `d${index}`);
   const keys = ['kind', 'channel', 'currency', 'correction_of', ...(withDays ? ['booked'] : [])];
   const columns = [
@@ -182,7 +209,7 @@ function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }:
     ), line AS (
       SELECT ${columns.join(', ')}
       FROM booked_line line
-      WHERE true ${conditions.join(' ')}
+      WHERE true ${conditions}
       GROUP BY ${[...names, ...keys].map((_, index) => index + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, kind, currency, correction_of AS "correctionOf",
@@ -191,7 +218,7 @@ function buildStatement({ by, timeZone, filter }: BillingQuery, { from, until }:
     FROM ${withDays ? `(SELECT *, ${dimensionColumns.day} AS day FROM line) line` : 'line'}
     GROUP BY GROUPING SETS (${sets.join(', ')})
     HAVING ${entryFigures.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
-    ORDER BY "isTotal", kind, ${[...names, 'correction_of', 'currency', 'day'].map((name) => `${name} NULLS LAST`).join(', ')}
+    ORDER BY ${orderSql(query)}
   `;
   return { sql, values };
 }

@@ -8,7 +8,13 @@ import type {
 } from '../../ledger/billing/report.ts';
 import { addAmounts } from '../../platform/money.ts';
 import type { Chart } from '../html/chart.ts';
-import { createBarChart, createDateChart, createFunnelChart, createTimeChart } from '../html/charts.ts';
+import {
+  type BarOrder,
+  createBarChart,
+  createDateChart,
+  createFunnelChart,
+  createTimeChart,
+} from '../html/charts.ts';
 import { formatPayer } from './billing-words.ts';
 
 /**
@@ -82,6 +88,7 @@ export function createCostCharts(
   by: string,
   totals: readonly BillingTotal[],
   lines: readonly CostLine[],
+  order?: BarOrder,
 ): Chart[] {
   return totals.filter(isOrdinary).flatMap(({ currency, price }) => {
     const what = new Big(price).eq(0) ? 'estimated' : 'price';
@@ -89,10 +96,10 @@ export function createCostCharts(
       .filter((line) => isOrdinary(line) && line.currency === currency && !new Big(line[what]).eq(0))
       .map((line) => ({ name: formatPayer(line.values[0] ?? null), value: line[what] }));
     const name = what === 'price' ? 'Price' : 'Estimated cost';
-    const draw = by === 'day' || by === 'month' ? createDateChart : createBarChart;
-    return bars.length === 0
-      ? []
-      : [draw(`${name} by ${by}${currency === null ? '' : `, ${currency}`}`, bars)];
+    if (bars.length === 0) return [];
+    const title = `${name} by ${by}${currency === null ? '' : `, ${currency}`}`;
+    const isDate = by === 'day' || by === 'month';
+    return [isDate ? createDateChart(title, bars) : createBarChart(title, bars, undefined, order)];
   });
 }
 

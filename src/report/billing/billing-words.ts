@@ -1,4 +1,11 @@
-import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
+import { InputError } from '../../domain/problems.ts';
+import { figureSql, isFigure } from '../../ledger/billing/figures.ts';
+import {
+  type BillingDimension,
+  type BillingQuery,
+  type BillingSort,
+  billingDimensions,
+} from '../../ledger/billing/report.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
 
 export const noName = '(none)';
@@ -35,6 +42,20 @@ export function parseDimensions(text: string): readonly BillingDimension[] | str
   return found;
 }
 
+/**
+ * Reads `price` (the smallest first) or `-price` (the largest first).
+ *
+ * @param by the dimensions of the report
+ * @returns a sentence about the problem, if any
+ */
+function parseSort(text: string, by: readonly BillingDimension[]): BillingSort | string {
+  const name = text.replace(/^-/, '');
+  const key = by.find((dimension) => dimension === name) ?? (isFigure(name) ? name : undefined);
+  if (key !== undefined) return { by: key, descending: text.startsWith('-') };
+  const keys = [...by, ...Object.keys(figureSql)];
+  return `"${name}" is none of ${keys.join(', ')}.${didYouMean(name, keys)}`;
+}
+
 /** The filters of billing, by their names in options, addresses and calls of the API. */
 export const billingFilters = {
   subAccount: 'SubAccount',
@@ -60,15 +81,33 @@ type AskedBilling = {
   readonly to?: string | undefined;
   readonly timeZone: string;
   readonly by: readonly BillingDimension[];
+  readonly sort?: string | undefined;
 } & { readonly [Filter in BillingFilter]?: string | readonly string[] | undefined };
 
-/** The question of the command line, the API and the pages. */
-export function toBillingQuery({ from, to, timeZone, by, ...asked }: AskedBilling): BillingQuery {
+/**
+ * The question of the command line, the API and the pages.
+ *
+ * @param where names the sort in an error
+ * @throws InputError when it cannot be sorted so
+ */
+export function toBillingQuery(
+  { from, to, timeZone, by, sort, ...asked }: AskedBilling,
+  where = '--sort',
+): BillingQuery {
+  const sorted = sort === undefined ? undefined : parseSort(sort, by);
+  if (typeof sorted === 'string') throw new InputError([{ where, what: sorted }]);
   const only = entriesOf(billingFilters).flatMap(([filter, dimension]) => {
     const names = asked[filter];
     return names === undefined ? [] : [[dimension, [names].flat().map(parsePayer)] as const];
   });
-  return { by, from: from ?? null, until: to ?? null, timeZone, filter: Object.fromEntries(only) };
+  return {
+    by,
+    from: from ?? null,
+    until: to ?? null,
+    timeZone,
+    filter: Object.fromEntries(only),
+    sort: sorted,
+  };
 }
 
 /** The entries of a record, with the type of its keys. */

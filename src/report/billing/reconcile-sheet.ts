@@ -51,8 +51,8 @@ export const findingColumns = columnsOf<ReconciliationTotal>()([
   textColumn('kind', 'Finding', ({ kind }) => nameFinding(kind)),
   integerColumn('lines', 'Lines'),
   decimalColumn('tooMuch', 'Charged too much'),
-  decimalColumn('notKnown', 'Not known'),
   decimalColumn('tooLittle', 'Charged too little'),
+  decimalColumn('notKnown', 'Not known'),
   decimalColumn('difference', 'Difference'),
   textColumn('advice', 'What to do', ({ kind }) => (isFinding(kind) ? advice[kind] : null), { minor: 1 }),
 ]);

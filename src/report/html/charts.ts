@@ -27,22 +27,25 @@ export function createFunnelChart(
 
 const maxBars = 15;
 
+export type BarOrder = 'largest first' | 'as given';
+
 type NamedAmount = { readonly name: string; readonly value: string };
 
 /**
- * Draws the largest figures, and the sum of all others.
+ * Draws the largest figures, or the first ones, and the sum of all others.
  *
- * @param bars exact decimals, in any order; names may repeat
+ * @param bars exact decimals; names may repeat
  * @param more the sum of further bars
  */
 export function createBarChart(
   title: string,
   bars: readonly NamedAmount[],
   more: { readonly count: number; readonly value: string } = { count: 0, value: '0' },
+  order: BarOrder = 'largest first',
 ): Chart {
-  const sorted = bars.toSorted(
-    (one, other) => new Big(other.value).cmp(one.value) || (one.name < other.name ? -1 : 1),
-  );
+  const byValue = (one: NamedAmount, other: NamedAmount): number =>
+    new Big(other.value).cmp(one.value) || (one.name < other.name ? -1 : 1);
+  const sorted = order === 'as given' ? bars : bars.toSorted(byValue);
   const count = more.count === 0 && sorted.length <= maxBars + 1 ? sorted.length : maxBars;
   const [shown, others] = [sorted.slice(0, count), sorted.slice(count)];
   const rest = restOf('others', others.length + more.count, [...others, more]);

@@ -2,6 +2,7 @@ import {
   type CellKind,
   type Column,
   type Columns,
+  isNumber,
   type Link,
   noteText,
   shownText,
@@ -57,7 +58,28 @@ export type TableOptions<Row> = {
   readonly id?: string | undefined;
   /** Names a row, so that long words of a live part stay open. */
   readonly rowId?: ((row: Row) => string) | undefined;
+  readonly sorting?: Sorting | undefined;
 };
+
+/** The titles of columns that the table can be sorted by are links. */
+export type Sorting = {
+  readonly sort: Sort | undefined;
+  readonly isKey: (key: string) => boolean;
+  readonly pathOf: (sort: Sort) => string;
+};
+
+/** How a table is sorted: by the key of a column. */
+export type Sort = { readonly by: string; readonly descending: boolean };
+
+/** Numbers are sorted from the largest, texts from the first; once more turns it round. */
+function titleCell<Row>(column: Column<Row>, title: string, sorting: Sorting | undefined): Html {
+  const { key, kind } = column;
+  if (!sorting?.isKey(key)) return html`<th scope="col"${attributesOf(kind)}>${title}</th>`;
+  const current = sorting.sort?.by === key ? sorting.sort : undefined;
+  const order = current && html` aria-sort="${current.descending ? 'descending' : 'ascending'}"`;
+  const path = sorting.pathOf({ by: key, descending: current ? !current.descending : isNumber(column) });
+  return html`<th scope="col"${attributesOf(kind)}${order}><a href="${path}">${title}</a></th>`;
+}
 
 /** A table of a page. Decimals that stand below each other have equally many places. */
 export function htmlTable<Row>(
@@ -75,11 +97,9 @@ function drawTable<Row>(
   caption: string,
   columns: Columns<Row>,
   lines: readonly Row[],
-  { totals = [], view, id, rowId }: TableOptions<Row> = {},
+  { totals = [], view, id, rowId, sorting }: TableOptions<Row> = {},
 ): Html {
-  const titles = columns.map(
-    (column) => html`<th scope="col"${attributesOf(column.kind)}>${titleOf(column, view?.zone)}</th>`,
-  );
+  const titles = columns.map((column) => titleCell(column, titleOf(column, view?.zone), sorting));
   // For narrow screens, where the head is not in sight.
   const besides = columns.map(({ title }) => view && html` data-title="${title}"`);
   const lineOf = (row: Row): Html => {

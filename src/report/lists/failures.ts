@@ -26,11 +26,11 @@ type FailureLine = Omit<FailedRequest, 'request' | 'state'> & {
 
 const columns: Columns<FailureLine> = [
   messageIdColumn,
-  integerColumn('request', 'Request', { minor: 5 }),
+  integerColumn('request', 'Request', { minor: 3 }),
   stateColumn('state', 'State'),
   reasonColumn,
   integerColumn('httpStatus', 'HTTP', { minor: 4 }),
-  integerColumn('attempts', 'Attempts', { minor: 3 }),
+  integerColumn('attempts', 'Attempts', { minor: 5 }),
   timeColumn('firstAt', 'First', { minor: 6 }),
   timeColumn('lastAt', 'Last', { minor: 2 }),
   { ...recipientsColumn, minor: 1 },

@@ -20,6 +20,7 @@ export const billingParameters = z.strictObject({
   to: billingTime.optional().describe('Requests sent before this time.'),
   timeZone: timeZone.default('UTC').describe('The zone of the dates, such as Pacific/Auckland.'),
   by: z.string().max(200).default('SubAccount,ChargeCode').describe('Dimensions, separated by commas.'),
+  sort: plainText(40).optional().describe('A dimension or figure, such as price; -price: the largest first.'),
   subAccount: namesOrNone,
   department: namesOrNone,
   chargeCode: namesOrNone,
@@ -35,7 +36,7 @@ export type BillingParameters = z.output<typeof billingParameters>;
 
 /**
  * @param accounts the accounts of the caller, used if the query names none; null: all
- * @throws InputError for a wrong period or dimension
+ * @throws InputError for a wrong period, dimension or sort
  */
 export function billingQueryOf(asked: BillingParameters, accounts: readonly string[] | null): BillingQuery {
   const { from, to } = asked;
@@ -43,7 +44,7 @@ export function billingQueryOf(asked: BillingParameters, accounts: readonly stri
     throw new InputError([{ where: 'query/to', what: `${to} is not after from, ${from}.` }]);
   const by = parseDimensions(asked.by);
   if (typeof by === 'string') throw new InputError([{ where: 'query/by', what: by }]);
-  return toBillingQuery({ ...asked, by, account: asked.account ?? accounts ?? undefined });
+  return toBillingQuery({ ...asked, by, account: asked.account ?? accounts ?? undefined }, 'query/sort');
 }
 
 /**

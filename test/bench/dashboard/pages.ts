@@ -28,7 +28,7 @@ const pathsOf = (run: string): readonly string[] => [
   '/accounts',
   '/billing',
   '/billing/months',
-  `/billing/runs/${run}/requests`,
+  `/billing/requests?from=&to=&run=${run}`,
   '/audit',
   '/tokens',
   '/health',

@@ -111,10 +111,36 @@ describe('billing', () => {
     const row = page.getByRole('row', { name: run });
     expect(await row.locator('td').first().textContent()).toBe('3');
     await row.locator('td').first().getByRole('link').press('Enter');
-    expect(await heading()).toBe(`Requests of run ${run}`);
-    expect(await page.locator('.lines tbody td:nth-child(2)').allTextContents()).toEqual(
+    expect(await heading()).toBe('Requests: October 2026');
+    expect(await page.locator('.lines tbody td:nth-child(3)').allTextContents()).toEqual(
       own.filter((_, index) => index % 2 === 0).map(({ messageId }) => messageId),
     );
+  });
+
+  test('a ChargeCode leads to its requests of all runs in one click', async () => {
+    await open('/billing?from=2026-10&to=2026-11&by=ChargeCode');
+    await page.getByRole('row', { name: 'C1' }).getByRole('link', { name: '8', exact: true }).click();
+    expect(await page.locator('ul.limits').textContent()).toContain('ChargeCode C1');
+    const runs = await page.locator('.lines tbody th').allTextContents();
+    expect(new Set(runs)).toEqual(new Set([own[0]?.run, others[0]?.run]));
+  });
+
+  test('a table is sorted by the title of a column, and the chart like it', async () => {
+    await open('/billing?from=2026-11&to=2026-12');
+    const first = () => page.locator('section.lines tbody th').allTextContents();
+    await page.getByRole('columnheader', { name: 'SubAccount' }).getByRole('link').press('Enter');
+    const ascending = await first();
+    expect(ascending.toSorted()).toEqual(ascending);
+    expect(await page.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('ascending');
+    await page.getByRole('columnheader', { name: 'SubAccount' }).getByRole('link').press('Enter');
+    expect(await first()).toEqual(ascending.toReversed());
+    await open('/billing?from=2026-10&to=2026-11&by=account&sort=account');
+    const bars = page.getByRole('figure', { name: 'Price by account' }).locator('details th[scope=row]');
+    expect(await bars.allTextContents()).toEqual(['other', 'sandbox']);
+    await open('/billing?from=2026-10&to=2026-11&by=account&sort=-account');
+    expect(await bars.allTextContents()).toEqual(['sandbox', 'other']);
+    await open('/billing?from=2026-10&to=2026-11&sort=campaign');
+    expect(await first()).toEqual(['North']);
   });
 
   test('a month has totals of all accounts, charts with their figures, and says that it is open', async () => {
@@ -164,8 +190,12 @@ describe('billing', () => {
     expect(await page.locator('main').textContent()).toContain('There is no such run');
     await open('/billing?from=&to=&account=sandbox');
     expect(await page.locator('main').textContent()).toContain('There is no run of this account.');
-    const requests = await open(`/billing/runs/${own[0]?.run}/requests`);
-    expect(requests?.status()).toBe(404);
+    await open(`/billing/requests?from=&to=&run=${own[0]?.run}`);
+    expect(await page.locator('main').textContent()).toContain('There is no such run');
+    await open('/billing/requests?from=&to=');
+    expect(new Set(await page.locator('.lines tbody th').allTextContents())).toEqual(
+      new Set([others[0]?.run]),
+    );
   });
 
   test('a page with figures, charts and hostile names is accessible, light and dark, and whole at 320 pixels', async () => {
@@ -175,7 +205,7 @@ describe('billing', () => {
     const { run = '' } = own[0] ?? {};
     for (const path of [
       '/billing?from=2026-11&to=2026-12&by=SubAccount&by=run',
-      `/billing/runs/${run}/requests`,
+      `/billing/requests?from=&to=&run=${run}`,
       '/billing?from=2026-13&to=',
     ]) {
       const other = await withScript.newPage();
@@ -256,7 +286,11 @@ describe('an invoice', () => {
     expect(await page.getByRole('table', { name: 'Findings' }).textContent()).toContain(
       'Ask which price is right.',
     );
-    expect(await page.getByRole('table', { name: 'Differences' }).locator('tbody tr').count()).toBe(3);
+    const differences = page.getByRole('table', { name: 'Differences' });
+    expect(await differences.locator('tbody tr').count()).toBe(3);
+    const doubt = differences.getByRole('link', { name: 'in doubt here' }).first();
+    expect(await doubt.getAttribute('href')).toBe(`/runs/${own[0]?.run}/doubts`);
+    expect(await differences.textContent()).not.toContain('volley resolve');
     const link = await page.locator('.downloads a[href*="format=csv"]').getAttribute('href');
     const csv = await (await ask(link ?? '')).text();
     expect(csv.trim().split('\n')).toHaveLength(4);
@@ -347,6 +381,9 @@ describe('closing a month', () => {
 
   test('asks first for the time zone, in which all later months are closed too', async () => {
     await open('/billing/months');
+    const words = await page.locator('main').textContent();
+    expect(words).toContain('The last month in which anything was sent is October 2026.');
+    expect(words).toContain('It stays: all later months are closed in it too.');
     await page.getByLabel('Time zone').fill('Pacific/Auckland');
     await page.getByRole('button', { name: 'Close October 2026' }).press('Enter');
     await page.waitForLoadState();
@@ -409,7 +446,7 @@ describe('closing a month', () => {
     const october = await rowsOf('2026-10');
     await performStep(world, { kind: 'resolve', run: 0, resolution: 'accepted' });
     expect(await rowsOf('2026-10')).toEqual(october);
-    expect(await rowsOf('2026-11')).toContain('North2026-10002-2002002');
+    expect(await rowsOf('2026-11')).toContain('North2026-1000-2020');
     const chart = page.getByRole('figure', { name: 'From recipients to deliveries, without corrections' });
     expect(await chart.textContent()).toContain('Accepted7 (100.0 %)');
   });

@@ -20,7 +20,21 @@ describe('readQuestion', () => {
       until: '2027-01-01T00:00',
       timeZone: 'Pacific/Auckland',
       filter: {},
+      sort: { by: 'price', descending: true },
     });
+  });
+
+  test('payers are sorted by price, several dimensions and days by name, and others as asked if they can be', () => {
+    const sortOf = (fields: Fields) => read(fields).asked?.query.sort;
+    expect(sortOf({ by: 'ChargeCode' })).toEqual({ by: 'price', descending: true });
+    expect(sortOf({ by: 'day' })).toBeUndefined();
+    expect(sortOf({ by: ['SubAccount', 'ChargeCode'] })).toBeUndefined();
+    expect(sortOf({ by: ['SubAccount', 'ChargeCode'], sort: 'ChargeCode' })).toEqual({
+      by: 'ChargeCode',
+      descending: false,
+    });
+    expect(sortOf({ sort: '-unknown' })).toEqual({ by: 'unknown', descending: true });
+    expect(sortOf({ sort: 'campaign' })).toEqual({ by: 'price', descending: true });
   });
 
   test('an empty period is any time', () => {
