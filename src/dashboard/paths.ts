@@ -75,8 +75,6 @@ export function pathOf(link: Link): string {
   switch (link.kind) {
     case 'run':
       return runPath(link.run);
-    case 'missing reports of run':
-      return deliveryReportsPath(`missing/${link.run}`);
     case 'recipient of run':
       return recipientOfRunPath(link.run, link.row);
     case 'recipient':

@@ -13,7 +13,6 @@ type Medium = 'screen' | 'page' | 'file' | 'json';
 /** What a cell is about. The dashboard knows the address of its page. */
 export type Link =
   | { readonly kind: 'run'; readonly run: string }
-  | { readonly kind: 'missing reports of run'; readonly run: string }
   /** One recipient of a run, by its line, counted from file to file. */
   | { readonly kind: 'recipient of run'; readonly run: string; readonly row: number }
   /** A search: by address, MessageID or job number. */

@@ -33,6 +33,7 @@ const tones: Readonly<Record<string, Tone>> = {
   accepted: 'good',
   completed: 'good',
   delivered: 'good',
+  'completed with unknown': 'doubtful',
   paused: 'doubtful',
   unknown: 'doubtful',
   'in doubt': 'doubtful',

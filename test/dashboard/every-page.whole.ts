@@ -15,8 +15,9 @@ const pages = [
   '/',
   '/?q=nothing',
   '/runs/RUN',
-  '/runs/RUN/failures',
-  '/runs/RUN/rejected',
+  '/runs/RUN/recipients',
+  '/runs/RUN/recipients?state=not+accepted',
+  '/runs/RUN/recipients?state=left+out',
   '/runs/RUN/recipients/2',
   '/runs/WAITING/recipients/2',
   '/runs/RUN/rerun?only=failed&recipient=2',
@@ -176,6 +177,7 @@ test('the numbers of audit entries leave the room to words', async () => {
 test('on a wide screen, a number stands near the name in its line', async () => {
   await page.setViewportSize({ width: 1_920, height: 900 });
   await page.goto(`${scene.url}/runs/${run}`);
+  await page.locator('#answers > summary').click();
   const attempts = await page.getByRole('region', { name: 'How attempts ended' }).boundingBox();
   expect(attempts?.width).toBeLessThan(1_000);
 });

@@ -8,7 +8,7 @@ import { doubtColumns } from '../../src/report/lists/doubts.ts';
 import { failureGroupColumns } from '../../src/report/lists/failures.ts';
 import { limitColumns } from '../../src/report/lists/limits.ts';
 import { monthColumns } from '../../src/report/lists/months.ts';
-import { failedRecipientColumns, undeliveredColumns } from '../../src/report/lists/recipients.ts';
+import { recipientColumns } from '../../src/report/lists/recipients.ts';
 import { rejectedColumns, rejectionColumns } from '../../src/report/lists/rejected.ts';
 import {
   attemptEndColumns,
@@ -29,8 +29,7 @@ const lists = {
   missing: titlesOf(missingColumns),
   doubts: titlesOf(doubtColumns),
   failures: titlesOf(failureGroupColumns),
-  failed: titlesOf(failedRecipientColumns),
-  undelivered: titlesOf(undeliveredColumns),
+  recipients: titlesOf(recipientColumns('')),
   rejected: titlesOf(rejectedColumns([])),
   rejections: titlesOf(rejectionColumns),
   attempts: titlesOf(attemptEndColumns),

@@ -54,7 +54,7 @@ describe('formatRunSummary', () => {
     const linesOn = (screen?: Screen) =>
       formatRunSummary({ ...summary, state: 'running', waits }, screen)
         .split('\n')
-        .slice(4);
+        .slice(5);
     expect(linesOn()).toEqual([
       '  waiting     2 requests (300 recipients) for their window in Pacific/Auckland and 1 more time zone, until 2026-11-22 20:00 UTC',
       '  waiting     2 requests (300 recipients) for their window in Asia/Tokyo, until 2026-11-22 21:00 UTC',
@@ -72,6 +72,7 @@ describe('formatRunSummary', () => {
       '  contacts    500 read: 3 invalid, 2 duplicate',
       '  requests    10: 1 planned, 6 accepted, 1 rejected, 2 in doubt',
       '  recipients  495: 5 pending, 300 accepted, 90 delivered, 50 rejected, 50 unknown',
+      '  outcome     500: 90 delivered, 305 waiting, 50 not accepted, 50 unknown, 5 left out; 23.1 % delivered',
     ]);
   });
 

@@ -2,7 +2,7 @@ import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { LiveAccount, LiveAccountList } from '../../engine/live/account-list.ts';
 import type { AuditEntry } from '../../ledger/audit/audit.ts';
 import type { AccountWork } from '../../ledger/limits/account-work.ts';
-import type { ListedRun } from '../../ledger/runs/find.ts';
+import type { RunWithOutcome } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, stateColumn } from '../../report/column.ts';
 import { badge, longText, time } from '../../report/html/cells.ts';
@@ -124,7 +124,7 @@ export const noSuchAccount = 'There is no such account. The page of accounts lis
 export type AccountDetails = {
   readonly account: LiveAccount;
   /** The latest. */
-  readonly runs: readonly ListedRun[];
+  readonly runs: readonly RunWithOutcome[];
 };
 
 /** An account: what it may do, what it does, and what stops it. */
@@ -180,10 +180,10 @@ export function changesPart(changes: readonly AuditEntry[], viewer: Viewer): Htm
   return section('changes', 'Changes of its limits', listTable(list, viewer));
 }
 
-function runsPart(account: string, runs: readonly ListedRun[], viewer: Viewer): Html {
+function runsPart(account: string, runs: readonly RunWithOutcome[], viewer: Viewer): Html {
   if (runs.length === 0) return section('runs-part', 'Runs', html`<p>None yet.</p>`);
   const all = html`<p><a href="${pathWith('/', { account })}">All its runs</a></p>`;
-  const columns = pickColumns(runColumns, 'run', 'campaign', 'state', 'createdAt');
+  const columns = pickColumns(runColumns, 'run', 'campaign', 'state', 'deliveredShare', 'createdAt');
   const list = { caption: 'Its latest runs', columns, rows: runs, id: 'runs' };
   return section('runs-part', 'Runs', [all, listTable(list, viewer)]);
 }

@@ -18,6 +18,7 @@ const styles = [
   'forms.css',
   'parts.css',
   'tables.css',
+  'badges.css',
   'run.css',
   'runs.css',
   'billing.css',

@@ -4,7 +4,7 @@ import {
   describeCampaign,
   readCampaignText,
 } from '../../engine/schedule/describe-campaigns.ts';
-import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { listRuns, type RunWithOutcome } from '../../ledger/runs/find.ts';
 import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedules.ts';
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -99,7 +99,7 @@ ${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times ($
 type History = {
   readonly found: DescribedCampaign;
   readonly ticks: readonly ListedTick[];
-  readonly runs: readonly ListedRun[];
+  readonly runs: readonly RunWithOutcome[];
 };
 
 /** What came of the campaign in accounts that the person may see. */
@@ -115,7 +115,7 @@ async function readHistory({ context, session }: View, found: DescribedCampaign)
 }
 
 function historyPart({ ticks, runs }: History, viewer: Viewer): Html {
-  const columns = pickColumns(runColumns, 'run', 'state', 'createdAt', 'finishedAt');
+  const columns = pickColumns(runColumns, 'run', 'state', 'deliveredShare', 'createdAt', 'finishedAt');
   const list = { caption: 'Its latest runs', columns, rows: runs, id: 'runs' };
   const ran = runs.length === 0 ? html`<p>It has not run yet.</p>` : listTable(list, viewer);
   return html`${section('runs-part', 'Runs', ran)}

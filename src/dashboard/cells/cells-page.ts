@@ -13,7 +13,7 @@ import {
 } from '../../engine/reporting/recipient-report.ts';
 import { listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
-import { type ListedRun, listRuns } from '../../ledger/runs/find.ts';
+import { listRuns, type RunWithOutcome } from '../../ledger/runs/find.ts';
 import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
 import { isMonth, monthAfter } from '../../platform/months.ts';
 import { billingSheet } from '../../report/billing/billing-sheet.ts';
@@ -109,7 +109,7 @@ const queryOf = (month: string, timeZone: string): BillingQuery => ({
 });
 
 type CellFacts = {
-  readonly runs: readonly ListedRun[];
+  readonly runs: readonly RunWithOutcome[];
   readonly billing: CellBilling;
   readonly found: Pick<RecipientReport, 'histories'> & { readonly problem?: string };
   readonly suppressions: readonly PagedSuppression[];
@@ -180,9 +180,9 @@ function runsPart(answers: Answers, view: View): Html {
   const newest = rowsOf(answers, ({ runs }) => runs)
     .toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))
     .slice(0, maxRuns);
-  const columns = withCell<ListedRun & OfCell>([
+  const columns = withCell<RunWithOutcome & OfCell>([
     textColumn('run', 'Run', ({ run }) => run, { target: runTarget }),
-    ...pickColumns(runColumns, 'campaign', 'channel', 'state', 'createdAt', 'finishedAt'),
+    ...pickColumns(runColumns, 'campaign', 'channel', 'state', 'deliveredShare', 'createdAt', 'finishedAt'),
   ]);
   if (newest.length === 0) return html`<p class="empty">The cells that answer have no run.</p>`;
   return listTable({ caption: 'The newest runs of all cells', columns, rows: newest, id: 'runs' }, view);

@@ -1,16 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { BackgroundApplier } from '../../engine/delivery-reports/apply-in-background.ts';
 import { replayDeliveryReports } from '../../engine/delivery-reports/apply-inbox.ts';
-import { type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
+import { type PollJob, type PollJobs, requirePolling } from '../../engine/delivery-reports/poll-jobs.ts';
 import type { Settings } from '../../engine/settings.ts';
 import { countUnresolvedReports } from '../../ledger/delivery-reports/list.ts';
 import { count } from '../../platform/sentence.ts';
 import { groupThousands } from '../../report/html/figures.ts';
-import { html } from '../../report/html/html.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { formatPoll } from '../../report/look-up-words.ts';
 import { addAction } from '../base/actions.ts';
 import { refuse } from '../base/problems.ts';
-import { requireVisibleRun, type View } from '../base/view.ts';
-import { deliveryReportsPath } from '../paths.ts';
+import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
+import { askedPart } from '../parts/parts.ts';
+import { deliveryReportsPath, runPath } from '../paths.ts';
 
 /** Reading again applies nothing twice, and asking the service changes nothing there: the scope `run` is enough. */
 export function addDeliveryReportActions(
@@ -68,20 +70,27 @@ function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): vo
       const { run, campaign, account, purgedAt } = await requireVisibleRun(view, asked);
       if (purgedAt !== null) refuse(`run ${run}`, 'Its recipients were purged.');
       await requirePolling(settings, account);
+      const job = jobs.of(run);
       return {
         title: `Ask about ${campaign}`,
-        body: html`<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. No recipient gets a message.</p>`,
-        button: 'Ask the service',
+        body: html`${job && pollNote(job, view)}
+<p>Volley asks the service for the status of each request of run <code>${run}</code> with a missing delivery report, at most one a second, and each at most once in ten minutes. What it answers is applied like a delivery report. No recipient gets a message.</p>`,
+        ...(job?.state !== 'asking' && { button: 'Ask the service' }),
         within: {
-          href: deliveryReportsPath(`missing/${run}`),
-          text: `Missing delivery reports of ${campaign}`,
+          href: runPath(run, 'recipients', { state: 'accepted' }),
+          text: `Accepted recipients of ${campaign}`,
         },
       };
     },
     act: async (view, asked) => {
       const { run, account } = await requireVisibleRun(view, asked);
       await jobs.start(view.context, { run, account });
-      return { to: deliveryReportsPath(`missing/${run}`), notice: 'The service is being asked.' };
+      return { to: deliveryReportsPath(`missing/${run}/ask`), notice: 'The service is being asked.' };
     },
   });
+}
+
+function pollNote(job: PollJob, viewer: Viewer): Html {
+  const soFar = `${groupThousands(job.asked)} so far, ${groupThousands(job.reports)} final delivery reports`;
+  return askedPart(job, { id: 'poll', soFar, found: formatPoll(job) }, viewer);
 }

@@ -14,7 +14,7 @@ import { pagedList } from '../parts/list.ts';
 import { deliveryReportsPath } from '../paths.ts';
 import { addDeliveryReportActions } from './actions.ts';
 import { livePart, unresolvedWords } from './live-part.ts';
-import { addMissingPages } from './missing-page.ts';
+import { addMissingPage } from './missing-page.ts';
 
 /** What arrived of the service, what is missing, and what is to be looked at. */
 export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): void {
@@ -36,7 +36,7 @@ export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): v
     around: () => ({ title: 'Delivery reports' }),
   });
   addListPage(server);
-  addMissingPages(server, tools, jobs);
+  addMissingPage(server);
   addDeliveryReportActions(server, { jobs, applier, settings });
 }
 

@@ -18,13 +18,20 @@ ${body}
 </section>`;
 }
 
+/** A section that a person opens. A live part keeps it open. @param id unique on the page */
+export function folded(id: string, title: Part, body: Part): Html {
+  return html`<details class="folded" id="${id}"><summary><h2>${title}</h2></summary>
+${body}
+</details>`;
+}
+
 /** How old the figures of a page are, where there is a replica. */
 export function agePart(asOf: AsOf): Html | undefined {
   return asOf.read && html`<p class="hint">As of ${formatAsOf(asOf)}.</p>`;
 }
 
 /** A figure with its name. */
-export type Figure = { readonly name: string; readonly value: Part; readonly note?: Part };
+export type Figure = { readonly name: Part; readonly value: Part; readonly note?: Part };
 
 /** Figures side by side, each with its name. */
 export function figures(list: readonly Figure[]): Html {

@@ -76,7 +76,7 @@ ${
 ${planPart(
   {
     figures: facts,
-    leftOut: html`<p><a href="${runPath(run.run, 'rejected')}">All of them, with file and line</a></p>`,
+    leftOut: html`<p><a href="${runPath(run.run, 'recipients', { state: 'left out' })}">All of them, with file and line</a></p>`,
     messages: {
       by: 'request',
       word: 'Request',

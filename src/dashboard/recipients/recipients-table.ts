@@ -39,7 +39,7 @@ const columns: Columns<RecipientRow> = [
     target: ({ run, row, history }) =>
       history
         ? { kind: 'recipient of run', run, row }
-        : { kind: 'page', path: runPath(run, 'rejected', { after: String(row - 1) }) },
+        : { kind: 'page', path: runPath(run, 'recipients', { state: 'left out', after: String(row - 1) }) },
   }),
   stateColumn('state', 'State', ({ history }) => history?.state ?? null),
   wordsColumn('values', 'Row of the contact file', ({ values = {} }) => Object.values(values).join(' · ')),

@@ -9,18 +9,32 @@ import { attemptEndColumns } from '../../report/lists/run-results.ts';
 import { formatLocal, type TimeUnit } from '../../report/time.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
-import { figures, section } from '../parts/parts.ts';
+import { figures, folded } from '../parts/parts.ts';
 
-/** Shows when the service answered, what, and how fast. */
+/** Units of the chart over the whole width. */
+const wideWidth = 1_000;
+
+/** Shows over the whole width when the service accepted requests. */
+export function chartPart({ answers: { ended } }: LiveRun, { zone }: Viewer): Html | undefined {
+  const { unit, series } = pointsOf(ended, zone);
+  const [first] = series;
+  if (!first) return undefined;
+  const title = `${capitalised(first.verdict)} by ${unit} (${zone})`;
+  return chartFigure(createTimeChart(title, unit, first.points, wideWidth), 'answers-0');
+}
+
+/** Shows how else the service answered, and how fast. */
 export function answersPart({ answers }: LiveRun, viewer: Viewer): Html | undefined {
   const { ended, latency } = answers;
   if (ended.length === 0) return undefined;
   const { unit, series } = pointsOf(ended, viewer.zone);
   const milliseconds = (value: number | null): string =>
     value === null ? '–' : `${groupThousands(value)} ms`;
-  const charts = series.map(({ verdict, points }) =>
-    createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
-  );
+  const charts = series
+    .slice(1)
+    .map(({ verdict, points }) =>
+      createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
+    );
   const rows = resultsOf(ended);
   const body = html`${figures([
     { name: 'Answered', value: groupThousands(latency.answered) },
@@ -28,9 +42,9 @@ export function answersPart({ answers }: LiveRun, viewer: Viewer): Html | undefi
     { name: '95 % within', value: milliseconds(latency.p95) },
     { name: '99 % within', value: milliseconds(latency.p99) },
   ])}
-<div class="charts">${charts.map((drawn, index) => chartFigure(drawn, `answers-${index}`))}</div>
+${charts.length > 0 && html`<div class="charts">${charts.map((drawn, index) => chartFigure(drawn, `answers-${index + 1}`))}</div>`}
 ${listTable({ caption: 'How attempts ended', columns: attemptEndColumns, rows }, viewer)}`;
-  return section('answers', 'Answers of the service', body);
+  return folded('answers', 'Answers of the service', body);
 }
 
 function capitalised(verdict: AttemptVerdict): string {

@@ -1,45 +1,57 @@
-import { hasEnded, recipientStates, requestStates } from '../../domain/runs.ts';
+import { hasEnded, type RequestState, requestStates } from '../../domain/runs.ts';
+import { needsPerson } from '../../domain/waits.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
-import { asSentence, count } from '../../platform/sentence.ts';
+import { asSentence } from '../../platform/sentence.ts';
 import { type Columns, decimalColumn, integerColumn, stateColumn } from '../../report/column.ts';
 import { badge } from '../../report/html/cells.ts';
 import { groupThousands, share } from '../../report/html/figures.ts';
-import { type Html, html, type Part } from '../../report/html/html.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import { erasedWords } from '../../report/purge-hold.ts';
-import { formatSeconds } from '../../report/time.ts';
+import { runStateWords } from '../../report/run/run-outcome.ts';
 import { settlingText, waitWords } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { nextStepPart, withCode } from '../parts/next-step.ts';
-import { nothingToSend, progressBar, section, unappliedBanner } from '../parts/parts.ts';
+import { folded, section, unappliedBanner } from '../parts/parts.ts';
 import { runActionLink, runPath } from '../paths.ts';
-import { answersPart } from './answers-part.ts';
+import { answersPart, chartPart } from './answers-part.ts';
+import { outcomePart } from './outcome-part.ts';
 import { costsPart, eventsPart, failuresPart } from './result-parts.ts';
 
 /** Everything of the page that changes while the run is sent. Links lead to actions; nothing in it is a form. */
 export function livePart(live: LiveRun, viewer: Viewer): Html {
-  const isEmpty = live.progress.total === 0;
-  return html`${statePart(live, viewer)}
+  return html`${statePart(live)}
 ${unappliedBanner(live.unapplied, viewer)}
-${actionLinks(live, viewer)}
-${isEmpty ? html`<p class="empty">It has no request: ${nothingToSend}.</p>` : stagesPart(live)}
+${outcomePart(live)}
+${decisionPart(live, viewer)}
 ${failuresPart(live, viewer)}
+${chartPart(live, viewer)}
 ${answersPart(live, viewer)}
-${!isEmpty && countsPart(live)}
+${live.progress.total > 0 && countsPart(live)}
 ${costsPart(live, viewer)}
 ${eventsPart(live, viewer)}`;
 }
 
 /** The state. It is announced when it changes, so it has no figures that change all the time. */
-function statePart({ head, waits, progress }: LiveRun, viewer: Viewer): Html {
+function statePart({ head, progress }: LiveRun): Html {
   const settling = progress.state === 'running' && progress.phase === 'settling doubts';
-  const words = waits.map((wait) => waitWords(wait, viewer.zone));
-  return html`<section class="state" id="state" role="status" aria-label="State of the run">
-<p>${badge(head.state)}${head.kind === 'test' && html` ${badge('test')}`}
+  const state = runStateWords(head.state, progress.counts.recipients.unknown);
+  return html`<p class="state" id="state" role="status" aria-label="State of the run">${badge(state)}${head.kind === 'test' && html` ${badge('test')}`}
 ${settling && ` ${settlingText}`}
-${head.purgedAt && ` ${asSentence(erasedWords.run)}`}</p>
-${words.length > 0 && html`<ul class="waits">${words.map(({ what, next }) => html`<li><strong dir="auto">${withCode(what)}</strong> ${nextStepPart(next, viewer)}</li>`)}</ul>`}
-</section>`;
+${head.purgedAt && ` ${asSentence(erasedWords.run)}`}</p>`;
+}
+
+/** What the run waits for, and what the person may do to it. */
+function decisionPart(live: LiveRun, viewer: Viewer): Html | undefined {
+  const { waits } = live;
+  const actions = actionLinks(live, viewer);
+  if (waits.length === 0) return actions;
+  const items = waits.map((wait) => {
+    const { what, next } = waitWords(wait, viewer.zone);
+    return html`<li><strong dir="auto">${withCode(what)}</strong> ${nextStepPart(next, viewer)}</li>`;
+  });
+  const title = waits.some(needsPerson) ? 'What needs a decision' : 'What it waits for';
+  return section('decision', title, html`<div role="status"><ul class="waits">${items}</ul></div>${actions}`);
 }
 
 /** What the person may do to the run in its state. Each link leads to a page that asks first. */
@@ -72,81 +84,18 @@ export function actionLinks(
   )}</ul></nav>`;
 }
 
-type Stage = {
-  readonly name: string;
-  readonly part: number;
-  readonly whole: number;
-  readonly text: Part;
-};
+type StateRow = { readonly state: RequestState; readonly count: number };
 
-/** The stages from contacts to delivery reports, each with what is done of it. */
-function stagesPart(live: LiveRun): Html {
-  return section('stages', 'Progress', html`<ol class="stages">${stagesOf(live).map(stageItem)}</ol>`);
-}
-
-function stageItem({ name, part, whole, text }: Stage): Html {
-  return html`<li><h3>${name}</h3>
-${progressBar(name, part, whole)}
-<p>${text}</p></li>
-`;
-}
-
-function stagesOf(live: LiveRun): Stage[] {
-  const { progress, rejections } = live;
-  const { settled, total, counts } = progress;
-  const { recipients, requests, reportedUnsent } = counts;
-  const inDoubt = requests.in_doubt;
-  const notAccepted = Math.max(0, progress.notAccepted - inDoubt);
-  const leftOut = rejections.reduce((sum, { contacts }) => sum + contacts, 0);
-  const accepted = recipients.accepted + recipients.delivered + recipients.undelivered;
-  const reported = recipients.delivered + recipients.undelivered;
-  return [
-    {
-      name: 'Planned',
-      part: total,
-      whole: total,
-      text: html`${count(total, 'request')}${leftOut > 0 && html`; ${count(leftOut, 'contact')} left out`}`,
-    },
-    {
-      name: 'Sent',
-      part: settled,
-      whole: total,
-      text: html`${groupThousands(settled)} of ${count(total, 'request')} (${share(settled, total)})${notAccepted > 0 && html`, ${groupThousands(notAccepted)} not accepted`}${inDoubt > 0 && html`, ${groupThousands(inDoubt)} in doubt`}${speed(live)}`,
-    },
-    {
-      name: 'Reported',
-      part: reported,
-      whole: accepted,
-      text: html`${groupThousands(recipients.delivered)} delivered, ${groupThousands(recipients.undelivered)} undelivered, ${groupThousands(recipients.accepted)} not reported yet${reportedUnsent > 0 && html`; ${groupThousands(reportedUnsent)} reported, not sent`}`,
-    },
-  ];
-}
-
-function speed({ perSecond, secondsLeft }: LiveRun): Html | undefined {
-  if (!perSecond) return undefined;
-  return html`; ${groupThousands(Math.round(perSecond.requests))} requests a second now${secondsLeft !== null && html`, ${formatSeconds(secondsLeft)} left`}`;
-}
-
-/** Requests and recipients by state. */
+/** Requests by state. */
 export function countsPart({ progress }: LiveRun): Html {
-  const { requests, recipients } = progress.counts;
-  const ofRecipients = recipientStates.map((state) => ({ state, count: recipients[state] }));
-  const ofRequests = requestStates.map((state) => ({ state, count: requests[state] }));
-  const body = html`<div class="side-by-side">
-${stateTable('Recipients', ofRecipients, recipients.total)}
-${stateTable('Requests', ofRequests, requests.total)}
-</div>`;
-  return section('counts', 'By state', body);
-}
-
-type StateRow = { readonly state: string; readonly count: number };
-
-function stateTable(what: string, rows: readonly StateRow[], total: number): Html {
+  const { requests } = progress.counts;
   const columns: Columns<StateRow> = [
     stateColumn('state', 'State'),
-    integerColumn('count', what),
-    decimalColumn('share', 'Share', ({ count }) => share(count, total)),
+    integerColumn('count', 'Requests'),
+    decimalColumn('share', 'Share', ({ count }) => share(count, requests.total)),
   ];
-  const caption = `${what} by state: ${groupThousands(total)}`;
-  return listTable({ caption, columns, rows: rows.filter(({ count }) => count > 0) });
+  const rows = requestStates.map((state) => ({ state, count: requests[state] }));
+  const caption = `Requests by state: ${groupThousands(requests.total)}`;
+  const list = { caption, columns, rows: rows.filter(({ count }) => count > 0) };
+  return folded('counts', 'Requests by state', listTable(list));
 }

@@ -5,7 +5,8 @@ import { createAmountFormat } from '../../platform/money.ts';
 import {
   type Columns,
   cellColumn,
-  pickColumns,
+  integerColumn,
+  stateColumn,
   textColumn,
   timeColumn,
   wordsColumn,
@@ -14,87 +15,55 @@ import { badge, time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { interfaceWords } from '../../report/lists/audit.ts';
-import { failureGroupColumns, notAcceptedTitle } from '../../report/lists/failures.ts';
-import { leftOutTitle, rejectionColumns } from '../../report/lists/rejected.ts';
-import {
-  deliveryResultColumns,
-  estimatedColumn,
-  payerColumn,
-  priceColumn,
-} from '../../report/lists/run-results.ts';
+import { estimatedColumn, payerColumn, priceColumn } from '../../report/lists/run-results.ts';
 import { recipientsColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { withCode } from '../parts/next-step.ts';
-import { figures, section } from '../parts/parts.ts';
-import { runPath } from '../paths.ts';
+import { folded, section } from '../parts/parts.ts';
+import { type Cause, listCauses } from './asked-contacts.ts';
+import { peopleLink } from './outcome-part.ts';
 
-/** What the service did not accept or deliver, and which contacts were left out, grouped by its words. */
-export function failuresPart(
-  { failures, results, rejections, head }: LiveRun,
-  viewer: Viewer,
-): Html | undefined {
-  const undelivered = results.filter(({ outcome }) => outcome === 'undelivered');
-  if (failures.length === 0 && undelivered.length === 0 && rejections.length === 0) return undefined;
-  const groupPage =
-    (page: string) =>
-    ({ group }: { readonly group: string }) =>
-      ({ kind: 'page', path: runPath(head.run, page, { group }) }) as const;
-  const failedColumns = pickColumns(
-    failureGroupColumns,
-    { key: 'reason', target: groupPage('failures') },
-    'state',
-    'requests',
-    'recipients',
+/** Why what did not arrive did not: in the words of the service, of delivery reports and of the plan. */
+export function failuresPart({ head, ...live }: LiveRun, viewer: Viewer): Html | undefined {
+  const causes = listCauses(live).filter(({ state }) => state !== 'delivered');
+  return causes.length === 0
+    ? undefined
+    : section('failures', 'What did not arrive', causeTable(head.run, causes, viewer));
+}
+
+/** Causes, the largest first, each with a link to its people. */
+export function causeTable(run: string, causes: readonly Cause[], viewer: Viewer): Html | undefined {
+  const columns: Columns<Cause> = [
+    wordsColumn('words', 'Why', ({ words }) => words),
+    stateColumn('state', 'State', ({ state }) => state),
+    integerColumn('contacts', 'Contacts', ({ contacts }) => contacts, {
+      cell: (cause) => (cause.cause === '' ? groupThousands(cause.contacts) : peopleLink(run, cause)),
+    }),
+  ];
+  const rowId = ({ state, cause }: Cause): string => `${state}-${cause}`;
+  return listTable(
+    { caption: 'Why, the most frequent first', columns, rows: causes, id: 'causes', rowId },
+    viewer,
   );
-  const undeliveredColumns = pickColumns(
-    deliveryResultColumns,
-    { key: 'result', target: groupPage('undelivered') },
-    'recipients',
-  );
-  const body = html`${failures.length > 0 && listTable({ caption: `${notAcceptedTitle}, in the words of the service`, columns: failedColumns, rows: failures }, viewer)}
-${undelivered.length > 0 && listTable({ caption: 'Undelivered, in the words of the delivery reports', columns: undeliveredColumns, rows: undelivered }, viewer)}
-${
-  rejections.length > 0 &&
-  html`${listTable({ caption: leftOutTitle, columns: rejectionColumns, rows: rejections }, viewer)}
-<p><a href="${runPath(head.run, 'rejected')}">All contacts that were left out, with file and line</a></p>`
-}`;
-  return section('failures', 'What did not arrive', body);
 }
 
 /** Milliseconds. A page says when costs were booked that are older: booking rests longer than it takes. */
 const currentFor = 2_000;
 
-/** What the run costs so far, and those who pay most. */
+/** Those who pay most of what the run costs so far. */
 export function costsPart({ costs, at }: LiveRun, viewer: Viewer): Html | undefined {
   if (costs.total.recipients === 0) return undefined;
-  const { asOf, total, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
+  const { asOf, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
   const isOld = asOf !== undefined && at.getTime() - asOf.getTime() > currentFor;
   const amount = amountsOf(costs);
   const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };
-  const inCurrency = currency === null ? '' : ` ${currency}`;
-  const title = html`Cost so far ${isOld && html`<small>as of ${time(asOf, viewer.zone)}</small>`}`;
-  const body = html`${figures([
-    {
-      name: 'Estimated',
-      value: `${amounts.estimated(total.estimated)}${inCurrency}`,
-      note: estimateRemark(costs),
-    },
-    { name: 'In delivery reports', value: `${amount(total.price)}${inCurrency}` },
-    { name: 'For accepted recipients', value: groupThousands(total.accepted) },
-  ])}
-<div class="side-by-side">
+  const title = html`Cost by payer ${isOld && html`<small>as of ${time(asOf, viewer.zone)}</small>`}`;
+  const body = html`<div class="side-by-side">
 ${payerTable('SubAccount', bySubAccount, subAccounts, { amounts, viewer })}
 ${payerTable('ChargeCode', byChargeCode, chargeCodes, { amounts, viewer })}
 </div>`;
-  return section('costs', title, body);
-}
-
-function estimateRemark({ currency, total }: RunCosts): string {
-  if (currency === null) return 'The account has no rate card.';
-  return total.unrated > 0
-    ? `without ${groupThousands(total.unrated)} recipients that have no rate`
-    : 'without tax';
+  return folded('costs', title, body);
 }
 
 type Amounts = Readonly<Record<'price' | 'estimated', (exact: string) => string>>;
@@ -116,8 +85,8 @@ function payerTable(
   return listTable({ caption: title, columns, rows }, viewer);
 }
 
-function amountsOf({ total, bySubAccount, byChargeCode }: RunCosts): (exact: string) => string {
-  const shown = [total, ...bySubAccount, ...byChargeCode];
+function amountsOf({ bySubAccount, byChargeCode }: RunCosts): (exact: string) => string {
+  const shown = [...bySubAccount, ...byChargeCode];
   const format = createAmountFormat(shown.flatMap(({ price, estimated }) => [price, estimated]));
   return (exact) => groupThousands(format(exact));
 }
@@ -140,7 +109,7 @@ export function eventsPart({ events }: LiveRun, viewer: Viewer): Html {
     ...auditEvents(events),
   ];
   const rows = all.toSorted((one, other) => other.at.getTime() - one.at.getTime());
-  return section('events', 'What happened', listTable({ caption: 'Newest first', columns, rows }, viewer));
+  return folded('events', 'What happened', listTable({ caption: 'Newest first', columns, rows }, viewer));
 }
 
 function stateEvents({ states }: RunEvents): Event[] {

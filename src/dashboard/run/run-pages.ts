@@ -9,8 +9,9 @@ import { notFound, requireVisibleRun, type Viewer } from '../base/view.ts';
 import { runPath } from '../paths.ts';
 import { addDoubtsPages } from './doubts-page.ts';
 import { addRunDownloads, downloadsPart } from './downloads.ts';
-import { addRunLists } from './lists.ts';
 import { livePart } from './live-part.ts';
+import { addRecipientsPage } from './recipients-page.ts';
+import { addSuppressUndelivered } from './suppress-action.ts';
 
 /** The page of a run, and those below it. */
 export function addRunPages(server: FastifyInstance, tools: Tools): void {
@@ -32,7 +33,8 @@ export function addRunPages(server: FastifyInstance, tools: Tools): void {
       end: downloadsPart(head),
     }),
   });
-  addRunLists(server);
+  addRecipientsPage(server, tools);
+  addSuppressUndelivered(server, tools);
   addDoubtsPages(server, tools);
   addRunDownloads(server, tools.limits);
 }

@@ -75,6 +75,7 @@ function runTable(asked: Asked, runs: readonly RunLine[], viewer: Viewer): Html 
     // Why a run is paused stands above the list.
     { key: 'state', note: ({ waits }) => shortWait(waits) },
     { key: 'sent', cell: sentCell },
+    'deliveredShare',
     'notAccepted',
     'inDoubt',
     {

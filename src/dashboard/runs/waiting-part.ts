@@ -6,6 +6,7 @@ import { count } from '../../platform/sentence.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { badge, shortened } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { runStateWords } from '../../report/run/run-outcome.ts';
 import { formatLocal } from '../../report/time.ts';
 import { waitWords } from '../../report/wait-words.ts';
 import type { PageLink } from '../base/layout.ts';
@@ -75,7 +76,7 @@ function waitingRun({ head, waits }: RunLine, viewer: Viewer): Html {
       ({ href, text }) =>
         html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
     );
-  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> (${run})</a> ${badge(state)}
+  return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> (${run})</a> ${badge(runStateWords(state, head.outcome.unknown))}
 ${words}
 ${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
 `;

@@ -10,7 +10,7 @@ import {
   listRejections,
   type RejectionGroup,
 } from '../../ledger/counts/groups.ts';
-import { readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { type FormerRuns, readFormerRuns, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
@@ -41,6 +41,7 @@ export type LiveRun = Speed & {
   readonly results: readonly DeliveryResult[];
   readonly costs: BookedCosts;
   readonly rejections: readonly RejectionGroup[];
+  readonly former: FormerRuns;
   readonly events: RunEvents;
   readonly unapplied: UnappliedReports;
 };
@@ -83,6 +84,7 @@ export function createLiveRuns(
         failures: listFailureGroups(client, run, { limit: maxListed.groups }),
         results: listDeliveryResults(client, run, maxListed.groups),
         rejections: listRejections(client, run),
+        former: readFormerRuns(client, run),
         states: listStateChanges(client, run),
         audit: listAudit(client, { run }, maxListed.entries),
         notifications: listRunNotifications(client, run),
@@ -98,7 +100,8 @@ export function createLiveRuns(
         ({ account }) => account === head.account,
       );
       const speed = speedOf(run, progress);
-      const { answers, failures, results, rejections, states, audit, notifications, unapplied } = look;
+      const { answers, failures, results, rejections, former, states, audit, notifications, unapplied } =
+        look;
       return {
         ...speed,
         head,
@@ -118,6 +121,7 @@ export function createLiveRuns(
         results,
         costs: await readCosts(run, progress.state, maxListed.payers),
         rejections,
+        former,
         events: { states, audit, notifications },
         unapplied,
       };

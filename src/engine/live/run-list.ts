@@ -9,11 +9,11 @@ import { readLocation } from '../../ledger/location/location.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
 import {
-  type ListedRun,
   type ListFigures,
   listRuns,
   listUnfinishedRuns,
   type RunFilter,
+  type RunWithOutcome,
   readListFigures,
 } from '../../ledger/runs/find.ts';
 import { readTogether } from '../../ledger/session.ts';
@@ -25,7 +25,7 @@ import { createSpeedReader, type Speed } from './speed.ts';
 
 /** A run in a list. */
 export type RunLine = Speed & {
-  readonly head: ListedRun;
+  readonly head: RunWithOutcome;
   readonly progress: DispatchProgress;
   readonly waits: readonly RunWait[];
   readonly figures: ListFigures;
@@ -85,7 +85,7 @@ export function createLiveRunLists(
         await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
       for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
       const figuresOf = await readListFigures(ledger.monitoring, runs);
-      const lineOf = (head: ListedRun): RunLine[] => {
+      const lineOf = (head: RunWithOutcome): RunLine[] => {
         const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
         if (!progress || !figures) return [];
         const speed = speedOf(head.run, progress);
@@ -109,7 +109,7 @@ export function createLiveRunLists(
 async function listWaiting(
   { ledger }: Pick<EngineContext, 'ledger'>,
   accounts: readonly string[] | null,
-): Promise<readonly ListedRun[]> {
+): Promise<readonly RunWithOutcome[]> {
   const { unfinished, inDoubt } = await readTogether(ledger.monitoring, (client) => ({
     unfinished: listUnfinishedRuns(client),
     inDoubt: listRunsInDoubt(client, maxCounted),

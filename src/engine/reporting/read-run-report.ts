@@ -29,7 +29,7 @@ import {
   type ResolutionGroup,
   type RunStateChange,
 } from '../../ledger/runs/history.ts';
-import { listRejectedContacts } from '../../ledger/runs/not-delivered.ts';
+import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
@@ -84,7 +84,7 @@ export async function readRunReport<Result>(
       failures: await listFailureGroups(client, run),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
-      rejectedContacts: (await listRejectedContacts(client, run, maxListed.contacts)).map(
+      rejectedContacts: (await listRejectedContacts(client, run, { limit: maxListed.contacts })).map(
         ({ row, ...contact }) => contact,
       ),
       billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),

@@ -14,11 +14,12 @@ import { accountsPath } from '../definition-files.ts';
 import { loadAccounts } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
 
-/** All or none. @returns the number of new ones; others keep their reason */
+/** All or none. @param run whose recipients they are. @returns the number of new ones; others keep their reason */
 export async function suppressAddresses(
   context: EngineContext,
   keys: readonly SuppressionKey[],
   reason: string,
+  run?: string,
 ): Promise<number> {
   const { ledger, now } = context;
   const common = { reason, by: context.actor.name, source: 'operator', createdAt: now() } as const;
@@ -28,7 +29,7 @@ export async function suppressAddresses(
       keys.map((key) => ({ ...key, ...common })),
     );
     const details = { ...describeScope(keys), reason, added };
-    await auditEntry(context, { action: 'suppressions added', details })(client);
+    await auditEntry(context, { action: 'suppressions added', run, details })(client);
     return added;
   });
 }

@@ -176,6 +176,58 @@ function record<Key extends string>(keys: readonly Key[], value: (key: Key) => n
   return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<Key, number>;
 }
 
+/** What came of a run so far, for lists of runs. */
+export type RunOutcome = {
+  /** Recipients of accepted requests, and others with a delivery report. */
+  readonly accepted: number;
+  readonly delivered: number;
+  readonly unknown: number;
+};
+
+/** SQL: `RunOutcome` of a run as JSON, from the counts. It does not look up reports of requests that are not accepted. */
+export function outcomeOfRun(run: string): string {
+  return `(
+    SELECT json_build_object('accepted', greatest(accepted, reported), 'delivered', delivered, 'unknown', unknown)
+    FROM (
+      SELECT coalesce(sum(recipients) FILTER (WHERE counted = 'accepted'), 0)
+             + (SELECT coalesce(sum(accepted_recipients), 0) FROM slices WHERE run_id = ${run}) AS accepted,
+             coalesce(sum(recipients) FILTER (WHERE counted IN ('delivered', 'undelivered')), 0) AS reported,
+             coalesce(sum(recipients) FILTER (WHERE counted = 'delivered'), 0) AS delivered,
+             coalesce(sum(recipients) FILTER (WHERE counted IN ('in_doubt', 'abandoned')), 0) AS unknown
+      FROM run_counts
+      WHERE run_id = ${run}
+    ) counted
+  )`;
+}
+
+/** What came of the last runs of a campaign before one of its runs. */
+export type FormerRuns = Pick<RunOutcome, 'accepted' | 'delivered'> & { readonly runs: number };
+
+/** Adds up the five runs before this one that are completed, of its account and not tests. */
+export async function readFormerRuns(client: ReadConnection, run: string): Promise<FormerRuns> {
+  const { rows } = await client.query<FormerRuns>(
+    `
+    SELECT count(*)::integer AS runs, coalesce(sum((outcome ->> 'accepted')::integer), 0)::float8 AS accepted,
+           coalesce(sum((outcome ->> 'delivered')::integer), 0)::float8 AS delivered
+    FROM (
+      SELECT ${outcomeOfRun('former.run_id')} AS outcome
+      FROM runs r
+      CROSS JOIN LATERAL (
+        SELECT run_id
+        FROM runs b
+        WHERE b.campaign = r.campaign AND b.account = r.account AND b.kind = 'ordinary' AND b.state = 'completed'
+          AND (b.created_at, b.run_id) < (r.created_at, r.run_id)
+        ORDER BY b.created_at DESC, b.run_id DESC
+        LIMIT 5
+      ) former
+      WHERE r.run_id = $1
+    ) f
+    `,
+    [run],
+  );
+  return rows[0] ?? { runs: 0, accepted: 0, delivered: 0 };
+}
+
 /** Lists runs with requests in doubt, the newest first. */
 export async function listRunsInDoubt(client: Connection, limit: number): Promise<readonly string[]> {
   const { rows } = await client.query<{ run: string }>(

@@ -77,60 +77,6 @@ export async function listMissing(
   return readPages(pool, (client) => streamMissing(client, filter, limit), onPage);
 }
 
-export type MissingPlace = { readonly request: number; readonly position: number };
-
-export type MissingOfRun = MissingDeliveryReport & MissingPlace;
-
-/**
- * Lists a page of `listMissing` for one run, in the order of its requests. Reads slice by slice, and no slice of which
- * all recipients are booked as reported: of a run with a million recipients it reads one to a few. A purged run has
- * none.
- */
-export async function pageMissingOfRun(
-  pool: pg.Pool,
-  run: string,
-  { after, limit }: { readonly after: MissingPlace | undefined; readonly limit: number },
-): Promise<MissingOfRun[]> {
-  const { request = 0, position = 0 } = after ?? {};
-  const { rows: slices } = await pool.query<{ first: number; last: number }>(
-    `
-    SELECT s.first_request AS first, s.last_request AS last
-    FROM runs
-    JOIN slices s USING (run_id)
-    LEFT JOIN billing_slices b USING (run_id, slice)
-    WHERE runs.run_id = $1 AND runs.purged_at IS NULL AND s.last_request >= $2
-      AND (
-        coalesce(b.open, true)
-        OR EXISTS (SELECT FROM billing_reopened_requests o WHERE o.run_id = $1)
-        OR (
-          SELECT sum(e.accepted - e.delivered - e.undelivered)
-          FROM billing_entries e
-          WHERE e.run_id = s.run_id AND e.slice = s.slice
-        ) > 0
-      )
-    ORDER BY s.first_request
-    `,
-    [run, request],
-  );
-  const found: MissingOfRun[] = [];
-  for (const { first, last } of slices) {
-    const { rows } = await pool.query<MissingOfRun>(
-      `
-      SELECT m.run_id AS run, m.request, m.position, m.message_id AS "messageId", m.address,
-             m.updated_at AS "acceptedAt", ${lastStatus}
-      FROM ${unreportedOf('$1', '$2', '$3')} m
-      WHERE (m.request, m.position) > ($4, $5)
-      ORDER BY m.request, m.position
-      LIMIT $6
-      `,
-      [run, Math.max(first, request), last, request, position, limit - found.length],
-    );
-    found.push(...rows);
-    if (found.length >= limit) break;
-  }
-  return found;
-}
-
 /** An accepted request with recipients that lack a final report. */
 export type PollableRequest = {
   readonly run: string;

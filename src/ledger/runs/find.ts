@@ -4,6 +4,7 @@ import type { AuditAction, AuditInterface } from '../../domain/access.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunKind, RunState } from '../../domain/runs.ts';
+import { outcomeOfRun, type RunOutcome } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection, ReadConnection } from '../session.ts';
 
@@ -11,6 +12,9 @@ export type Run = ListedRun & {
   /** As planned; `engine` wrote and parses it. */
   readonly definition: unknown;
 };
+
+/** A run in a list, with what came of it. */
+export type RunWithOutcome = ListedRun & { readonly outcome: RunOutcome };
 
 /** A run without its definition, which can have a megabyte. */
 export type ListedRun = {
@@ -39,6 +43,11 @@ const columns = {
   finishedAt: 'finished_at',
   purgedAt: 'purged_at',
 } as const satisfies Record<keyof ListedRun, string>;
+
+/** SQL: the columns of a `RunWithOutcome`. */
+const listedRun = Object.entries({ ...columns, outcome: outcomeOfRun('runs.run_id') })
+  .map(([name, column]) => `${column} AS "${name}"`)
+  .join(', ');
 
 export async function findRun(knex: Knex, run: string): Promise<Run | undefined> {
   const found: Stored<Run, 'stateReason'> | undefined = await knex('runs')
@@ -92,11 +101,11 @@ export type RunFilter = {
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
 };
 
-export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<ListedRun[]> {
+export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<RunWithOutcome[]> {
   const { before, accounts, runs, search, plannedFrom, plannedBefore, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const newest = knex('runs')
-    .select(columns)
+    .select(knex.raw(listedRun))
     .where(equal)
     .orderBy([
       { column: 'created_at', order: 'desc' },
@@ -111,7 +120,7 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   if (plannedFrom) newest.where('created_at', '>=', plannedFrom);
   if (plannedBefore) newest.where('created_at', '<', plannedBefore);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
-  const rows: Stored<ListedRun, 'stateReason'>[] = await newest.limit(limit);
+  const rows: Stored<RunWithOutcome, 'stateReason'>[] = await newest.limit(limit);
   return rows.map(decoded);
 }
 
@@ -122,18 +131,13 @@ function decoded<Row extends { readonly stateReason: unknown }>(
   return { ...row, stateReason: runReason(row.stateReason) };
 }
 
-/** SQL: the columns of a `ListedRun`. */
-const listedRun = Object.entries(columns)
-  .map(([name, column]) => `${column} AS "${name}"`)
-  .join(', ');
-
 /** @param accounts whose runs are looked for; null: of all */
 export async function listLastRuns(
   pool: pg.Pool,
   campaigns: readonly string[],
   accounts: readonly string[] | null,
-): Promise<ListedRun[]> {
-  const { rows } = await pool.query<Stored<ListedRun, 'stateReason'>>(
+): Promise<RunWithOutcome[]> {
+  const { rows } = await pool.query<Stored<RunWithOutcome, 'stateReason'>>(
     `
     SELECT last_run.*
     FROM unnest($1::text[]) AS wanted (campaign)
@@ -158,8 +162,8 @@ export async function listRunsBeginning(
   client: Connection,
   text: string,
   limit: number,
-): Promise<ListedRun[]> {
-  const { rows } = await client.query<Stored<ListedRun, 'stateReason'>>(
+): Promise<RunWithOutcome[]> {
+  const { rows } = await client.query<Stored<RunWithOutcome, 'stateReason'>>(
     `
     SELECT ${listedRun}
     FROM runs

@@ -4,6 +4,7 @@ import type { Column, Columns } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import type { Chart } from '../html/chart.ts';
 import { createFunnelChart } from '../html/charts.ts';
+import { deliveredShare } from '../run/run-outcome.ts';
 import { formatPeriod } from './billing-words.ts';
 
 type RunOfCell = CampaignRun & { readonly cell?: string | null };
@@ -22,11 +23,6 @@ function figureColumn(
   minor?: number,
 ): Column<CampaignLine> {
   return { key, title, kind, value: (line) => line[key], minor };
-}
-
-/** Percentage of accepted recipients, one decimal place; null where none was accepted. */
-function deliveredShare({ accepted, delivered }: CampaignLine): string | null {
-  return accepted === 0 ? null : (Math.round((1_000 * delivered) / accepted) / 10).toFixed(1);
 }
 
 const columns: Columns<CampaignLine> = [

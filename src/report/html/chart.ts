@@ -7,6 +7,8 @@ export type Chart = Drawing & {
   /** The chart in words, for readers who do not see it. */
   readonly description: string;
   readonly table: ChartTable;
+  /** The same for a wide page, which shows one of both. */
+  readonly wide?: (Drawing & { readonly width: number }) | undefined;
 };
 
 /** The figures of a chart, as they are drawn. */
@@ -20,13 +22,15 @@ export type ChartTable = {
  *
  * @param id unique in the page
  */
-export function chartFigure({ title, description, height, marks, table }: Chart, id: string): Html {
-  return html`<figure>
+export function chartFigure({ title, description, height, marks, table, wide }: Chart, id: string): Html {
+  const names = html`role="img" aria-labelledby="${id}-title ${id}-description"`;
+  return html`<figure${wide && html` class="wide"`}>
 <figcaption dir="auto">${title}</figcaption>
-<svg role="img" aria-labelledby="${id}-title ${id}-description" viewBox="0 0 ${chartWidth} ${height}">
+<svg ${names} viewBox="0 0 ${chartWidth} ${height}">
 <title id="${id}-title">${title}</title><desc id="${id}-description">${description}</desc>
 ${{ kind: 'html', text: marks }}
 </svg>
+${wide && html`<svg ${names} viewBox="0 0 ${wide.width} ${wide.height}">${{ kind: 'html', text: wide.marks }}</svg>`}
 ${table.lines.length > 0 && chartTable(title, table)}</figure>
 `;
 }

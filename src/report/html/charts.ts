@@ -93,11 +93,13 @@ function tableOf(titles: ChartTable['titles'], bars: readonly Bar[]): ChartTable
 /**
  * @param points `at` is the local start of a bar: `2026-11-03`, `2026-11-03T04`, `2026-11-03T04:05` or `2026-11-03T04:05:06`. An hour that
  *   repeats when clocks go back is one bar.
+ * @param wideWidth units of the drawing for a wide page, where there is one
  */
 export function createTimeChart(
   title: string,
   unit: TimeUnit,
   points: readonly { readonly at: string; readonly count: number }[],
+  wideWidth?: number,
 ): Chart {
   const counts = new Map<string, number>();
   for (const { at, count } of points) counts.set(at, (counts.get(at) ?? 0) + count);
@@ -118,7 +120,9 @@ export function createTimeChart(
     titles: [`${unit[0]?.toUpperCase()}${unit.slice(1)}`, 'Number'],
     lines: times.map(({ at, count }) => [formatUnitStart(unit, at), groupThousands(count)]),
   };
-  return { title, description, table, ...drawTime(unit, times) };
+  const wide =
+    wideWidth === undefined ? undefined : { width: wideWidth, ...drawTime(unit, times, wideWidth) };
+  return { title, description, table, wide, ...drawTime(unit, times) };
 }
 
 type Bar = {

@@ -22,6 +22,7 @@ const widestBar = 48;
 export function drawTime(
   unit: TimeUnit,
   times: readonly { readonly at: string; readonly count: number }[],
+  width: number = chartWidth,
 ): Drawing {
   const bars = times.map(({ at, count }) => ({ time: Date.parse(at + missingSuffix[unit]), count }));
   const [first, last] = [bars[0]?.time, bars.at(-1)?.time];
@@ -30,7 +31,7 @@ export function drawTime(
   const counts = chooseCounts(bars.reduce((most, { count }) => Math.max(most, count), 0));
   const highest = counts.at(-1) ?? 1;
   const left = Math.max(margin, 12 + digit * groupThousands(highest).length);
-  const right = chartWidth - margin;
+  const right = width - margin;
   const barSpacing = (right - left) / ((last - first) / milliseconds[unit] + 1);
   const middle = (time: number): number => left + ((time - first) / milliseconds[unit] + 0.5) * barSpacing;
   const y = (count: number): number => bottom - (count / highest) * (bottom - top);

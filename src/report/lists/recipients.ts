@@ -1,39 +1,38 @@
+import type { AsOf } from '../../domain/replica.ts';
 import type { RecipientState } from '../../domain/runs.ts';
-import type { FailedRecipient, UndeliveredRecipient } from '../../ledger/runs/not-delivered.ts';
-import { type Columns, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
-import { addressColumn, messageIdColumn, reasonColumn, wordsOf } from './usual.ts';
+import type { ListedRecipient } from '../../ledger/runs/list-recipients.ts';
+import { type Columns, integerColumn, stateColumn, textColumn, timeColumn } from '../column.ts';
+import type { Sheet } from '../formats/sheet.ts';
+import { addressColumn, messageIdColumn, reasonColumn } from './usual.ts';
 
-type PlacedRecipient = Pick<UndeliveredRecipient, 'address' | 'file' | 'line' | 'request' | 'messageId'>;
+/** The recipients of a run, each with its state and its row in the contact files. */
+export function recipientColumns(run: string): Columns<ListedRecipient> {
+  return [
+    {
+      ...addressColumn,
+      shown: ({ address }) => address ?? 'erased',
+      target: ({ row }) => ({ kind: 'recipient of run', run, row }),
+    },
+    stateColumn('state', 'State'),
+    reasonColumn,
+    timeColumn('at', 'At'),
+    textColumn('file', 'File'),
+    integerColumn('line', 'Line'),
+    integerColumn('request', 'Request'),
+    messageIdColumn,
+  ];
+}
 
-const contactColumns: Columns<PlacedRecipient> = [
-  {
-    ...addressColumn,
-    shown: ({ address }) => address ?? 'erased',
-    target: ({ address, messageId }) => ({ kind: 'recipient', recipient: address ?? messageId }),
-  },
-  textColumn('file', 'File'),
-  integerColumn('line', 'Line'),
-];
-
-const requestColumns: Columns<PlacedRecipient> = [integerColumn('request', 'Request'), messageIdColumn];
-
-/** Recipients of requests that were not accepted. */
-export const failedRecipientColumns: Columns<FailedRecipient> = [
-  ...contactColumns,
-  stateColumn('state', 'State'),
-  reasonColumn,
-  ...requestColumns,
-  integerColumn('attempts', 'Attempts'),
-  timeColumn('at', 'At'),
-];
-
-/** Recipients that delivery reports call undelivered. */
-export const undeliveredColumns: Columns<UndeliveredRecipient> = [
-  ...contactColumns,
-  wordsColumn('result', 'Result', ({ result }) => wordsOf(result)),
-  timeColumn('at', 'Reported'),
-  ...requestColumns,
-];
+/** The same as a file. @param which of them, in words */
+export function recipientSheet(list: {
+  readonly run: string;
+  readonly which: string;
+  readonly asOf: AsOf;
+  readonly rows: AsyncIterable<readonly ListedRecipient[]>;
+}): Sheet<ListedRecipient> {
+  const { run, which, asOf, rows } = list;
+  return { title: `Recipients of run ${run}`, subtitle: [which], asOf, columns: recipientColumns(run), rows };
+}
 
 /** What a state says of one recipient. */
 export const recipientStateSentences: Readonly<Record<RecipientState, string>> = {

@@ -2,20 +2,30 @@ import { channels } from '../../domain/message.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { runKinds, runStates } from '../../domain/runs.ts';
 import type { RunWait } from '../../domain/waits.ts';
-import type { ListedRun, ListFigures } from '../../ledger/runs/find.ts';
+import type { ListedRun, ListFigures, RunWithOutcome } from '../../ledger/runs/find.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
-import { columnsOf, integerColumn, stateColumn, textColumn, timeColumn, wordsColumn } from '../column.ts';
+import {
+  columnsOf,
+  decimalColumn,
+  integerColumn,
+  stateColumn,
+  textColumn,
+  timeColumn,
+  wordsColumn,
+} from '../column.ts';
+import { deliveredShare, runStateWords } from '../run/run-outcome.ts';
 import { formatCampaign } from '../run/run-summary.ts';
 import { shortWait } from '../wait-words.ts';
 import { accountColumn, campaignColumn, runColumn } from './usual.ts';
 
 /** A run with what it waits for, if that was read. */
-type RunOfList = ListedRun & { readonly waits?: readonly RunWait[] };
+type RunOfList = RunWithOutcome & { readonly waits?: readonly RunWait[] };
 
 /** What the document of the API says of a run. */
 export const runAbout = {
   kind: '`test`: rows of the contact files, sent to addresses of the operator.',
   reason: 'The reason of its state, if there is one.',
+  deliveredShare: 'Percentage of the accepted recipients that is delivered; null where none was accepted.',
 } as const;
 
 const reasonOf = ({ stateReason }: ListedRun): string | null => formatReasonOrNull(stateReason);
@@ -33,12 +43,18 @@ export const runColumns = columnsOf<RunOfList>()([
   textColumn('channel', 'Channel', { values: channels, minor: 1 }),
   stateColumn('state', 'State', ({ state }) => state, {
     values: runStates,
+    shown: ({ state, outcome }) => runStateWords(state, outcome.unknown),
     note: (run) => reasonOf(run) ?? shortWait(run.waits ?? []),
   }),
   wordsColumn('reason', 'Reason', reasonOf, {
     only: ['json'],
     nullable: true,
     about: runAbout.reason,
+  }),
+  decimalColumn('deliveredShare', 'Delivered %', ({ outcome }) => deliveredShare(outcome), {
+    nullable: true,
+    about: runAbout.deliveredShare,
+    minor: 2,
   }),
   timeColumn('createdAt', 'Planned'),
   timeColumn('finishedAt', 'Finished', {

@@ -9,12 +9,13 @@ import { count } from '../../platform/sentence.ts';
 import { printable } from '../printable.ts';
 import { plainScreen, type Screen, styled, toneOf } from '../screen.ts';
 import { formatMinute } from '../time.ts';
+import { countAccepted, countOutcomes, deliveredShare, runStateWords } from './run-outcome.ts';
 
 /** Shows only states that occur. */
 export function formatRunSummary(summary: RunSummary, screen: Screen = plainScreen): string {
   const { contacts, requests, recipients, reportedUnsent = 0, doubts = [], waits = [] } = summary;
   return [
-    formatRunHead(summary, screen),
+    formatRunHead({ ...summary, state: runStateWords(summary.state, recipients.unknown) }, screen),
     contactsLine(contacts, screen),
     `  requests    ${formatCounts(
       requests.total,
@@ -26,6 +27,7 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
       recipientStates.map((name) => [recipients[name], name] as const),
       screen,
     )}`,
+    ...outcomeLines(summary, screen),
     ...(reportedUnsent > 0 ? [`              ${reportedUnsent} reported, not sent`] : []),
     ...formatDoubts(doubts, requests.in_doubt),
     ...formatWaits(waits, screen),
@@ -42,13 +44,24 @@ export function contactsLine(contacts: RunSummary['contacts'], screen: Screen = 
   return `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`;
 }
 
+/** What came of all contacts, once a delivery report has come. */
+function outcomeLines({ contacts, recipients }: RunSummary, screen: Screen): string[] {
+  const { delivered, undelivered } = recipients;
+  if (delivered + undelivered === 0) return [];
+  const counts = countOutcomes(recipients, contacts);
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const parts = counts.map(({ outcome, count }) => [count, outcome] as const);
+  const share = deliveredShare({ accepted: countAccepted(recipients), delivered });
+  return [`  outcome     ${formatCounts(total, parts, screen)}; ${share} % delivered`];
+}
+
 /** A test must not be taken for the campaign itself. */
 export function formatCampaign({ campaign, kind }: Pick<RunSummary, 'campaign' | 'kind'>): string {
   return kind === 'test' ? `${campaign} (test)` : campaign;
 }
 
 export function formatRunHead(
-  { run, campaign, kind, state }: Pick<RunSummary, 'run' | 'campaign' | 'kind' | 'state'>,
+  { run, campaign, kind, state }: Pick<RunSummary, 'run' | 'campaign' | 'kind'> & { readonly state: string },
   screen: Screen,
 ): string {
   return `${styled(`Run ${run}`, 'title', screen)}  ${formatCampaign({ campaign, kind })}  ${styled(state, toneOf(state), screen)}`;

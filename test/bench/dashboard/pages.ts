@@ -15,9 +15,11 @@ export type MeasuredPage = {
 const pathsOf = (run: string): readonly string[] => [
   '/',
   `/runs/${run}`,
-  `/runs/${run}/failures`,
+  `/runs/${run}/recipients`,
+  `/runs/${run}/recipients?state=waiting`,
+  `/runs/${run}/recipients?state=not+accepted`,
   `/runs/${run}/doubts`,
-  `/runs/${run}/rejected`,
+  `/runs/${run}/recipients?state=left+out`,
   `/runs/${run}/plan`,
   `/runs/${run}/pause`,
   '/recipients',

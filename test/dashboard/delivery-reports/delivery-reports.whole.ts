@@ -60,11 +60,11 @@ describe('figures', () => {
       .poll(async () => (await visitor.get('/delivery-reports')).text)
       .toContain('3 recipients of the last seven days without');
     expect((await visitor.get('/delivery-reports/missing?account=sandbox')).text).toContain(
-      `/delivery-reports/missing/${run}"`,
+      `/runs/${run}/recipients?state=accepted"`,
     );
-    const { text } = await visitor.get(`/delivery-reports/missing/${run}`);
+    const { text } = await visitor.get(`/runs/${run}/recipients?state=accepted`);
     expect([...text.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([1, 2, 3].map(address));
-    const rest = (await visitor.get(`/delivery-reports/missing/${run}?after=3-1`)).text;
+    const rest = (await visitor.get(`/runs/${run}/recipients?state=accepted&after=3-1`)).text;
     expect([...rest.matchAll(/>(\+61412\d+)</g)].map(([, found]) => found)).toEqual([address(3)]);
   });
 
@@ -97,7 +97,8 @@ describe('figures', () => {
     });
     expect((await scene.command(['status', unsent])).stdout).toContain('reported, not sent');
     const page = (await visitor.get(`/runs/${unsent}`)).text;
-    expect(page).toContain('0 delivered, 0 undelivered, 0 not reported yet; 2 reported, not sent');
+    expect(page).toContain('; 2 recipients reported, not sent');
+    expect(page).toContain('aria-label="2 cancelled"');
   });
 
   test('each list has the reason and leads to the recipient and the run', async () => {
@@ -120,7 +121,7 @@ describe('figures', () => {
       expect(rowOf(text, name)).toContain('class="n">0<');
     expect((await other.get('/delivery-reports/list?state=unmatched')).text).toContain('There are none');
     expect((await other.get('/delivery-reports/missing?account=sandbox')).text).toContain('No run');
-    expect((await other.get(`/delivery-reports/missing/${run}`)).status).toBe(404);
+    expect((await other.get(`/runs/${run}/recipients?state=accepted`)).status).toBe(404);
     expect((await other.get(`/delivery-reports/missing/${run}/ask`)).status).toBe(404);
     const replay = (await other.get('/delivery-reports/replay')).text;
     expect(replay).toContain('No delivery report of other is unmatched');
@@ -133,7 +134,8 @@ describe('acting', () => {
     const reader = await scene.visitor('read');
     for (const path of ['/delivery-reports/replay', `/delivery-reports/missing/${run}/ask`])
       expect((await reader.get(path)).status).toBe(403);
-    expect((await reader.get(`/delivery-reports/missing/${run}`)).text).not.toContain('Ask the service');
+    const list = (await reader.get(`/runs/${run}/recipients?state=accepted`)).text;
+    expect(list).not.toContain('Ask the service');
   });
 
   test('a replay says how many it concerns, and what matches by then is applied', async () => {
@@ -167,11 +169,11 @@ describe('acting', () => {
     const answers = await Promise.all([runner.post(path, form), runner.post(path, form)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
     await expect
-      .poll(async () => (await runner.get(`/delivery-reports/missing/${run}`)).text)
+      .poll(async () => (await runner.get(path)).text)
       .toContain('The service was asked. 2 requests looked up; 2 final delivery reports.');
     await expect
-      .poll(async () => (await runner.get(`/delivery-reports/missing/${run}`)).text)
-      .toContain('No recipient of run');
+      .poll(async () => (await runner.get(`/runs/${run}/recipients?state=accepted`)).text)
+      .toContain('There are none.');
   });
 
   test('a page that cannot read the ledger says so', async () => {
@@ -228,7 +230,7 @@ describe('in a browser', () => {
       '/delivery-reports/list?state=unmatched',
       '/delivery-reports/list?state=unreadable',
       '/delivery-reports/missing',
-      `/delivery-reports/missing/${run}`,
+      `/runs/${run}/recipients?state=accepted`,
       '/delivery-reports/replay',
       `/recipients?q=${encodeURIComponent(address(2))}`,
     ]) {

@@ -4,6 +4,7 @@ import { downloads } from '../../../src/dashboard/run/downloads.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { findRun } from '../../../src/ledger/runs/find.ts';
 import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { httpFormats, runFormats } from '../../../src/server/api/send-report.ts';
 import { expectAccessible, findProblems } from '../../support/accessibility.ts';
 import { type DashboardScene, hiddenFields, openDashboardScene } from '../../support/dashboard-scene.ts';
 import { type Fault, type FaultyService, startFaultyService } from '../../support/fault-proxy.ts';
@@ -93,7 +94,7 @@ test('the page follows a run to its end, without a reload', async () => {
 test('without JavaScript, the first look at a run that has ended shows all its delivery reports and costs', async () => {
   const { get } = await scene.visitor('read');
   const run = await start('slow.yaml');
-  expect((await get(`/runs/${run}`)).text).toContain('0 delivered');
+  expect((await get(`/runs/${run}`)).text).toContain('What came of it');
   const stateOf = async () => (await findRun(scene.opened.ledger.knex, run))?.state;
   await expect.poll(stateOf, { timeout: 20_000 }).toBe('completed');
   const { pool } = scene.opened.ledger;
@@ -109,9 +110,10 @@ test('without JavaScript, the first look at a run that has ended shows all its d
     (await pool.query('SELECT FROM recipient_outcomes WHERE run_id = $1', [run])).rowCount;
   await expect.poll(applied).toBe(60);
   const { text } = await get(`/runs/${run}`);
-  expect(text).toContain('60 delivered, 0 undelivered, 0 not reported yet');
+  expect(text).toContain('aria-label="60 delivered">60</a>');
+  expect(text).toContain('<dd>100.0 % <small>of what was accepted');
   // 0.08 for each.
-  expect(text).toMatch(/In delivery reports<\/dt><dd>4\.80?\b/);
+  expect(text).toMatch(/Cost so far<\/dt><dd>4\.80?\b/);
 });
 
 test('doubts are resolved one, many and all, with the keyboard alone', async () => {
@@ -278,9 +280,9 @@ test('a token that may only read sees doubts, and neither is offered a decision 
     '',
     '/live',
     '/doubts',
-    '/failures',
-    '/undelivered',
-    '/rejected',
+    '/recipients',
+    '/recipients?state=left+out',
+    '/download/recipients?format=csv',
     '/download/run?format=json',
   ])
     expect((await other.get(`/runs/${run}${page}`)).status, page).toBe(404);
@@ -298,27 +300,35 @@ test('hostile texts of the service and of contact files are text, on pages that 
     [run, hostileTexts],
   );
   const page = await scene.browse(`/runs/${run}`, { width: 360 });
-  for (const path of ['', '/failures', '/rejected', '/doubts', '/doubts/resolve?decision=resend&which=all']) {
+  for (const path of [
+    '',
+    '/recipients',
+    '/recipients?state=undelivered',
+    '/recipients?state=not+accepted',
+    '/recipients?state=left+out',
+    '/doubts',
+    '/doubts/resolve?decision=resend&which=all',
+  ]) {
     await page.goto(`${scene.url}/runs/${run}${path}`);
     await expectAccessible(page);
     const foreign = page.locator('main script, main img, [onerror], [onmouseover]');
     expect(await foreign.count(), path).toBe(0);
   }
   await page.setViewportSize({ width: 1_280, height: 900 });
-  for (const table of ['Requests that were not accepted', 'Undelivered']) {
+  for (const state of ['rejected', 'undelivered']) {
     await page.goto(`${scene.url}/runs/${run}`);
     await expectAccessible(page);
-    const words = page.getByRole('region', { name: table }).getByRole('link', { name: '<script>' });
-    await words.click();
+    await page.getByRole('link', { name: `${state}: <script>` }).click();
     await page.getByRole('cell', { name: 'six.csv' }).first().waitFor();
   }
 });
 
-test('each report of a run is downloaded in each format that is offered', async () => {
+test('each report of a run is downloaded in each format, also those that its page does not offer', async () => {
   const run = await sendSix(resetInsteadOfForwarding);
   const reader = await scene.visitor('read');
-  for (const { report, formats } of downloads) {
-    for (const format of formats) {
+  expect((await reader.get(`/runs/${run}`)).text.match(/download\//g)).toHaveLength(downloads.length);
+  for (const report of [...downloads.map((each) => each.report), 'recipients']) {
+    for (const format of report === 'run' ? runFormats : httpFormats) {
       const { status, headers, text } = await reader.get(`/runs/${run}/download/${report}?format=${format}`);
       expect(status, `${report} as ${format}`).toBe(200);
       expect(headers.get('content-disposition')).toContain(`${report}-${run}.${format}`);

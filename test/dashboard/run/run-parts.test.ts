@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { parseCursor } from '../../../src/dashboard/parts/list.ts';
 import { plannedPart } from '../../../src/dashboard/plan/plan-page.ts';
 import { pointsOf, resultsOf } from '../../../src/dashboard/run/answers-part.ts';
-import { failedPart } from '../../../src/dashboard/run/lists.ts';
 import { actionLinks, countsPart, livePart } from '../../../src/dashboard/run/live-part.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { RunWait } from '../../../src/domain/waits.ts';
@@ -69,7 +68,7 @@ test('payers of an account without rates have no estimate, not one of 0', () => 
   const live = aLiveRun({ state: 'completed' });
   const costs = live.costs && { ...live.costs, currency: null };
   const page = livePart({ ...live, costs }, viewer).text;
-  expect(page).toContain('The account has no rate card.');
+  expect(page).toContain('the account has no rate card');
   expect(page.match(/<td[^>]*>–<\/td><td[^>]*>0.80<\/td>/g)).toHaveLength(2);
   expect(page).not.toContain('0.64');
 });
@@ -91,6 +90,31 @@ test('a run without a request says so, and has no tables of nothing', () => {
   const page = livePart(aLiveRun({ state: 'completed', settled: 0, total: 0 }), viewer).text;
   expect(page).toContain('It has no request');
   expect(page).not.toMatch(/0 of 0|by state: 0/);
+});
+
+test('what came of a run is first, then the decision, the causes and the chart; the rest is folded', () => {
+  const live = aLiveRun({ state: 'paused', failed: 1, inDoubt: 2 });
+  const page = livePart({ ...live, former: { runs: 2, accepted: 10, delivered: 9 } }, viewer).text;
+  const places = [
+    'id="state"',
+    'id="outcome"',
+    'id="decision"',
+    'id="failures"',
+    'class="wide"',
+    '<details class="folded"',
+  ];
+  const found = places.map((place) => page.indexOf(place));
+  expect(found).toEqual(found.toSorted((one, other) => one - other));
+  expect(found).not.toContain(-1);
+  expect(page.match(/<h2 id="[a-z]+-title">/g)).toHaveLength(3);
+  expect(page.match(/<details class="folded" id="(?:answers|counts|costs|events)">/g)).toHaveLength(4);
+  expect(page).toContain('0.0 % <small>of what was accepted; 90.0 % in the 2 runs before');
+});
+
+test('green is for what is good: a completed run with unknown recipients has another word and colour', () => {
+  const stateOf = (inDoubt: number) =>
+    /data-state="([^"]+)"/.exec(livePart(aLiveRun({ state: 'completed', inDoubt }), viewer).text)?.[1];
+  expect([stateOf(0), stateOf(1)]).toEqual(['completed', 'completed-with-unknown']);
 });
 
 test('requests in doubt are not counted as not accepted', () => {
@@ -248,5 +272,4 @@ test('the last recipient of a page is where the next page begins', () => {
   expect(parseCursor('12-3')).toEqual({ request: 12, position: 3 });
   expect(parseCursor('12')).toBeUndefined();
   expect(parseCursor('')).toBeUndefined();
-  expect(failedPart({ run: 'r', group: undefined, found: [] }, viewer).text).toContain('No recipient');
 });

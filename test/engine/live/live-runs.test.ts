@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
-import { listFailedRecipients } from '../../../src/ledger/runs/not-delivered.ts';
+import { listRecipients } from '../../../src/ledger/runs/list-recipients.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { createWorld, performStep } from '../../support/billing-world.ts';
 import { openTestLedger } from '../../support/ledger.ts';
@@ -86,15 +86,15 @@ test('a run that does not exist is not shown', async () => {
 
 test('the recipients of failed requests are listed page by page, with their rows in the contact file', async () => {
   const { failures } = await readRun();
-  const query = { group: failures?.[0]?.group };
+  const wanted = { run, states: ['rejected'], group: failures?.[0]?.group } as const;
   const { pool } = opened.ledger;
-  const both = await listFailedRecipients(pool, run, query, 10);
+  const both = await listRecipients(pool, wanted, { limit: 10 });
   expect(both).toMatchObject([
     { request: 3, position: 1, state: 'rejected', reason: 'of the service', line: 3 },
     { request: 3, position: 2, line: 5 },
   ]);
-  expect(await listFailedRecipients(pool, run, { ...query, after: both[0] }, 10)).toEqual(both.slice(1));
-  expect(await listFailedRecipients(pool, run, { group: 'other' }, 10)).toEqual([]);
+  expect(await listRecipients(pool, wanted, { after: both[0], limit: 10 })).toEqual(both.slice(1));
+  expect(await listRecipients(pool, { ...wanted, group: 'other' }, { limit: 10 })).toEqual([]);
 });
 
 test('a page shows the delivery reports and costs of now, also of a run that has ended', async () => {
