@@ -75,6 +75,7 @@ test('a state is written as its name: no file gives it another word', () => {
   expect(filesWith(/\b(?:in_doubt|abandoned|undelivered): ['`]/)).toEqual([
     // States of recipients for states of requests, sentences, and colours.
     'ledger/counts/run-counts.ts',
+    'report/lists/recipients.ts',
     'report/purge-hold.ts',
     'report/screen.ts',
   ]);
