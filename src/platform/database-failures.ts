@@ -59,5 +59,7 @@ export function rejectedValueCode(error: unknown): string | undefined {
 export function loggableReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code = codeOf(error) ?? '';
-  return /^2[23]...$/.test(code) ? `Postgres refuses a value (${code})` : error.message;
+  if (/^2[23]...$/.test(code)) return `Postgres refuses a value (${code})`;
+  // knex adds the query.
+  return isOfDatabase(error) ? error.message.replace(/^[^]* - /, '') : error.message;
 }

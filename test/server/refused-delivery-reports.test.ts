@@ -211,7 +211,7 @@ describe('a delivery report that Postgres refuses', () => {
       ready: true,
       problems: [],
       warnings: expect.arrayContaining([
-        '1 delivery report could not be applied. `volley delivery-reports list --state failed` shows it.',
+        '1 delivery report could not be applied. See `volley delivery-reports list --state failed`.',
       ]),
     });
 

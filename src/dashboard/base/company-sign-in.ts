@@ -83,8 +83,8 @@ async function orFailure<Result>(
     const refusal = refusalOf(error);
     const problem =
       refusal === undefined
-        ? 'The identity provider does not answer as it should. Try again, or sign in with a token.'
-        : html`The identity provider signed you in nowhere: <bdi>${refusal}</bdi>. Begin again, or sign in with a token.`;
+        ? 'The identity provider does not answer as it should. Try again, or use your token.'
+        : html`The identity provider signed you in nowhere: <bdi>${refusal}</bdi>. Begin again, or use your token.`;
     return { failed: { kind: `provider: ${refusal ?? codeOf(error)}`, problem } };
   }
 }

@@ -112,6 +112,6 @@ ${csrfField(view)}
 ${fileField('list', 'The list', 'with a header line', problem)}
 <p class="buttons"><button>Match its columns</button> <a href="${campaignPath(file)}">Go back</a></p>
 </form>
-<p class="hint">The file is kept in this process for an hour, for you only, until you start the run or bring another. The run keeps it in the ledger, as it keeps every contact file.</p>`,
+<p class="hint">Only you can use the list, for an hour, until you start the run or bring another. The run keeps it in the ledger, as it keeps every contact file.</p>`,
   };
 }
