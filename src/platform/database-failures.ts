@@ -58,8 +58,9 @@ export function rejectedValueCode(error: unknown): string | undefined {
 /** A message that may be logged. Postgres quotes a value that it rejects, which may be a contact's. */
 export function loggableReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
+  const { message } = error;
   const code = codeOf(error) ?? '';
   if (/^2[23]...$/.test(code)) return `Postgres refuses a value (${code})`;
   // knex adds the query.
-  return isOfDatabase(error) ? error.message.replace(/^[^]* - /, '') : error.message;
+  return isOfDatabase(error) ? message.replace(/^[^]* - /, '') : message;
 }
