@@ -62,5 +62,5 @@ export function loggableReason(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (/^2[23]...$/.test(code)) return `Postgres refuses a value (${code})`;
   // knex adds the query.
-  return isOfDatabase(error) ? message.replace(/^[^]* - /, '') : message;
+  return isOfDatabase(error) ? message.replace(/^.* - /s, '') : message;
 }
