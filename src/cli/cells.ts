@@ -1,5 +1,5 @@
 import { InputError, type Problem } from '../domain/problems.ts';
-import type { Away, CellAnswer } from '../engine/cells/ask-cells.ts';
+import type { Away, CellAnswers, CellPart } from '../engine/cells/ask-cells.ts';
 import type { Cell, CellAccess } from '../engine/cells/cells-file.ts';
 import type { EngineContext } from '../engine/context.ts';
 import type { ListedRun, RunFilter } from '../ledger/runs/find.ts';
@@ -39,32 +39,29 @@ export async function readCells<Value>(
     return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [], gaps: [] };
   const answers = await askAnd(shell, cells, 'read', ask);
   throwCommonRefusal(answers);
-  const parts = partsOf(answers);
-  const away = answers.filter((answer) => answer.kind === 'away');
+  const { parts, away } = answers;
   if (parts.length === 0) throw new CellsAwayError(away.map(problemOf));
   noteAway(shell, answers);
   const names = away.map(({ cell }) => cell.name);
   const gaps = [
     ...(names.length > 0 ? [`without the cells that are away: ${names.join(', ')}`] : []),
-    ...standbysOf(answers).map((cell) => `cell ${cell} is read from ${standby}`),
+    ...standbysOf(parts).map((cell) => `cell ${cell} is read from ${standby}`),
   ];
-  return { parts, away: names, gaps };
+  return { parts: namedParts(parts), away: names, gaps };
 }
 
-export const partsOf = <Value>(answers: readonly CellAnswer<Value>[]): Part<Value>[] =>
-  answers.flatMap((answer) =>
-    answer.kind === 'answered' ? [{ cell: answer.cell.name, value: answer.value }] : [],
-  );
+export const namedParts = <Value>(parts: readonly CellPart<Value>[]): Part<Value>[] =>
+  parts.map(({ cell, value }) => ({ cell: cell.name, value }));
 
 const standby = 'a standby, which may lack the newest';
 
-const standbysOf = (answers: readonly CellAnswer<unknown>[]): string[] =>
-  answers.flatMap((answer) => (answer.kind === 'answered' && answer.isStandby ? [answer.cell.name] : []));
+const standbysOf = (parts: readonly CellPart<unknown>[]): string[] =>
+  parts.filter(({ isStandby }) => isStandby).map(({ cell }) => cell.name);
 
 /** @throws InputError when every cell refuses the question */
-function throwCommonRefusal(answers: readonly CellAnswer<unknown>[]): void {
-  const refusals = answers.flatMap((answer) => (answer.kind === 'away' ? (answer.refusal ?? []) : []));
-  if (refusals[0] && refusals.length === answers.length) throw refusals[0];
+function throwCommonRefusal({ parts, away }: CellAnswers<unknown>): void {
+  const [first] = away;
+  if (parts.length === 0 && first?.refusal && away.every(({ refusal }) => refusal)) throw first.refusal;
 }
 
 export const problemOf = ({ cell, why }: Away): Problem => ({
@@ -78,7 +75,7 @@ export async function askAnd<Value>(
   cells: readonly Cell[],
   access: CellAccess,
   ask: (context: EngineContext, cell: Cell) => Promise<Value>,
-): Promise<readonly CellAnswer<Value>[]> {
+): Promise<CellAnswers<Value>> {
   const { askCells } = await import('../engine/cells/ask-cells.ts');
   const { hashKeyFinder, toolsOf } = await import('./open-context.ts');
   const { settings } = shell;
@@ -93,9 +90,12 @@ export async function askOne<Value>(
   access: CellAccess,
   ask: (context: EngineContext) => Promise<Value>,
 ): Promise<Value> {
-  const [answer] = await askAnd(shell, [cell], access, ask);
-  if (answer?.kind === 'answered') return answer.value;
-  throw answer?.refusal ?? new CellsAwayError(answer ? [problemOf(answer)] : []);
+  const {
+    parts: [part],
+    away,
+  } = await askAnd(shell, [cell], access, ask);
+  if (part) return part.value;
+  throw away[0]?.refusal ?? new CellsAwayError(away.map(problemOf));
 }
 
 /**
@@ -103,9 +103,9 @@ export async function askOne<Value>(
  *
  * @throws InputError when every cell refuses it
  */
-export function noteUnchanged(shell: Shell, answers: readonly CellAnswer<unknown>[]): void {
+export function noteUnchanged(shell: Shell, answers: CellAnswers<unknown>): void {
   throwCommonRefusal(answers);
-  const away = answers.filter((answer) => answer.kind === 'away');
+  const { away } = answers;
   if (away.length === 0) return;
   const names = away.map(({ cell }) => cell.name).join(', ');
   shell.note(`Not done in ${names}. Repeat the command; what is done in the other cells stays as it is.`);
@@ -113,14 +113,12 @@ export function noteUnchanged(shell: Shell, answers: readonly CellAnswer<unknown
 }
 
 /** Says which cells are away, and which may lack the newest. */
-export function noteAway(shell: Shell, answers: readonly CellAnswer<unknown>[]): void {
-  for (const answer of answers) {
-    if (answer.kind === 'answered') continue;
-    const { where, what } = problemOf(answer);
+export function noteAway(shell: Shell, { parts, away }: CellAnswers<unknown>): void {
+  for (const { where, what } of away.map(problemOf)) {
     shell.note(`${where}: ${what}`);
     shell.exitWith(3);
   }
-  for (const cell of standbysOf(answers)) shell.note(`cell ${cell}: It is read from ${standby}.`);
+  for (const cell of standbysOf(parts)) shell.note(`cell ${cell}: It is read from ${standby}.`);
 }
 
 export const changeExits = { 3: 'it failed in a cell; repeat the command' } as const;
@@ -163,16 +161,14 @@ export async function chooseRunOfCells(
 ): Promise<FoundRun> {
   const { findRunIfAny } = await import('../engine/runs/named-run.ts');
   const answers = await askAnd(shell, cells, 'read', (context) => findRunIfAny(context, name, filter));
-  const away = answers.filter((answer) => answer.kind === 'away');
-  const [ambiguous] = away.flatMap((answer) => answer.refusal ?? []);
+  const { parts, away } = answers;
+  const [ambiguous] = away.flatMap(({ refusal }) => refusal ?? []);
   if (ambiguous) throw ambiguous;
-  const present = answers.flatMap((answer) =>
-    answer.kind === 'answered' && answer.value ? [{ cell: answer.cell, run: answer.value }] : [],
-  );
+  const present = parts.flatMap(({ cell, value: run }) => (run ? [{ cell, run }] : []));
   const found = await chooseOne(name, present, away);
   const { cell, run } = found;
   const isWholeId = run.run === name;
-  noteAway(shell, isWholeId ? answers.filter((answer) => answer.cell === cell) : answers);
+  noteAway(shell, isWholeId ? { parts: parts.filter((part) => part.cell === cell), away: [] } : answers);
   if (isWholeId) return found;
   const { noteRun } = await import('./runs/choose-run.ts');
   noteRun(shell, run, cell.name);

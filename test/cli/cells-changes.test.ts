@@ -37,8 +37,8 @@ describe('suppressions of all cells', () => {
       3,
       [
         { cell: 'north', added: 2, already: 0, failed: null },
-        { cell: 'south', added: null, already: null, failed: expect.stringContaining('ECONNREFUSED') },
         { cell: 'west', added: 2, already: 0, failed: null },
+        { cell: 'south', added: null, already: null, failed: expect.stringContaining('ECONNREFUSED') },
       ],
     ]);
     expect(first.stderr).toContain('Not done in south. Repeat the command');

@@ -83,8 +83,8 @@ describe('a cell with the schema of an older Volley', () => {
         .map((line) => JSON.parse(line)),
     ).toMatchObject([
       { cell: 'north', added: 1 },
-      { cell: 'south', added: null, failed: expect.stringContaining('is of an older Volley') },
       { cell: 'west', added: 1 },
+      { cell: 'south', added: null, failed: expect.stringContaining('is of an older Volley') },
     ]);
   });
 });

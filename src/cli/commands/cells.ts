@@ -76,21 +76,15 @@ const forward = defineCommand({
   run: async (shell, _, { json }) => {
     const { listMoved } = await import('../../ledger/moves/moved-accounts.ts');
     const { printRows } = await import('../output/print-list.ts');
-    const answers = await askAnd(shell, await requireCells(shell), 'read', ({ ledger }) =>
+    const { parts, away } = await askAnd(shell, await requireCells(shell), 'read', ({ ledger }) =>
       listMoved(ledger.pool),
     );
-    noteAway(
-      shell,
-      answers.filter((answer) => answer.kind === 'away'),
-    );
-    const present = answers.flatMap((answer) =>
-      answer.kind === 'answered' ? [{ cell: answer.cell, moved: answer.value }] : [],
-    );
-    const accounts = new Set(present.flatMap(({ moved }) => moved.map(({ account }) => account)));
+    noteAway(shell, { parts: [], away });
+    const accounts = new Set(parts.flatMap(({ value }) => value.map(({ account }) => account)));
     const rows: ForwardedRow[] = [];
     // An account may have been in any cell, and its reports may have arrived in any other.
-    for (const { cell: old, moved } of present)
-      for (const { cell: current } of present.filter(({ cell }) => cell !== old && accounts.size > 0))
+    for (const { cell: old, value: moved } of parts)
+      for (const { cell: current } of parts.filter(({ cell }) => cell !== old && accounts.size > 0))
         await goOnAfter(shell, () =>
           askBoth(shell, [old, current], async (sender, receiver) => {
             for (const account of accounts)

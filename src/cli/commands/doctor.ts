@@ -66,12 +66,15 @@ async function checkClosedMonths(shell: Shell, cells: readonly Cell[]): Promise<
   const { askAnd } = await import('../cells.ts');
   const { checkMonths } = await import('../../engine/cells/close-month.ts');
   const { listClosings } = await import('../../ledger/billing/close.ts');
-  const answers = await askAnd(shell, cells, 'read', ({ ledger }) => listClosings(ledger.pool));
-  const check = checkMonths(answers);
-  const away = answers.filter(({ kind }) => kind === 'away').map(({ cell }) => cell.name);
+  const { parts, away } = await askAnd(shell, cells, 'read', ({ ledger }) => listClosings(ledger.pool));
+  const check = checkMonths(parts);
   if (away.length === 0) return check;
   const state = check.state === 'ok' ? 'not checked' : check.state;
-  return { ...check, state, found: `${check.found} Not asked: ${away.join(', ')}.` };
+  return {
+    ...check,
+    state,
+    found: `${check.found} Not asked: ${away.map(({ cell }) => cell.name).join(', ')}.`,
+  };
 }
 
 /** What was not checked counts as ok. */

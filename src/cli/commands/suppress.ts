@@ -8,7 +8,7 @@ import type { Unsuppressed } from '../../engine/suppressions/suppress-addresses.
 import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { type Columns, integerColumn } from '../../report/column.ts';
 import { printable } from '../../report/printable.ts';
-import { askAnd, awayExits, cellsOf, changeExits, type Part, partsOf } from '../cells.ts';
+import { askAnd, awayExits, cellsOf, changeExits, namedParts, type Part } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { countryOption, jsonFlag, listOptions } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
@@ -181,7 +181,7 @@ async function changeInCells<Value>(
   const { printChanged } = await import('../output/print-list.ts');
   const answers = await askAnd(shell, cells, 'write', change);
   printChanged(shell, json, columns, answers);
-  return partsOf(answers);
+  return namedParts(answers.parts);
 }
 
 export const command = defineGroup(

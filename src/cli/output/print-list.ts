@@ -1,4 +1,4 @@
-import type { CellAnswer } from '../../engine/cells/ask-cells.ts';
+import type { Away, CellAnswers, CellPart } from '../../engine/cells/ask-cells.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { type Column, type Columns, columnsFor, textColumn } from '../../report/column.ts';
 import { formatCsvRows, formatCsvTitles } from '../../report/formats/csv.ts';
@@ -64,7 +64,8 @@ export async function printLedgerList<Row extends object>(
     );
   const overCells = { ...form, columns: withCell(form.columns) };
   await printList(shell, output, overCells, async (limit, onPage) => {
-    const answers: CellAnswer<number>[] = [];
+    const parts: CellPart<number>[] = [];
+    const away: Away[] = [];
     let listed = 0;
     for (const cell of cells) {
       const rest = limit === undefined ? undefined : limit - listed;
@@ -73,11 +74,12 @@ export async function printLedgerList<Row extends object>(
         listed += page.length;
         onPage(page.map((row) => ({ ...row, cell: cell.name })));
       };
-      answers.push(...(await askAnd(shell, [cell], 'read', (context) => list(context, rest, onPageOfCell))));
+      const answers = await askAnd(shell, [cell], 'read', (context) => list(context, rest, onPageOfCell));
+      parts.push(...answers.parts);
+      away.push(...answers.away);
     }
-    const away = answers.filter((answer) => answer.kind === 'away');
     if (away.length === cells.length) throw new CellsAwayError(away.map(problemOf));
-    noteAway(shell, answers);
+    noteAway(shell, { parts, away });
     return listed;
   });
 }
@@ -87,10 +89,10 @@ export function printChanged<Value>(
   shell: Shell,
   json: true | undefined,
   columns: Columns<Value>,
-  answers: readonly CellAnswer<Value>[],
+  answers: CellAnswers<Value>,
 ): void {
   noteUnchanged(shell, answers);
-  type Changed = { readonly cell: string; readonly answer: CellAnswer<Value> };
+  type Changed = { readonly cell: string; readonly answer: CellPart<Value> | Away };
   const ofChanged = ({ key, title, kind, value }: Column<Value>): Column<Changed> => ({
     key,
     title,
@@ -101,7 +103,7 @@ export function printChanged<Value>(
     answer.kind === 'away' ? answer.why : null,
   );
   const all = withCell([...columns.map(ofChanged), failed]);
-  const rows = answers.map((answer) => ({ cell: answer.cell.name, answer }));
+  const rows = [...answers.parts, ...answers.away].map((answer) => ({ cell: answer.cell.name, answer }));
   printRows(shell, json, { columns: all, none: '' }, rows);
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { addUpTotals, closingOfAll } from '../../engine/cells/add-up.ts';
-import { askCells, type CellAnswer } from '../../engine/cells/ask-cells.ts';
+import { type Away, askCells, type CellAnswers, type CellPart } from '../../engine/cells/ask-cells.ts';
 import { type CellBilling, readCellBilling } from '../../engine/cells/cell-figures.ts';
 import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
 import type { EngineContext } from '../../engine/context.ts';
@@ -133,22 +133,22 @@ async function search(context: EngineContext, text: string): Promise<CellFacts['
   return unreadable?.kind === 'unreadable' ? { ...found, problem: `${unreadable.why}.` } : found;
 }
 
-type Answers = readonly CellAnswer<CellFacts>[];
+type Answers = CellAnswers<CellFacts>;
 
 function cellsPart(answers: Answers, asked: Asked, view: View): Html {
-  return html`${answers.map(awayPart)}
-${section('cells-part', 'Cells', listTable({ caption: 'Cells and their accounts', columns: cellColumns, rows: answers, id: 'cells' }))}
+  const rows = [...answers.parts, ...answers.away];
+  return html`${answers.away.map(awayPart)}
+${section('cells-part', 'Cells', listTable({ caption: 'Cells and their accounts', columns: cellColumns, rows, id: 'cells' }))}
 ${section('search-part', 'A person', searchPart(answers, asked, view))}
 ${section('billing-part', `Billing of ${asked.month}`, billingPart(answers, asked, view))}
 ${section('runs-part', 'Newest runs', runsPart(answers, view))}`;
 }
 
-function awayPart(answer: CellAnswer<CellFacts>): Html | undefined {
-  if (answer.kind === 'answered') return undefined;
-  return html`<p class="banner" role="alert">${badge('warning')} Cell ${answer.cell.name} is away, and what it knows is missing below: <bdi>${answer.why}</bdi></p>`;
+function awayPart({ cell, why }: Away): Html {
+  return html`<p class="banner" role="alert">${badge('warning')} Cell ${cell.name} is away, and what it knows is missing below: <bdi>${why}</bdi></p>`;
 }
 
-const cellColumns: Columns<CellAnswer<CellFacts>> = [
+const cellColumns: Columns<CellPart<CellFacts> | Away> = [
   textColumn('cell', 'Cell', ({ cell }) => cell.name, {
     target: ({ cell }) => (cell.dashboard ? { kind: 'page', path: `${cell.dashboard}/` } : null),
   }),
@@ -157,15 +157,9 @@ const cellColumns: Columns<CellAnswer<CellFacts>> = [
 ];
 
 /** The rows of a list over cells, each with its cell. Their links lead to the dashboard of the cell. */
-function rowsOf<Row extends object>(answers: Answers, read: (facts: CellFacts) => readonly Row[]) {
-  return answers.flatMap((answer) =>
-    answer.kind === 'answered'
-      ? read(answer.value).map((row) => ({
-          ...row,
-          cell: answer.cell.name,
-          dashboard: answer.cell.dashboard,
-        }))
-      : [],
+function rowsOf<Row extends object>({ parts }: Answers, read: (facts: CellFacts) => readonly Row[]) {
+  return parts.flatMap(({ cell: { name, dashboard }, value }) =>
+    read(value).map((row) => ({ ...row, cell: name, dashboard })),
   );
 }
 
@@ -189,10 +183,10 @@ function runsPart(answers: Answers, view: View): Html {
 }
 
 function billingPart(answers: Answers, { text, month }: Asked, view: View): Html {
-  const reports = rowsOf(answers, ({ billing }) => [billing]);
+  const reports = answers.parts.map(({ value }) => value.billing);
   const totals = addUpTotals(reports.flatMap((report) => report.totals));
-  const away = answers.length - reports.length;
-  const closing = away === 0 ? closingOfAll(reports.map((report) => report.closing)) : undefined;
+  const closing =
+    answers.away.length === 0 ? closingOfAll(reports.map((report) => report.closing)) : undefined;
   const query = queryOf(month, view.zone);
   const sheet = billingSheet(
     query,
@@ -209,7 +203,7 @@ ${closing && html`<p class="hint">Closed in all cells, the last time by <bdi>${c
 }
 
 function searchPart(answers: Answers, asked: Asked, view: View): Html {
-  const found = answers.flatMap((answer) => (answer.kind === 'answered' ? [answer.value.found] : []));
+  const found = answers.parts.map(({ value }) => value.found);
   const isFound = found.some(({ histories }) => histories.length > 0);
   const problem = isFound ? undefined : (asked.problem ?? found.find((each) => each.problem)?.problem);
   return html`${searchForm({ ...asked, problem })}${asked.text !== '' && !problem && foundPart(answers, view)}`;

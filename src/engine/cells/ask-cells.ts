@@ -20,17 +20,22 @@ export type CellTools = Omit<EngineContext, 'ledger'> & {
   readonly findHashKey: () => HashKey | null;
 };
 
-/** `away`: the cell cannot be asked, or refuses the question; only then there is a `refusal`. */
-export type CellAnswer<Value> =
-  | {
-      readonly kind: 'answered';
-      readonly cell: Cell;
-      readonly value: Value;
-      /** Its server only replays changes of another, and may lack the newest. */
-      readonly isStandby: boolean;
-    }
-  | Away;
+/** Both in the order of the cells. */
+export type CellAnswers<Value> = {
+  readonly parts: readonly CellPart<Value>[];
+  readonly away: readonly Away[];
+};
 
+/** What one cell said. */
+export type CellPart<Value> = {
+  readonly kind: 'answered';
+  readonly cell: Cell;
+  readonly value: Value;
+  /** Its server only replays changes of another, and may lack the newest. */
+  readonly isStandby: boolean;
+};
+
+/** A cell that cannot be asked, or refuses the question; only then there is a `refusal`. */
 export type Away = {
   readonly kind: 'away';
   readonly cell: Cell;
@@ -42,7 +47,6 @@ export type Away = {
  * Opens each cell, asks all of them at once, and closes them. A cell that is away stops no other.
  *
  * @param ask the use case, as for a single ledger
- * @returns in the order of the cells
  * @throws InputError when an address is not set or malformed, or two cells have one ledger; then none is asked
  */
 export async function askCells<Value>(
@@ -50,20 +54,24 @@ export async function askCells<Value>(
   access: CellAccess,
   tools: CellTools,
   ask: (context: EngineContext, cell: Cell) => Promise<Value>,
-): Promise<readonly CellAnswer<Value>[]> {
+): Promise<CellAnswers<Value>> {
   const databases = findDatabases(cells, access, tools.settings);
   const opened = await Promise.all(
     databases.map(({ cell, settings }) => openCell(cell, settings, access, tools.findHashKey)),
   );
   try {
     requireOwnLedgers(opened, access);
-    return await settleAll(
+    const answers = await settleAll(
       opened.map(async (each) => {
         if (each.kind === 'away') return each;
         const stopWatching = endWhenSilent(each.ledger, tools.monotonic);
         return askCell(each, (ledger) => ask({ ...tools, ledger }, each.cell)).finally(stopWatching);
       }),
     );
+    return {
+      parts: answers.filter((answer) => answer.kind === 'answered'),
+      away: answers.filter((answer) => answer.kind === 'away'),
+    };
   } finally {
     await Promise.all(
       opened.map(async (each) => {
@@ -177,7 +185,7 @@ function requireOwnLedgers(opened: readonly (OpenCell | Away)[], access: CellAcc
 async function askCell<Value>(
   { cell, ledger, identity }: OpenCell,
   ask: (ledger: Ledger) => Promise<Value>,
-): Promise<CellAnswer<Value>> {
+): Promise<CellPart<Value> | Away> {
   try {
     return { kind: 'answered', cell, value: await ask(ledger), isStandby: identity.isStandby };
   } catch (error) {

@@ -3,18 +3,16 @@ import { InputError } from '../../domain/problems.ts';
 import { type Closing, checkPeriod, listClosings, type PeriodCheck } from '../../ledger/billing/close.ts';
 import { closeMonth, refuseClosing, refuseWithoutZone } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
-import type { Away, CellAnswer } from './ask-cells.ts';
+import type { Away, CellAnswers, CellPart } from './ask-cells.ts';
 
-type AskAll = <Value>(
-  ask: (context: EngineContext) => Promise<Value>,
-) => Promise<readonly CellAnswer<Value>[]>;
+type AskAll = <Value>(ask: (context: EngineContext) => Promise<Value>) => Promise<CellAnswers<Value>>;
 
 type Period = { readonly period: string; readonly timeZone: string };
 
 type ClosedCells =
   /** No cell has closed it now. */
   | { readonly kind: 'not begun'; readonly away: readonly Away[] }
-  | { readonly kind: 'begun'; readonly answers: readonly CellAnswer<Closing>[] };
+  | { readonly kind: 'begun'; readonly answers: CellAnswers<Closing> };
 
 /**
  * Closes a month in every cell, once all of them say that they can. A cell that is lost between the two is named, and
@@ -33,12 +31,10 @@ export async function closeMonthInCells(
     closedBy,
   }: { readonly month: string; readonly timeZone: string | undefined; readonly closedBy: string },
 ): Promise<ClosedCells> {
-  const states = await ask((context) => readState(context, month, timeZone));
-  const away = states.filter((answer) => answer.kind === 'away');
+  const { parts, away } = await ask((context) => readState(context, month, timeZone));
   if (away.length > 0) return { kind: 'not begun', away };
-  const period = { period: month, timeZone: chooseZone(month, states, timeZone) };
-  for (const { cell, value } of states.filter((answer) => answer.kind === 'answered'))
-    if (value.check) requirePossible(cell.name, value.check, period);
+  const period = { period: month, timeZone: chooseZone(month, parts, timeZone) };
+  for (const { cell, value } of parts) if (value.check) requirePossible(cell.name, value.check, period);
   const answers = await ask(async (context) => {
     const check = await checkPeriod(context.ledger.pool, period, context.now());
     return check.kind === 'already closed'
@@ -81,13 +77,11 @@ function requirePossible(cell: string, check: PeriodCheck, { period, timeZone }:
 /** All cells close in one zone, or their months would not be the same. */
 function chooseZone(
   month: string,
-  states: readonly CellAnswer<MonthState>[],
+  states: readonly CellPart<MonthState>[],
   asked: string | undefined,
 ): string {
-  const closed = states.flatMap((answer) =>
-    answer.kind === 'answered' && answer.value.last
-      ? [{ cell: answer.cell.name, zone: answer.value.last.timeZone }]
-      : [],
+  const closed = states.flatMap(({ cell, value: { last } }) =>
+    last ? [{ cell: cell.name, zone: last.timeZone }] : [],
   );
   const [zone = refuseWithoutZone(month), ...others] = new Set([
     ...(asked === undefined ? [] : [asked]),
@@ -103,13 +97,12 @@ function chooseZone(
 }
 
 /** Whether the cells that answer have closed the same months. A month is closed in all cells, or named. */
-export function checkMonths(answers: readonly CellAnswer<readonly Closing[]>[]): Check {
+export function checkMonths(parts: readonly CellPart<readonly Closing[]>[]): Check {
   const name = 'closed months of cells';
-  const closed = answers.flatMap((answer) =>
-    answer.kind === 'answered'
-      ? [{ cell: answer.cell.name, months: answer.value.map(({ period }) => period) }]
-      : [],
-  );
+  const closed = parts.map(({ cell, value }) => ({
+    cell: cell.name,
+    months: value.map(({ period }) => period),
+  }));
   const last = closed
     .flatMap(({ months }) => months)
     .toSorted()

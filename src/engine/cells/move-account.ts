@@ -9,7 +9,7 @@ import { findMoved, lockAccount, markArrived, markMoved } from '../../ledger/mov
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
-import { hasCode } from '../../platform/file-error.ts';
+import { errorMessage, hasCode } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { moveListItem } from '../../platform/yaml-move.ts';
 import { audited } from '../audit.ts';
@@ -166,7 +166,7 @@ export async function moveInFile(
     await rename(unfinished, file);
   } catch (error) {
     await rm(unfinished, { force: true });
-    const what = `It cannot be written (${error instanceof Error ? error.message : String(error)}). Write there that account "${account}" is in cell ${to}, or repeat the command.`;
+    const what = `It cannot be written (${errorMessage(error)}). Write there that account "${account}" is in cell ${to}, or repeat the command.`;
     throw new InputError([{ where: path, what }], { cause: error });
   }
 }
