@@ -1,10 +1,11 @@
+import { mergeText } from '../../campaign/merge.ts';
 import { listDestinations } from '../../domain/destinations.ts';
 import type { Channel, Destination, Envelope, MessageFields } from '../../domain/message.ts';
 import type { FilledPlaceholder, RenderedMessage } from '../../domain/rendered-message.ts';
 import { readContents, readEnvelopes } from '../../ledger/requests/read-contents.ts';
 import { readRunFiles } from '../../ledger/runs/run-files.ts';
 import type { EngineContext } from '../context.ts';
-import { createFileReader, renderSms } from './render-rows.ts';
+import { createFileReader, type FileReader, renderMessage } from './render-rows.ts';
 
 /** A message that a planned run would send. */
 export type PlannedMessage = {
@@ -47,10 +48,7 @@ export async function readPlannedMessages(
   return messages;
 }
 
-export function createRunFileReader(
-  { pool }: EngineContext['ledger'],
-  run: string,
-): ReturnType<typeof createFileReader> {
+export function createRunFileReader({ pool }: EngineContext['ledger'], run: string): FileReader {
   return createFileReader(async (path) => {
     const [file] = await readRunFiles(pool, run, [path]);
     return file?.data ?? Buffer.alloc(0);
@@ -58,35 +56,19 @@ export function createRunFileReader(
 }
 
 /** Renders a message as it stands in a run, whose own placeholders are filled. */
-export async function renderPlannedMessage(
+export function renderPlannedMessage(
   channel: Channel,
-  { fields, keypads, files, audio }: Envelope,
+  envelope: Envelope,
   destination: Destination,
-  readFile: ReturnType<typeof createFileReader>,
+  readFile: FileReader,
 ): Promise<RenderedMessage> {
-  const text = mergeFields(fields['Message'] ?? '', destination);
-  const audioFiles = Object.entries(audio).map(
-    async ([field, path]) => [field, await readFile({ path, name: path })] as const,
-  );
-  return {
-    channel,
-    destination,
-    fields,
-    keypads,
-    sms: channel === 'sms' ? renderSms(text, fields['CharacterConversion'] === 'true') : null,
-    files: await Promise.all(files.map(readFile)),
-    audio: Object.fromEntries(await Promise.all(audioFiles)),
-    placeholders: listPlaceholders(fields, destination),
-  };
+  const { fields } = envelope;
+  const text = channel === 'sms' ? mergeText(fields['Message'] ?? '').mergedFor(destination) : null;
+  const placeholders = listPlaceholders(fields, destination);
+  return renderMessage(envelope, { channel, destination, placeholders, text }, readFile);
 }
 
 const placeholder = /\[\[([^[\]]+)\]\]/g;
-
-/** Merges as the service merges the fields of a destination into an SMS (interface.md, 2.5). */
-function mergeFields(text: string, destination: Destination): string {
-  const values = new Map<string, string | undefined>(Object.entries(destination));
-  return text.replace(placeholder, (written, name: string) => values.get(name) ?? written);
-}
 
 /** Volley's own placeholders are filled already, so those that are left are of the service. */
 function listPlaceholders(fields: MessageFields, destination: Destination): FilledPlaceholder[] | null {

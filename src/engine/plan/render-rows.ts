@@ -1,7 +1,7 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
 import type { Composition } from '../../campaign/composition.ts';
 import { asPlaceholder, type Template } from '../../campaign/placeholders.ts';
-import type { CampaignFile } from '../../domain/message.ts';
+import type { CampaignFile, Envelope } from '../../domain/message.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type {
   FilledPlaceholder,
@@ -47,32 +47,39 @@ export async function renderRows(
       rows.push({ ...where, kind: 'rejected', column, reason, detail: formatReason(detail) });
       continue;
     }
-    const { keypads, files: attached, audio, fields, destination, text } = readMessage(found.contact, place);
-    const converts = fields['CharacterConversion'] === 'true';
-    const message: RenderedMessage = {
-      channel: campaign.value.channel,
-      destination,
-      fields,
-      keypads,
-      sms: text === null ? null : renderSms(text, converts),
-      files: await Promise.all(attached.map(readFile)),
-      audio: Object.fromEntries(
-        await Promise.all(
-          Object.entries(audio).map(
-            async ([field, path]) => [field, await readFile({ path, name: path })] as const,
-          ),
-        ),
-      ),
-      placeholders: listFilledPlaceholders(composition, readValues(place.index, found.values)),
-    };
-    rows.push({ ...where, kind: 'message', message });
+    const { destination, text, ...envelope } = readMessage(found.contact, place);
+    const placeholders = listFilledPlaceholders(composition, readValues(place.index, found.values));
+    const filled = { channel: campaign.value.channel, destination, placeholders, text };
+    rows.push({ ...where, kind: 'message', message: await renderMessage(envelope, filled, readFile) });
   }
   return rows;
 }
 
-export function createFileReader(
-  read: PreparedCampaign['files']['read'],
-): (file: CampaignFile) => Promise<RenderedFile> {
+export type FileReader = (file: CampaignFile) => Promise<RenderedFile>;
+
+/** @param text of an SMS as its reader gets it; null in other channels */
+export async function renderMessage(
+  { fields, keypads, files, audio }: Envelope,
+  {
+    text,
+    ...filled
+  }: Pick<RenderedMessage, 'channel' | 'destination' | 'placeholders'> & { readonly text: string | null },
+  readFile: FileReader,
+): Promise<RenderedMessage> {
+  const audioFiles = Object.entries(audio).map(
+    async ([field, path]) => [field, await readFile({ path, name: path })] as const,
+  );
+  return {
+    ...filled,
+    fields,
+    keypads,
+    sms: text === null ? null : renderSms(text, fields['CharacterConversion'] === 'true'),
+    files: await Promise.all(files.map(readFile)),
+    audio: Object.fromEntries(await Promise.all(audioFiles)),
+  };
+}
+
+export function createFileReader(read: PreparedCampaign['files']['read']): FileReader {
   const known = new Map<string, Promise<Omit<RenderedFile, 'name' | 'path'>>>();
   const measure = async (path: string) => {
     const content = await read(path);
