@@ -1,4 +1,5 @@
 import { InputError } from '../domain/problems.ts';
+import { errorMessage } from '../platform/file-error.ts';
 import type { EngineContext } from './context.ts';
 
 /** `failed`: asking ended with an error; what it found before is kept. */
@@ -65,7 +66,7 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
       const end = await ask(context, subject, { stop: stop.signal, onCount });
       note(end.kind, end.kind === 'refused' ? end.words.join('; ') : null);
     } catch (error) {
-      note('failed', error instanceof Error ? error.message : String(error));
+      note('failed', errorMessage(error));
     }
   }
 

@@ -4,6 +4,7 @@ import type { Evidence } from '../../gateway/evidence.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
+import { errorMessage } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import { type AccountBreaker, updateBreaker } from './account-breaker.ts';
@@ -127,7 +128,7 @@ async function makeAttempt(
   try {
     exchange = gateway.send(toOutgoingRequest(channel, claimed, contents), cutOff);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return unsentAttempt({ kind: 'unsendable', reason }, number, context.now());
   }
   const evidence = await exchange;

@@ -2,7 +2,7 @@ import type { Check, CheckState, Finding } from '../../domain/doctor.ts';
 import type { NextStep } from '../../domain/next-step.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Inspection } from '../../ledger/pools.ts';
-import { hasCode } from '../../platform/file-error.ts';
+import { errorMessage, hasCode } from '../../platform/file-error.ts';
 import { count } from '../../platform/sentence.ts';
 
 type MakeFinding = (found: string, nextStep?: NextStep | null) => Finding;
@@ -73,7 +73,7 @@ function explainFailure(error: unknown): Finding {
       `The role of DATABASE_URL lacks a right (${error.message}).`,
       `As the owner of the tables, run the GRANT statements of ${rightsPage}.`,
     );
-  return notChecked(`The check failed: ${error instanceof Error ? error.message : String(error)}.`);
+  return notChecked(`The check failed: ${errorMessage(error)}.`);
 }
 
 /**

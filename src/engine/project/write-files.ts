@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
-import { hasCode } from '../../platform/file-error.ts';
+import { errorMessage, hasCode } from '../../platform/file-error.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { ProjectFile } from './project-files.ts';
 
@@ -29,7 +29,7 @@ function writeNew(path: string, text: string, mode: number | undefined): boolean
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new InputError([{ where: path, what: `The file cannot be written (${why}).` }], { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import type { Schedule } from '../../campaign/schedule.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { SyncedSchedule } from '../../ledger/schedules/schedules.ts';
 import { digestOf } from '../../platform/digest.ts';
-import { unreadableReason } from '../../platform/file-error.ts';
+import { errorMessage, unreadableReason } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
 import { accountsPath, maxBytes } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
@@ -58,7 +58,7 @@ export async function readScheduleFolder(folder: string): Promise<ScheduleFolder
         where: locate(['campaign']),
       });
     } catch (error) {
-      unreadable.push({ schedule, what: error instanceof Error ? error.message : String(error) });
+      unreadable.push({ schedule, what: errorMessage(error) });
     }
   }
   const { schedules, copies } = separateCopies(found);
