@@ -140,12 +140,6 @@ function findInvalidLine(bytes: Uint8Array): number | undefined {
 }
 
 /** LF, CRLF and CR each end a line. */
-export function countLineEnds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let index = 0; index < bytes.length; index++) if (endsLine(bytes, index)) count++;
-  return count;
-}
-
 function endsLine(bytes: Uint8Array, index: number): boolean {
   const byte = bytes[index];
   return byte === lineFeed || (byte === carriageReturn && bytes[index + 1] !== lineFeed);
