@@ -76,11 +76,7 @@ const dimensionColumns: Readonly<Record<BillingDimension, string>> = {
   month: `to_char(line.booked AT TIME ZONE $1, 'YYYY-MM')`,
 };
 
-type DbLine = BillingFigures & {
-  readonly kind: RunKind;
-  readonly values: readonly (string | null)[];
-  readonly currency: string | null;
-  readonly correctionOf: string | null;
+type DbLine = BillingLine & {
   readonly isTotal: boolean;
   readonly day: string | null;
   readonly corrections: boolean;

@@ -44,16 +44,17 @@ type DbCost = PayerCost & {
  */
 export async function readRunCosts(client: Connection, run: string, limit: number): Promise<RunCosts> {
   const { rows } = await client.query<DbCost>(statement, [run, limit]);
-  const listed = (by: DbCost['by']): DbCost[] => rows.filter((row) => row.by === by);
-  const [total] = listed('run');
-  const [bySubAccount, byChargeCode] = [listed('SubAccount'), listed('ChargeCode')];
+  const costsOf = (wanted: DbCost['by']): PayerCost[] =>
+    rows.flatMap(({ by, values, currency, ...cost }) => (by === wanted ? [cost] : []));
+  const countOf = (wanted: DbCost['by']): number => rows.find(({ by }) => by === wanted)?.values ?? 0;
+  const [{ value, ...total } = { value: null, ...noCost }] = costsOf('run');
   return {
-    currency: total?.currency ?? null,
-    total: total ? costOf(total) : noCost,
-    bySubAccount: bySubAccount.map((row) => ({ value: row.value, ...costOf(row) })),
-    byChargeCode: byChargeCode.map((row) => ({ value: row.value, ...costOf(row) })),
-    subAccounts: bySubAccount[0]?.values ?? 0,
-    chargeCodes: byChargeCode[0]?.values ?? 0,
+    currency: rows.find(({ by }) => by === 'run')?.currency ?? null,
+    total,
+    bySubAccount: costsOf('SubAccount'),
+    byChargeCode: costsOf('ChargeCode'),
+    subAccounts: countOf('SubAccount'),
+    chargeCodes: countOf('ChargeCode'),
   };
 }
 
@@ -65,10 +66,6 @@ const noCost: RunCost = {
   estimatedTax: '0',
   unrated: 0,
 };
-
-function costOf({ recipients, accepted, price, estimated, estimatedTax, unrated }: RunCost): RunCost {
-  return { recipients, accepted, price, estimated, estimatedTax, unrated };
-}
 
 const places = 'price DESC, estimated DESC, recipients DESC, value NULLS LAST';
 
