@@ -1,5 +1,5 @@
 import createKnex, { type Knex } from 'knex';
-import pg from 'pg';
+import type pg from 'pg';
 import { type ClaimMarks, createMemoryClaimMarks } from '../domain/claim-marks.ts';
 import type { HoldReason } from '../domain/hold-reasons.ts';
 import { InputError } from '../domain/problems.ts';
@@ -7,14 +7,7 @@ import type { DatabaseConnection, ReplicaSettings } from '../platform/database.t
 import { connectionReason, isConnectionFailure } from '../platform/database-failures.ts';
 import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
-import {
-  applySettings,
-  everyConnection,
-  everySession,
-  openPools,
-  readOnly,
-  type SessionSettings,
-} from './pools.ts';
+import { applySettings, everySession, openPool, openPools, readOnly, type SessionSettings } from './pools.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { prepareSchema, type SchemaAccess, type SchemaChange } from './schema.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
@@ -174,8 +167,7 @@ export async function inspectDatabase(
   connection: DatabaseConnection,
   description: string,
 ): Promise<DatabaseStatus> {
-  const onConnect = (client: pg.ClientBase): Promise<void> => applySettings(client, readOnly);
-  const pool = new pg.Pool({ ...connection, ...everyConnection, max: 1, onConnect });
+  const pool = openPool(connection, readOnly, { max: 1 });
   pool.on('error', () => undefined);
   try {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');

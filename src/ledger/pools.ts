@@ -50,7 +50,7 @@ class ClosingClient extends pg.Client {
 }
 
 /** Keep-alive detects a lost server within about 20 s. */
-export const everyConnection = {
+const everyConnection = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
   Client: ClosingClient,
@@ -95,7 +95,7 @@ export function openScratchPool(connection: DatabaseConnection): pg.Pool {
   return openPool(connection, everySession, { max: 1 });
 }
 
-function openPool(
+export function openPool(
   connection: DatabaseConnection,
   settings: SessionSettings,
   options: pg.PoolConfig,
@@ -139,14 +139,8 @@ const timeouts = { connect: 4_000, statement: 4_000, answer: 4_500 };
 
 export function openInspection(connection: DatabaseConnection): Inspection {
   const settings = { ...everySession, ...readOnly, statement_timeout: String(timeouts.statement) };
-  const pool = new pg.Pool({
-    ...connection,
-    ...everyConnection,
-    max: 4,
-    connectionTimeoutMillis: timeouts.connect,
-    query_timeout: timeouts.answer,
-    onConnect: (client) => applySettings(client, settings),
-  });
+  const limits = { connectionTimeoutMillis: timeouts.connect, query_timeout: timeouts.answer };
+  const pool = openPool(connection, settings, { ...limits, max: 4 });
   pool.on('error', () => undefined);
   return { pool, close: () => pool.end() };
 }

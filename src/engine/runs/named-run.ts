@@ -20,14 +20,26 @@ const maxCandidates = 10;
  * @throws InputError if several runs do, or the prefix is short, or there is no newest run
  */
 export async function findNamedRun(
+  context: EngineContext,
+  name: string,
+  filter: RunsToName = {},
+): Promise<ListedRun | undefined> {
+  const found = await findRunIfAny(context, name, filter);
+  if (found || name !== latest) return found;
+  const { campaign } = filter;
+  const what = campaign === undefined ? noRunsText : `There is no run of campaign "${campaign}" yet.`;
+  throw new InputError([{ where: `run ${latest}`, what }]);
+}
+
+type RunsToName = Pick<RunFilter, 'campaign' | 'kind'>;
+
+/** Like `findNamedRun`, in one of several ledgers: it need not have a newest run. */
+export async function findRunIfAny(
   { ledger }: EngineContext,
   name: string,
-  filter: Pick<RunFilter, 'campaign' | 'kind'> = {},
+  filter: RunsToName = {},
 ): Promise<ListedRun | undefined> {
-  if (name === latest) {
-    const [newest] = await listRuns(ledger.knex, 1, filter);
-    return newest ?? noRunYet(filter.campaign);
-  }
+  if (name === latest) return (await listRuns(ledger.knex, 1, filter))[0];
   const found = await listRunsBeginning(ledger.pool, name, maxCandidates + 1);
   const [first] = found;
   if (!first || first.run === name) return first;
@@ -42,25 +54,11 @@ export async function findNamedRun(
   throw new InputError([{ where, what }, ...found.slice(0, maxCandidates).map(candidate)]);
 }
 
-/** Like `findNamedRun`, in one of several ledgers: it need not have a newest run. */
-export async function findRunIfAny(
-  context: EngineContext,
-  name: string,
-  filter: Pick<RunFilter, 'kind'> = {},
-): Promise<ListedRun | undefined> {
-  return name === latest ? (await listRuns(context.ledger.knex, 1, filter))[0] : findNamedRun(context, name);
-}
-
 function candidate({ run, campaign, state, createdAt }: ListedRun): Problem {
   return { where: `run ${run}`, what: `campaign ${campaign}, ${state}, planned ${createdAt.toISOString()}` };
 }
 
 export const noRunsText = 'There is no run yet. `volley run <campaign>` makes one.';
-
-function noRunYet(campaign: string | undefined): never {
-  const what = campaign === undefined ? noRunsText : `There is no run of campaign "${campaign}" yet.`;
-  throw new InputError([{ where: `run ${latest}`, what }]);
-}
 
 /** Crockford's base 32: no characters that sound or look alike. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
