@@ -176,7 +176,7 @@ function composeFiles({ files }: Definition, read: ReadTemplate): ComposedFile[]
   }));
 }
 
-function templatesOf(keypads: readonly ComposedKeypad[], files: readonly ComposedFile[]): Template {
+export function templatesOf(keypads: readonly ComposedKeypad[], files: readonly ComposedFile[]): Template {
   return [
     ...keypads.flatMap(({ routeNumber }) => routeNumber),
     ...files.flatMap(({ path, name = [] }) => [...path, ...name]),

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import { BoundedCache } from '../platform/bounded-cache.ts';
-import type { ComposedField, ComposedFile, Composition } from './composition.ts';
+import { type ComposedField, type ComposedFile, type Composition, templatesOf } from './composition.ts';
 import { nameOfPath, pathValueError } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { columnsOf, render, type Template } from './placeholders.ts';
@@ -33,7 +33,9 @@ export function createEnvelopeReader(composition: Composition): ReadEnvelope {
 }
 
 function createCachedReader(composition: Composition, fields: readonly ComposedField[]): ReadEnvelope {
-  const columns = [...new Set(columnsOf(envelopeTemplate(composition, fields)))];
+  const { audio, keypads, files } = composition;
+  const templates = [...fields, ...audio].flatMap(({ template }) => template);
+  const columns = [...new Set(columnsOf([...templates, ...templatesOf(keypads, files)]))];
   const cache = new BoundedCache<string, ReturnType<ReadEnvelope>>();
   return (valueIn) => {
     // No value that reaches this point contains NUL.
@@ -53,17 +55,6 @@ export function charactersOf({ fields }: Envelope): number {
   let characters = 0;
   for (const name in fields) characters += fields[name]?.length ?? 0;
   return characters;
-}
-
-function envelopeTemplate(
-  { audio, keypads, files }: Composition,
-  fields: readonly ComposedField[],
-): Template {
-  return [
-    ...[...fields, ...audio].flatMap(({ template }) => template),
-    ...keypads.flatMap(({ routeNumber }) => routeNumber),
-    ...files.flatMap(({ path, name = [] }) => [...path, ...name]),
-  ];
 }
 
 function readEnvelope(
