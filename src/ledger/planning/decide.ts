@@ -7,7 +7,7 @@ import { type BeyondLimit, type Decided, hasTariffs, type PlanRules } from './pl
 import { handleDuplicates } from './remove-duplicates.ts';
 import { findAncestors, findRelatives, removeReached, toComparedRuns } from './remove-reached.ts';
 import { removeListed, removeSuppressed } from './remove-suppressed.ts';
-import { pathsOf } from './staging-tables.ts';
+import { pathsOfOther } from './staging-tables.ts';
 import { numberWindows } from './windows.ts';
 
 /** What a plan needs to read the ledger: the key of hashed suppressions. */
@@ -159,7 +159,7 @@ async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLim
       WHERE other_fields IS NOT NULL AND envelope IN (SELECT envelope FROM cut)
     )
     SELECT (SELECT count(*)::integer FROM cut) AS contacts,
-           ARRAY(${pathsOf('other')}) AS files
+           ARRAY(${pathsOfOther}) AS files
     `,
     [limit],
   );

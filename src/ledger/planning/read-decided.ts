@@ -6,7 +6,7 @@ import { rejectionDetail, type Stored } from '../reasons.ts';
 import { rejectionDetailOf, stagedRejections } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
 import type { PlanRules } from './planned-run.ts';
-import { pathsOf } from './staging-tables.ts';
+import { pathsOfOther } from './staging-tables.ts';
 
 /** What a plan shows of decided contacts. Lines count on from file to file. */
 
@@ -179,7 +179,7 @@ export async function listSentFiles(client: Transaction): Promise<string[]> {
       FROM staged_envelopes
       WHERE other_fields IS NOT NULL AND envelope IN (SELECT staged FROM sized_envelopes)
     )
-    ${pathsOf('other')}
+    ${pathsOfOther}
   `);
   return rows.map(({ path }) => path);
 }

@@ -100,13 +100,11 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     });
 }
 
-/** SQL: `path` of each file. @param others rows with `fields`: the `other_fields` of envelopes */
-export function pathsOf(others: string): string {
-  return `
-    SELECT f ->> 'path' AS path FROM ${others} CROSS JOIN LATERAL jsonb_array_elements(fields -> 'files') AS f
-    UNION
-    SELECT a.value FROM ${others} CROSS JOIN LATERAL jsonb_each_text(fields -> 'audio') AS a`;
-}
+/** SQL: `path` of each file in rows `other` with `fields`: the `other_fields` of envelopes. */
+export const pathsOfOther = `
+  SELECT f ->> 'path' AS path FROM other CROSS JOIN LATERAL jsonb_array_elements(fields -> 'files') AS f
+  UNION
+  SELECT a.value FROM other CROSS JOIN LATERAL jsonb_each_text(fields -> 'audio') AS a`;
 
 /** Errors of Postgres: insufficient privilege, and a transaction that cannot write, because the server is a stand-by. */
 function explainRefusal(error: unknown): unknown {
