@@ -4,6 +4,7 @@ import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { readYaml, type YamlFile } from '../platform/yaml.ts';
 import { isAllowed } from '../wire/allowed-values.ts';
 import { channelsOf, type FieldDefinition, messageFields } from '../wire/fields.ts';
+import { isBlank } from '../wire/json.ts';
 import {
   destinationFieldsOf,
   supportsFiles,
@@ -15,7 +16,7 @@ import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import { pastTimesWarning } from './schedule.ts';
 import type { SendingAccount } from './sending-account.ts';
-import { characterError, isBlank, lineError, pathError, valueError } from './value-checks.ts';
+import { characterError, lineError, pathError, valueError } from './value-checks.ts';
 import { windowFaults } from './window-faults.ts';
 
 export type Campaign = YamlFile<Definition>;

@@ -1,12 +1,13 @@
 import { escapeHtml } from '../domain/html.ts';
 import type { CampaignFile, Envelope, MessageFields } from '../domain/message.ts';
 import { BoundedCache } from '../platform/bounded-cache.ts';
+import { isBlank } from '../wire/json.ts';
 import { type ComposedField, type ComposedFile, type Composition, templatesOf } from './composition.ts';
 import { nameOfPath, pathValueError } from './files.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { columnsOf, render, type Template } from './placeholders.ts';
 import { sendTimeError } from './send-times.ts';
-import { isBlank, lineError, valueError } from './value-checks.ts';
+import { lineError, valueError } from './value-checks.ts';
 
 type ReadEnvelope = (
   valueIn: ValueIn,
@@ -164,7 +165,7 @@ function checkFiles({ files }: Envelope): Invalid | undefined {
 export const emptyMessage = 'the message would be empty';
 
 function checkContent({ contentFields }: Composition, { fields, audio }: Envelope): Invalid | undefined {
-  const hasContent = contentFields.some((name) => !isBlank(fields[name] ?? audio[name] ?? ''));
+  const hasContent = contentFields.some((name) => !isBlank(fields[name] ?? audio[name]));
   return contentFields.length === 0 || hasContent
     ? undefined
     : invalid(contentFields.join(', '), emptyMessage);

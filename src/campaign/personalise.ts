@@ -1,10 +1,11 @@
 import type { Envelope, MessageFields } from '../domain/message.ts';
+import { isBlank } from '../wire/json.ts';
 import type { Composition } from './composition.ts';
 import { createEnvelopeReader, emptyMessage } from './envelope.ts';
 import { type Invalid, invalid, type ValueIn } from './invalid.ts';
 import { createValueReader } from './mapping.ts';
 import { render, type Segment } from './placeholders.ts';
-import { characterError, isBlank, lineBreakError } from './value-checks.ts';
+import { characterError, lineBreakError } from './value-checks.ts';
 
 export type Personalised =
   | { readonly kind: 'personalised'; readonly envelope: Envelope; readonly destination: MessageFields }

@@ -4,6 +4,7 @@ import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
+import { isBlank } from '../wire/json.ts';
 import { isLoopbackHttp } from '../wire/loopback.ts';
 import { countCharacters, formError, isLongerThan, wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
@@ -67,10 +68,6 @@ export function rowFolderOf(source: string): string | undefined {
   if (after.length === 0 || !before.includes('/')) return undefined;
   const folder = posix.normalize(posix.dirname(`${before}x`));
   return folder === '.' || posix.isAbsolute(folder) || folder.split('/').includes('..') ? undefined : folder;
-}
-
-export function isBlank(text: string): boolean {
-  return text.trim() === '';
 }
 
 function lengthError({ limit, source }: FieldDefinition, value: string): string | undefined {

@@ -47,7 +47,8 @@ export async function listAccountLimits(
   settings: Settings,
   account?: string,
 ): Promise<AccountLimits[]> {
-  const all = joinLimits(await readFileLimits(settings), await listRateLimits(ledger.pool));
+  const { limits } = await loadAccounts(settings);
+  const all = joinLimits(limits, await listRateLimits(ledger.pool));
   if (account === undefined) return all;
   const found = all.filter((one) => one.account === account);
   if (found.length > 0) return found;
@@ -57,11 +58,6 @@ export async function listAccountLimits(
 }
 
 export type LimitsByAccount = ReadonlyMap<string, RateLimits>;
-
-/** @throws InputError for an invalid accounts file */
-async function readFileLimits(settings: Settings): Promise<LimitsByAccount> {
-  return (await loadAccounts(settings)).limits;
-}
 
 /** Lists the accounts in the order of the accounts file, then those of the ledger alone. */
 export function joinLimits(inFile: LimitsByAccount, inLedger: LimitsByAccount): AccountLimits[] {

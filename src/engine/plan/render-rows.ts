@@ -16,6 +16,7 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 import { createMessageReader } from './previewed-contacts.ts';
 import { type ChosenRow, chooseWantedRows, type RowChoice, type WantedRow } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
+import { charactersPerPart } from './sms-parts.ts';
 import { createRewriter } from './sms-rewriting.ts';
 
 /** @param wanted undefined: rows that show what differs */
@@ -93,11 +94,10 @@ export function createFileReader(read: PreparedCampaign['files']['read']): FileR
 }
 
 const bitsPerCharacter = { 'GSM-7': 7, 'UCS-2': 16 } as const;
-const charactersPerPart = { 'GSM-7': [160, 153], 'UCS-2': [70, 67] } as const;
 
 export function renderSms(text: string, converts: boolean): RenderedSms {
   const { encodingName: encoding, segments } = new SegmentedMessage(text, 'auto', converts);
-  const [alone, ofSeveral] = charactersPerPart[encoding];
+  const { alone, ofSeveral } = charactersPerPart[encoding];
   const parts = segments.map((segment) => ({
     // The header of a part has no text.
     text: Array.from(segment, ({ raw }) => raw ?? '').join(''),

@@ -49,8 +49,12 @@ const separateEmoji = new RegExp(
   'u',
 );
 
-const gsm = { alone: 160, ofSeveral: 153 } as const;
-const ucs2 = { alone: 70, ofSeveral: 67 } as const;
+/** Of a message in one part, and of each of several. */
+export const charactersPerPart = {
+  'GSM-7': { alone: 160, ofSeveral: 153 },
+  'UCS-2': { alone: 70, ofSeveral: 67 },
+} as const;
+const { 'GSM-7': gsm, 'UCS-2': ucs2 } = charactersPerPart;
 
 /** `CharacterConversion` (interface.md, 2.5) replaces a character by at most this many: `½` becomes `1/2`. */
 const longestConversion = 7;
