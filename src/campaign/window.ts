@@ -156,7 +156,7 @@ export type WindowGate = {
 const closingMargin = 5_000;
 
 /** A fallback that should not occur: planning checked that the window opens. */
-const farFuture = 400 * 86_400_000;
+const farFuture = farthestDays * day;
 
 /** @param sendAt the SendTime of requests handed over early; until then the window counts as open */
 export function createWindowGate(

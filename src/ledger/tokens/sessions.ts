@@ -82,12 +82,7 @@ export async function recordSessionUse(pool: pg.Pool, sha256: Buffer, now: Date)
   await pool.query('UPDATE sessions SET used_at = greatest(used_at, $2) WHERE sha256 = $1', [sha256, now]);
 }
 
-export type OwnedSession = {
-  readonly sha256: Buffer;
-  readonly token: string;
-  readonly createdAt: Date;
-  readonly usedAt: Date;
-};
+export type OwnedSession = NewSession & { readonly usedAt: Date };
 
 /** Lists the sessions of all tokens of an owner, the last used first. */
 export async function listSessionsOf(

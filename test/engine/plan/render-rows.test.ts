@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RenderedRow } from '../../../src/domain/rendered-message.ts';
+import { renderPlannedMessage } from '../../../src/engine/plan/planned-messages.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
 import { createRowChoice, renderRows, renderSms } from '../../../src/engine/plan/render-rows.ts';
@@ -130,6 +131,13 @@ describe('the placeholders of a row', () => {
       ['[[team]]', 'A', 'column', null],
     ]);
   });
+});
+
+test('a planned SMS is shown as the service merges it, with nothing for a field that its recipient lacks', async () => {
+  const envelope = { fields: { Message: 'Hi [[Custom1]], [[STOP]]' }, keypads: [], files: [], audio: {} };
+  const readFile = () => Promise.reject(new Error('it has no file'));
+  const { sms } = await renderPlannedMessage('sms', envelope, { Recipient: '+61412000001' }, readFile);
+  expect(sms?.parts.map(({ text }) => text)).toEqual(['Hi , [[STOP]]']);
 });
 
 describe('an SMS in parts', () => {
