@@ -74,19 +74,22 @@ export async function deleteContactFilePieces(
   ]);
 }
 
-/** Replaces a piece, or adds it. */
+/** Replaces a piece, or adds it. An update of its data would forget its words, as one by Volley 0.3.0 must. */
 export async function putContactFilePiece(
   client: Transaction,
   { keptBy, file }: PiecesOfFile,
   piece: number,
   { data, linesBefore, words }: PieceContent,
 ): Promise<void> {
+  await client.query('DELETE FROM contact_file_pieces WHERE run_id = $1 AND file = $2 AND piece = $3', [
+    keptBy,
+    file,
+    piece,
+  ]);
   await client.query(
     `
     INSERT INTO contact_file_pieces (run_id, file, piece, data, lines_before, words)
     VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (run_id, file, piece) DO UPDATE
-      SET data = excluded.data, lines_before = excluded.lines_before, words = excluded.words
     `,
     [keptBy, file, piece, data, linesBefore, words],
   );

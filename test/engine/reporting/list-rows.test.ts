@@ -141,6 +141,24 @@ test('a rerun of one row has its recipient only, and a second one is refused', a
   );
 });
 
+test('a file of several pieces is searched and read piece by piece after a person in it is erased', async () => {
+  const run = runOf('many.csv');
+  await cancel(opened.context, run, 'test');
+  await erasePerson(withKey(opened), '+61412029000', 'asked');
+  expect((await find('Person 29000')).rows).toEqual([]);
+  const values = { mobile: '0412027998', name: 'Person 27998 Sur47' };
+  expect((await find('Person 27998')).rows).toMatchObject([{ row: 28_000, values }]);
+  const read = await inSnapshot(opened.ledger.pool, (client) =>
+    readListRow(client, run, 28_000, () => false),
+  );
+  expect(read).toMatchObject({ row: 28_000, values });
+  const unread = await opened.ledger.pool.query(
+    'SELECT piece FROM contact_file_pieces WHERE run_id = $1 AND (words IS NULL OR lines_before IS NULL)',
+    [run],
+  );
+  expect(unread.rows).toEqual([]);
+});
+
 test('an erased person is not found, also after a process of an earlier version wrote the piece', async () => {
   const { pool } = opened.ledger;
   const run = runOf('latin.csv');
