@@ -80,7 +80,7 @@ export async function addDashboard(
       return refuse(request, reply);
     });
     const live = createLiveParts(context, options.logger);
-    const plans = createKeptPlans(() => context.now(), options.logger);
+    const plans = createKeptPlans(options.logger);
     pages.addHook('preClose', async () => {
       live.close();
       plans.close();

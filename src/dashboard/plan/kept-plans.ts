@@ -56,11 +56,10 @@ type Kept = KeptPlan & {
   readonly owner: string;
   /** The first row that was asked for. */
   readonly fromRow: number;
-  readonly until: number;
   readonly drop: () => void;
 };
 
-export function createKeptPlans(now: () => Date, logger: Logger): KeptPlans {
+export function createKeptPlans(logger: Logger): KeptPlans {
   const kept = new Map<string, Kept>();
   const inTurn = createCallLimit(atOnce, maxMaking);
   let lastId = 0;
@@ -70,12 +69,12 @@ export function createKeptPlans(now: () => Date, logger: Logger): KeptPlans {
     kept.delete(name);
   };
   const makeRoom = (owner: string): void => {
-    for (const [name, { until }] of kept) if (until <= now().getTime()) remove(name);
     const own = [...kept].filter(([, each]) => each.owner === owner);
     if (own.length >= maxOfOwner) remove(own[0]?.[0] ?? '');
     if (kept.size >= maxInAll) remove([...kept.keys()][0] ?? '');
   };
-  const begin = ({ owner, make }: PlanToMake, fromRow: number): Kept => {
+  const begin = (wanted: PlanToMake, fromRow: number): Kept => {
+    const { owner, make } = wanted;
     const dropped = new AbortController();
     const stop = AbortSignal.any([dropped.signal, AbortSignal.timeout(maxMaking)]);
     let state: PlanState = { kind: 'planning', progress: undefined };
@@ -97,16 +96,19 @@ export function createKeptPlans(now: () => Date, logger: Logger): KeptPlans {
           logger.warn({ reason: loggableReason(error) }, 'a plan was not made');
       },
     );
-    const until = now().getTime() + maxAge;
-    const drop = (): void => dropped.abort();
-    return { id: ++lastId, owner, fromRow, until, state: () => state, ended, drop };
+    const expiry = setTimeout(() => remove(nameOf(wanted)), maxAge).unref();
+    const drop = (): void => {
+      clearTimeout(expiry);
+      dropped.abort();
+    };
+    return { id: ++lastId, owner, fromRow, state: () => state, ended, drop };
   };
 
   return {
     async open(wanted, row) {
       const name = nameOf(wanted);
       const known = kept.get(name);
-      if (known && known.until > now().getTime() && (await isCurrent(known, row))) return known;
+      if (known && (await isCurrent(known, row))) return known;
       const newer = kept.get(name);
       if (newer && newer !== known) return newer;
       remove(name);
