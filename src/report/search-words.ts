@@ -42,7 +42,7 @@ export function searchSentences({ readings, searched }: Search, zone: string): s
     ...readings.map((reading) => {
       if (reading.kind === 'unreadable') return `As a phone number: ${reading.why}.`;
       if (reading.kind !== 'words' || reading.endedAt === null) return '';
-      return `The time was up before all contact files of runs planned up to ${time(reading.endedAt)} were searched: more words are found faster.`;
+      return `Not all contact files of runs planned up to ${time(reading.endedAt)} were searched: more words are found faster.`;
     }),
   ].filter(Boolean);
 }

@@ -3,6 +3,7 @@ import { countLineEnds } from '../../contacts/text-lines.ts';
 import {
   listContactFiles,
   listSearchedPieces,
+  maxSearchedPieces,
   readContactFilePiece,
   type WantedPiece,
 } from '../../ledger/runs/contact-files.ts';
@@ -44,7 +45,8 @@ export async function findListRows(
 ): Promise<FoundRows> {
   if (wordsOf(text).length === 0) return { rows: [], endedAt: null };
   const rows: ListRow[] = [];
-  for (const searched of await listSearchedPieces(client, bitsOf(filteredWords(text)), accounts)) {
+  const pieces = await listSearchedPieces(client, bitsOf(filteredWords(text)), accounts);
+  for (const searched of pieces) {
     const { piece, plannedAt } = searched;
     for await (const batch of readRows(client, searched, { piece }, text)) {
       rows.push(...batch);
@@ -53,7 +55,8 @@ export async function findListRows(
     }
     if (isOver()) return { rows, endedAt: plannedAt };
   }
-  return { rows, endedAt: null };
+  const isCut = pieces.length === maxSearchedPieces;
+  return { rows, endedAt: (isCut && pieces.at(-1)?.plannedAt) || null };
 }
 
 /** Reads one row of the files of a run; undefined: it is not kept, or cannot be read in time. */

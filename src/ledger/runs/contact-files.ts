@@ -141,10 +141,10 @@ export type SearchedPiece = Omit<KeptContactFile, 'dropped' | 'sha256'> & {
 };
 
 /** Five million contacts have 400 pieces. */
-const maxSearchedPieces = 2_000;
+export const maxSearchedPieces = 2_000;
 
 /**
- * Lists pieces that may have all words, those of the newest run first.
+ * Lists pieces that may have all words, those of the newest run first: at most `maxSearchedPieces`.
  *
  * @param bits of the words (`bitsOf`)
  * @param accounts of the runs; null: all

@@ -176,3 +176,17 @@ test('an erased person is not found, also after a process of an earlier version 
   expect(rewritten.rows).toEqual([{ words: null, lines_before: null }]);
   expect((await find('Jörg')).rows).toHaveLength(1);
 });
+
+test('a search says up to which run it read, where more pieces than it reads may have the words', async () => {
+  const { pool } = opened.ledger;
+  expect((await find('Ann 0412345671')).endedAt).toBeNull();
+  await pool.query(
+    `
+    INSERT INTO contact_file_pieces (run_id, file, piece, data, lines_before, words)
+    SELECT run_id, file, number, data, 10, words FROM contact_file_pieces, generate_series(1, 2000) AS number
+    WHERE run_id = $1
+    `,
+    [runOf('odd.csv')],
+  );
+  expect(await find('Ann 0412345671')).toEqual({ rows: [], endedAt: expect.any(Date) });
+});
