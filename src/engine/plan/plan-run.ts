@@ -172,7 +172,9 @@ function stepsOf(
     details: {
       campaign: definition.campaign,
       file: prepared.path,
-      ...(list && { list: list.name, bytes: kept.bytesRead(), sha256: kept.digestOf(0).toString('hex') }),
+      ...(list && { list: list.name }),
+      // A test reads only its beginning.
+      ...(list && !test && { bytes: kept.bytesRead(), sha256: kept.digestOf(0).toString('hex') }),
       ...(origins.runs.length > 0 && { of: origins.runs }),
       ...(test && { test: test.rows }),
     },

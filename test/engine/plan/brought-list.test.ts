@@ -113,6 +113,23 @@ test('the audit trail says which list was brought for which run, and the campaig
   expect(await workspace.read('campaign.yaml')).toBe(campaign);
 });
 
+test('the audit trail has no digest of a list of which a test has read only the beginning', async () => {
+  const list = await bring(members + '0412000005,Eve,B,active,later\n'.repeat(100_000));
+  const prepared = await prepareCampaign('campaign.yaml', settings, {
+    list,
+    testTo: ['0498765432'],
+    keeps: 'files',
+  });
+  const run = await planRun(opened.context, prepared);
+  const [planned] = await listAudit(opened.ledger.pool, { run, action: 'run planned' }, 1);
+  expect(planned?.details).toEqual({
+    campaign: 'night',
+    file: 'campaign.yaml',
+    list: 'members.csv',
+    test: 1,
+  });
+});
+
 test('a list that is brought twice is a repetition, also with other names and as a workbook', async () => {
   const run = await plan(await bring(members));
   const again = await bring(members.replace('Mobile', 'Phone'), { name: 'other.csv' });
