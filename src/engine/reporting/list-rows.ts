@@ -1,5 +1,6 @@
 import { closeContactFile } from '../../contacts/contact-file.ts';
 import { countLineEnds } from '../../contacts/text-lines.ts';
+import { InputError } from '../../domain/problems.ts';
 import {
   listContactFiles,
   listSearchedPieces,
@@ -100,6 +101,9 @@ async function* readRows(
         const values = contacts.header.map((column, index) => [column, row.values[index] ?? '']);
         return [{ run: file.keptBy, row: linesAdded + row.line, values: Object.fromEntries(values) }];
       });
+  } catch (error) {
+    // At its end, a piece is refused of which most rows are broken. Its file was not.
+    if (!(error instanceof InputError)) throw error;
   } finally {
     await closeContactFile(contacts);
   }

@@ -23,6 +23,9 @@ message: { Message: "Hello [[name]]" }
 dispatch: { chunkSize: 10 }
 `;
 
+/** Its last piece has broken rows only, after rows enough. */
+const appended = `mobile,name\n${'0412345677,Grace Hopper\n'.repeat(60_000)}${'from,another,Table\n'.repeat(40_000)}`;
+
 /** Three pieces, with rows at their borders. */
 const many = [
   'mobile,name,note',
@@ -39,14 +42,19 @@ const odd =
 let workspace: Workspace;
 const runs = new Map<string, string>();
 beforeAll(async () => {
-  workspace = await makeWorkspace({ 'accounts.yaml': accountsYaml, 'many.csv': many, 'odd.csv': odd });
+  workspace = await makeWorkspace({
+    'accounts.yaml': accountsYaml,
+    'many.csv': many,
+    'odd.csv': odd,
+    'appended.csv': appended,
+  });
   await workspace.write(
     'latin.csv',
     Buffer.from('mobile;name\n0412345674;J\u00f6rg Stra\u00dfe\n', 'latin1'),
   );
   await workspace.write('wide.csv', Buffer.from('\ufeffmobile,name\n0412345675,Wide Person\n', 'utf16le'));
   await workspace.write('packed.csv.gz', gzipSync('mobile,name\n0412345676,Packed Person\n'));
-  for (const file of ['many.csv', 'odd.csv', 'latin.csv', 'wide.csv', 'packed.csv.gz']) {
+  for (const file of ['many.csv', 'odd.csv', 'latin.csv', 'wide.csv', 'packed.csv.gz', 'appended.csv']) {
     await workspace.write('campaign.yaml', campaign.replace('FILE', file));
     const settings = {
       workingFolder: workspace.folder,
@@ -103,6 +111,10 @@ test('every row at the border of a piece is found, and read by its line', async 
       expect((await find(values.mobile)).rows).toMatchObject([{ row, values }]);
     }
   }
+});
+
+test('a piece of which most rows are broken ends no search', async () => {
+  expect(await find('another table')).toEqual({ rows: [], endedAt: null });
 });
 
 test('a row of several lines is read whole', async () => {
