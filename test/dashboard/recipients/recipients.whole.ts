@@ -83,8 +83,8 @@ describe('searching', () => {
 
   test('a row that was left out leads to the list of its run', async () => {
     const { text } = await (await scene.visitor('search')).get(search('dan'));
-    const [, path = ''] = /href="(\/runs\/[^"]+\/rejected\?after=4)"/.exec(text) ?? [];
-    expect((await (await scene.visitor('read')).get(path)).text).toContain('nonsense');
+    const [, path = ''] = /href="(\/runs\/[^"]+\/recipients\?state=left\+out&amp;after=4)"/.exec(text) ?? [];
+    expect((await (await scene.visitor('read')).get(path.replace('&amp;', '&'))).text).toContain('nonsense');
   });
 
   test('a MessageID finds its recipient, with the suppressions of the address', async () => {
