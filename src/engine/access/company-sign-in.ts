@@ -90,8 +90,9 @@ export function personOf(claims: Claims): string | undefined {
   return texts.find((text) => typeof text === 'string' && personPattern.test(text))?.toString();
 }
 
+/** Some providers say `true` as text. Of those that say nothing, some let a person choose any address. */
 function verifiedEmailOf({ email, email_verified: verified }: Claims): string | undefined {
-  return typeof email === 'string' && verified !== false ? email.toLowerCase() : undefined;
+  return typeof email === 'string' && String(verified) === 'true' ? email.toLowerCase() : undefined;
 }
 
 /** @returns the name of the token for the person; undefined if none is */
