@@ -5,11 +5,12 @@ import {
   listSchedulesWithoutFile,
   sinceLastRun,
 } from '../../engine/schedule/describe-campaigns.ts';
-import { type ListedRun, listLastRuns } from '../../ledger/runs/find.ts';
+import { listLastRuns, type RunWithOutcome } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { runStateWords } from '../../report/run/run-outcome.ts';
 import { scheduleWords } from '../../report/schedule-words.ts';
 import { addPage } from '../base/pages.ts';
 import { problemItems } from '../base/problems.ts';
@@ -97,7 +98,7 @@ function earlierText(earlier: number): string {
 
 function campaignTable(
   campaigns: readonly DescribedCampaign[],
-  lastRuns: ReadonlyMap<string, ListedRun>,
+  lastRuns: ReadonlyMap<string, RunWithOutcome>,
   view: View,
 ): Html {
   const columns: Columns<DescribedCampaign> = [
@@ -138,7 +139,7 @@ function nextCell(schedule: DescribedCampaign['schedule'], view: View): Html | s
   return html`${nextTime(next, schedule, view)}${unkept !== undefined && html`<br>${badge('warning')} <small>${unkept}</small>`}`;
 }
 
-function lastRunCell(last: ListedRun | undefined, { zone }: View): Html | string {
+function lastRunCell(last: RunWithOutcome | undefined, { zone }: View): Html | string {
   if (!last) return 'never';
-  return html`${badge(last.state)} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`;
+  return html`${badge(runStateWords(last.state, last.outcome.unknown))} <a href="${runPath(last.run)}">${last.run}</a><br><small>${time(last.createdAt, zone)}</small>`;
 }

@@ -121,6 +121,18 @@ describe('a campaign', () => {
     expect(page.text).toContain(`/runs/${last?.run}`);
   });
 
+  test('is listed with the doubts of its last run', async () => {
+    const { pool } = scene.opened.ledger;
+    const [last] = (await runs()).filter(({ campaign }) => campaign === 'test');
+    await pool.query(
+      `INSERT INTO run_counts (run_id, counted, requests, recipients) VALUES ($1, 'in_doubt', 1, 1)`,
+      [last?.run],
+    );
+    const page = await (await scene.visitor('read')).get('/campaigns');
+    await pool.query(`DELETE FROM run_counts WHERE run_id = $1 AND counted = 'in_doubt'`, [last?.run]);
+    expect(page.text).toContain('completed with unknown');
+  });
+
   test('is started once when its form is sent twice at once, and again afterwards', async () => {
     const person = await scene.visitor('run');
     const before = (await runs()).length;
