@@ -10,7 +10,8 @@ import {
   listRejections,
   type RejectionGroup,
 } from '../../ledger/counts/groups.ts';
-import { type FormerRuns, readFormerRuns, readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { type FormerRuns, readFormerRuns } from '../../ledger/counts/run-outcome.ts';
 import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';

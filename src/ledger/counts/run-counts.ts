@@ -77,6 +77,24 @@ export async function readRunCounts(
   return new Map(rows.map((row) => [row.run, toCounts(row)]));
 }
 
+/**
+ * SQL: requests of a run that are not accepted, with how many of their recipients have a delivery report. `state` is
+ * that of the row of the request, or null.
+ */
+export function unacceptedReports(run: string): string {
+  return `(
+    SELECT a.state, a.is_unclaimed, coalesce(a.is_unsent, a.is_unclaimed) AS is_unsent, o.delivered, o.undelivered
+    FROM early_proofs p
+    JOIN ${acceptanceOf('p.run_id', 'p.request')} a ON NOT a.accepted
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
+             count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered
+      FROM recipient_outcomes_between(p.run_id, p.request, p.request)
+    ) o
+    WHERE p.run_id = ${run}
+  ) unaccepted`;
+}
+
 const statement = `
   SELECT r.run_id AS run, r.state, CASE WHEN r.state <> 'completed' THEN claimed.requests END AS claimed,
          -- A function, so that it is planned only when it is called.
@@ -109,17 +127,9 @@ const statement = `
   LEFT JOIN LATERAL (
     SELECT json_agg(e) AS unaccepted
     FROM (
-      SELECT coalesce(a.state, CASE WHEN a.is_unclaimed AND r.state = 'cancelled' THEN 'cancelled' ELSE 'planned' END) AS state,
-             coalesce(a.is_unsent, a.is_unclaimed) AS "isUnsent", sum(o.delivered) AS delivered,
-             sum(o.undelivered) AS undelivered
-      FROM early_proofs p
-      JOIN ${acceptanceOf('p.run_id', 'p.request')} a ON NOT a.accepted
-      CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE outcome = 'delivered') AS delivered,
-               count(*) FILTER (WHERE outcome = 'undelivered') AS undelivered
-        FROM recipient_outcomes_between(p.run_id, p.request, p.request)
-      ) o
-      WHERE p.run_id = r.run_id
+      SELECT coalesce(state, CASE WHEN is_unclaimed AND r.state = 'cancelled' THEN 'cancelled' ELSE 'planned' END) AS state,
+             is_unsent AS "isUnsent", sum(delivered) AS delivered, sum(undelivered) AS undelivered
+      FROM ${unacceptedReports('r.run_id')}
       GROUP BY 1, 2
     ) e
   ) early ON true
@@ -174,58 +184,6 @@ function toCounts({ state, claimed, inFlight, counted, unaccepted }: CountRow): 
 
 function record<Key extends string>(keys: readonly Key[], value: (key: Key) => number): Record<Key, number> {
   return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<Key, number>;
-}
-
-/** What came of a run so far, for lists of runs. */
-export type RunOutcome = {
-  /** Recipients of accepted requests, and others with a delivery report. */
-  readonly accepted: number;
-  readonly delivered: number;
-  readonly unknown: number;
-};
-
-/** SQL: `RunOutcome` of a run as JSON, from the counts. It does not look up reports of requests that are not accepted. */
-export function outcomeOfRun(run: string): string {
-  return `(
-    SELECT json_build_object('accepted', greatest(accepted, reported), 'delivered', delivered, 'unknown', unknown)
-    FROM (
-      SELECT coalesce(sum(recipients) FILTER (WHERE counted = 'accepted'), 0)
-             + (SELECT coalesce(sum(accepted_recipients), 0) FROM slices WHERE run_id = ${run}) AS accepted,
-             coalesce(sum(recipients) FILTER (WHERE counted IN ('delivered', 'undelivered')), 0) AS reported,
-             coalesce(sum(recipients) FILTER (WHERE counted = 'delivered'), 0) AS delivered,
-             coalesce(sum(recipients) FILTER (WHERE counted IN ('in_doubt', 'abandoned')), 0) AS unknown
-      FROM run_counts
-      WHERE run_id = ${run}
-    ) counted
-  )`;
-}
-
-/** What came of the last runs of a campaign before one of its runs. */
-export type FormerRuns = Pick<RunOutcome, 'accepted' | 'delivered'> & { readonly runs: number };
-
-/** Adds up the five runs before this one that are completed, of its account and not tests. */
-export async function readFormerRuns(client: ReadConnection, run: string): Promise<FormerRuns> {
-  const { rows } = await client.query<FormerRuns>(
-    `
-    SELECT count(*)::integer AS runs, coalesce(sum((outcome ->> 'accepted')::integer), 0)::float8 AS accepted,
-           coalesce(sum((outcome ->> 'delivered')::integer), 0)::float8 AS delivered
-    FROM (
-      SELECT ${outcomeOfRun('former.run_id')} AS outcome
-      FROM runs r
-      CROSS JOIN LATERAL (
-        SELECT run_id
-        FROM runs b
-        WHERE b.campaign = r.campaign AND b.account = r.account AND b.kind = 'ordinary' AND b.state = 'completed'
-          AND (b.created_at, b.run_id) < (r.created_at, r.run_id)
-        ORDER BY b.created_at DESC, b.run_id DESC
-        LIMIT 5
-      ) former
-      WHERE r.run_id = $1
-    ) f
-    `,
-    [run],
-  );
-  return rows[0] ?? { runs: 0, accepted: 0, delivered: 0 };
 }
 
 /** Lists runs with requests in doubt, the newest first. */

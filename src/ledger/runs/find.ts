@@ -4,7 +4,7 @@ import type { AuditAction, AuditInterface } from '../../domain/access.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunKind, RunState } from '../../domain/runs.ts';
-import { outcomeOfRun, type RunOutcome } from '../counts/run-counts.ts';
+import { outcomeOfRun, type RunOutcome } from '../counts/run-outcome.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection, ReadConnection } from '../session.ts';
 
