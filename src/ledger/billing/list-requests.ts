@@ -84,7 +84,7 @@ async function readSlices(
       WHERE ($2::text IS NULL OR booked >= $2::timestamp AT TIME ZONE $1 AND sent >= $2::timestamp AT TIME ZONE $1)
         AND ($3::text IS NULL OR sent < $3::timestamp AT TIME ZONE $1) ${ofPayer}
       UNION
-      SELECT run_id, slice FROM billing_slices WHERE open
+      SELECT run_id, slice FROM unbooked_slices
     )
     SELECT run_id AS run, run_number AS "runNumber",
            CASE WHEN run_number = $5 THEN greatest(first_request, $6 + 1) ELSE first_request END AS first,

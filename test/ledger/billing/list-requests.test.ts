@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import {
   listBilledRequests,
   type RequestCursor,
@@ -8,6 +8,7 @@ import {
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { performStep } from '../../support/billing-world.ts';
+import { aContact, aRun, planContacts } from '../../support/ledger.ts';
 import { planReportableRun } from '../../support/reportable-run.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
@@ -86,4 +87,19 @@ test('a list of requests is limited to a run, a kind, an account, and the period
   const october = all.filter((each) => each.run !== run);
   expect(await list({ from: '2026-10-01', until: '2026-11-01' })).toEqual(october);
   expect(await list({ until: '2026-10-03T09:00' })).toEqual(all.filter((each) => each.run === run));
+});
+
+test('slices of which nothing is sent are not read', async () => {
+  const statements = (): Promise<number> =>
+    inTransaction(opened.ledger.pool, async (client) => {
+      const query = vi.spyOn(client, 'query');
+      await listBilledRequests(client, allTime, { after: undefined, limit: 100 });
+      const { length } = query.mock.calls;
+      query.mockRestore();
+      return length;
+    });
+  const before = await statements();
+  const contacts = Array.from({ length: 300 }, (_, index) => aContact(index + 2));
+  await planContacts(opened.ledger, aRun({ chunkSize: 1 }), contacts);
+  expect(await statements()).toBe(before);
 });
