@@ -171,10 +171,7 @@ export const runReasonKinds = {
       `the service has refused every request of account "${account}" for ${formatDuration(milliseconds)}: ${words}`,
   ),
   /** Its requests in doubt will be sent again. */
-  doubts_reopened: reasonKind(
-    { run: text },
-    ({ run }) => `requests in doubt are to be sent again; \`volley resume ${run}\` sends them`,
-  ),
+  doubts_reopened: reasonKind({ run: text }, () => 'requests in doubt are to be sent again'),
   ledger_held: reasonKind(
     { hold: isHoldReason },
     ({ hold }) => `${holdReasonKinds[hold.kind].words(hold)} ${heldLedgerAdvice}`,

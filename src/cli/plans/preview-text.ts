@@ -87,7 +87,7 @@ function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast,
   const windowed = windows === 0 ? '' : `, in ${windows === 1 ? 'its window' : count(windows, 'window')}`;
   const ends = (time: string): string =>
     rate === ''
-      ? `${time} or soon after${windowed}; no rate is set`
+      ? `${time} or soon after${windowed}; no rate limit is set`
       : `${time}, started now, at ${rate}${windowed}`;
   const lines =
     endsAt === null
@@ -96,7 +96,7 @@ function forecastText({ endsAt, limits, windows, waits, deadline }: RunForecast,
   if (deadline) {
     const { late, at, timeZone } = deadline;
     const moment = toInstant(at, timeZone);
-    const ifKnown = rate === '' ? ', if sending took no time: no rate is set' : '';
+    const ifKnown = rate === '' ? ', if sending took no time: no rate limit is set' : '';
     const text =
       late === 0
         ? `${formatMinute(screen, moment)}; no recipient would be late${ifKnown}`

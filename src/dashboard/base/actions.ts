@@ -7,7 +7,7 @@ import { textField } from '../parts/form-fields.ts';
 import { keepNotice, maxReasonLength, takeReason } from './kept-texts.ts';
 import { csrfField, type PageContent } from './layout.ts';
 import { sendPage, type Where } from './pages.ts';
-import { problemList, refuse } from './problems.ts';
+import { omitCommands, problemList, refuse } from './problems.ts';
 import { type Asked, askedOf, requireScope, type View, viewOf } from './view.ts';
 
 /** The page that asks before something is done. */
@@ -150,7 +150,7 @@ export function questionPage(
   }: { readonly needsReason: boolean; readonly fields: FormFields; readonly error?: InputError | undefined },
 ): PageContent {
   const { title, body: text, button, within, above, action, policy } = question;
-  const problems = error?.problems.map(({ what }) => what);
+  const problems = error?.problems.map(({ what }) => omitCommands(what));
   if (button === undefined) return withoutForm(question, problems);
   return {
     title,

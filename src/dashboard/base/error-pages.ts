@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { html } from '../../report/html/html.ts';
 import { logFailure, type ProblemError, toProblem } from '../../server/api/problem.ts';
 import { sendPage } from './pages.ts';
+import { omitCommands } from './problems.ts';
 import { findView } from './view.ts';
 
 type ErrorPages = {
@@ -53,7 +54,8 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 function errorBody({ status, message, problems }: ProblemError, call: string, isAction: boolean) {
-  const lines = problems.length > 0 ? problems.map(({ where, what }) => `${where}: ${what}`) : [message];
+  const lines =
+    problems.length > 0 ? problems.map(({ where, what }) => `${where}: ${omitCommands(what)}`) : [message];
   return html`<div class="problems" role="alert">${lines.map((line) => html`<p dir="auto">${line}</p>`)}</div>
 ${status === 503 && isAction && html`<p>Look whether it was done before you repeat it: only the answer may have been lost.</p>`}
 ${status === 503 && !isAction && html`<p>This page tries again by itself.</p>`}

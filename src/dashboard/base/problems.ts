@@ -6,10 +6,21 @@ export function refuse(where: string, what: string): never {
   throw new InputError([{ where, what }]);
 }
 
+/** Commands for which a page has a link or a button. */
+const commandOfPage =
+  /`volley (?:approve|cancel|pause|plan|report|rerun|resolve|resume|run|runs|status|suppress remove|token list)\b/;
+
+/** A text that commands print too, without the sentences about commands that pages replace. */
+export function omitCommands(text: string): string {
+  const clauses = text.split(/(?<=[.!?;]) (?=[A-Z`])/);
+  const left = clauses.filter((each) => !commandOfPage.test(each));
+  return (left.length > 0 ? left.join(' ') : text).replace(/;$/, '.');
+}
+
 /** Problems, each with its place, such as `night.yaml:6:19`. */
 export function problemItems(problems: readonly Problem[]): Html {
   const items = truncateProblems(problems).map(
-    ({ where, what }) => html`<li><code dir="auto">${where}</code>: <bdi>${what}</bdi></li>`,
+    ({ where, what }) => html`<li><code dir="auto">${where}</code>: <bdi>${omitCommands(what)}</bdi></li>`,
   );
   return html`<ul class="places">${items}</ul>`;
 }
@@ -26,7 +37,9 @@ export async function orInputError<Result>(work: Promise<Result>): Promise<Resul
 
 /** What is wrong, in sentences; undefined if nothing is. */
 export function problemText(result: unknown): string | undefined {
-  return result instanceof InputError ? result.problems.map(({ what }) => what).join(' ') : undefined;
+  return result instanceof InputError
+    ? result.problems.map(({ what }) => omitCommands(what)).join(' ')
+    : undefined;
 }
 
 /** A list of problems above a form, which gets the focus. */

@@ -145,7 +145,7 @@ function problemsOf(error: unknown, isLate: boolean): readonly Problem[] {
   if (error instanceof InputError) return error.problems;
   if (error instanceof NothingNewError) return [{ where: 'contacts', what: error.message }];
   const what = isLate
-    ? `It was not made within ${maxMaking / 60_000} minutes. Plan it again, or with \`volley plan\`.`
+    ? `It was not made within ${maxMaking / 60_000} minutes. Plan it again.`
     : 'It could not be made; the log of Volley says why. Plan it again.';
   return [{ where: 'plan', what }];
 }

@@ -101,7 +101,7 @@ function forecastPart({ forecast, requests }: PlanFigures, { zone }: Viewer): Ht
   const { endsAt, limits, deadline } = forecast;
   const rate = rateText(limits);
   const ends = endsAt === null ? undefined : html`${time(new Date(endsAt), zone)} (${zone})`;
-  return html`<p>${ends ? html`Started now, it would end at ${ends}${rate === '' ? ' or soon after: the account has no rate' : `, at ${rate}`}.` : 'The account has no rate, so it ends as soon as the service has answered all requests.'}</p>
+  return html`<p>${ends ? html`Started now, it would end at ${ends}${rate === '' ? ' or soon after: the account has no rate limit' : `, at ${rate}`}.` : 'The account has no rate limit, so it ends as soon as the service has answered all requests.'}</p>
 ${deadline && deadline.late > 0 && html`<p class="banner">${showText(formatLate(deadline, endsAt, zone))}</p>`}
 ${deadline && deadline.late === 0 && html`<p>No recipient would be late for the deadline, ${time(toInstant(deadline.at, deadline.timeZone), zone)} (${zone}).</p>`}`;
 }

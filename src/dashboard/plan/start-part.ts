@@ -1,4 +1,4 @@
-import { InputError } from '../../domain/problems.ts';
+import type { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { Start } from '../../engine/access/start-by-key.ts';
 import type { StartPlan } from '../../engine/plan/start-plan.ts';
@@ -15,7 +15,7 @@ import { type FormFields, questionPage } from '../base/actions.ts';
 import { numberIn } from '../base/fields.ts';
 import { messagePolicy } from '../base/guards.ts';
 import { csrfField, type PageContent, type PageLink } from '../base/layout.ts';
-import { problemItems, problemList } from '../base/problems.ts';
+import { omitCommands, problemItems, problemList } from '../base/problems.ts';
 import type { Asked, View, Viewer } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
@@ -73,7 +73,7 @@ export function startContent(start: PlannedStart, state: PlanState, shown: Shown
       return {
         title: `${title}: not possible now`,
         within,
-        body: html`${problemItems(withoutCommands(state.problems))}
+        body: html`${problemItems(state.problems)}
 <p><a class="button" href="${pathWith(start.path, start.query)}">Plan it again</a></p>`,
       };
     case 'planned':
@@ -86,8 +86,8 @@ export function notStarted(
   { title, within, path, query }: PlannedStart,
   { problems }: InputError,
 ): PageContent {
-  const said = withoutCommands(problems).map(
-    ({ where, what }) => html`<code dir="auto">${where}</code>: ${what}`,
+  const said = problems.map(
+    ({ where, what }) => html`<code dir="auto">${where}</code>: ${omitCommands(what)}`,
   );
   return {
     title,
@@ -95,17 +95,6 @@ export function notStarted(
     body: html`${problemList('It was not started', said)}
 <p><a class="button" href="${pathWith(path, query)}">Plan it anew</a></p>`,
   };
-}
-
-/** A page has buttons, so it names no commands. */
-function withoutCommands<Problem extends { readonly what: string }>(problems: readonly Problem[]): Problem[] {
-  return problems.map((problem) => ({ ...problem, what: omitCommands(problem.what) }));
-}
-
-function omitCommands(text: string): string {
-  const sentences = text.split(/(?<=[.!?]) (?=[A-Z`])/);
-  const left = sentences.filter((each) => !each.includes('`volley '));
-  return (left.length > 0 ? left : sentences).join(' ');
 }
 
 /** How far the plan is. */
@@ -175,7 +164,7 @@ ${typedNumberField(figures, fields)}
     {
       needsReason,
       fields,
-      error: error && new InputError(withoutCommands(error.problems)),
+      error,
     },
   );
 }

@@ -49,8 +49,10 @@ describe('the pages of a run that is purged while they are open', () => {
     for (const [path, fields] of forms) {
       const sent = await person.post(path, { ...fields, reason: 'again' });
       expect([path, sent.status, /was purged at/.test(sent.text)]).toEqual([path, 422, true]);
+      expect(sent.text).not.toContain('volley report');
       const asked = await whenPlanned(person, path);
       expect([path, asked.status, /was purged at/.test(asked.text)]).toEqual([path, 200, true]);
+      expect(asked.text).not.toContain('volley report');
       expect(hiddenFields(asked.text)).toEqual({});
     }
     const after = await person.get(`/runs/${run}`);

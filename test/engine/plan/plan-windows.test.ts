@@ -255,7 +255,7 @@ describe('the forecast', () => {
   test('a run of unknown duration is not reported as in time', async () => {
     await write(rows, `${deadline}\nonDeadline: refuse`, 'Message: Hi');
     expect(previewText(await preview())).toContain(
-      '\n  deadline    2026-11-22 20:16 UTC; no recipient would be late, if sending took no time: no rate is set\n',
+      '\n  deadline    2026-11-22 20:16 UTC; no recipient would be late, if sending took no time: no rate limit is set\n',
     );
   });
 });
