@@ -10,7 +10,7 @@ import { html } from '../../report/html/html.ts';
 import { formatResolved, resolutionWords } from '../../report/look-up-words.ts';
 import { addAction } from '../base/actions.ts';
 import { type Fields, textIn, textsIn, wordIn } from '../base/fields.ts';
-import { orInputError, refuse } from '../base/problems.ts';
+import { orInputError, problemText, refuse } from '../base/problems.ts';
 import { requireVisibleRun } from '../base/view.ts';
 import { runPath } from '../paths.ts';
 
@@ -38,7 +38,7 @@ export function addResolveAction(server: FastifyInstance, jobs: LookUpJobs): voi
       const find = async () => findChosen(view.context, readChoice(run, asked.query));
       const found = await orInputError(find());
       if (found instanceof InputError) {
-        const body = html`${found.problems.map(({ what }) => html`<p>${what}</p>`)}`;
+        const body = html`<p>${problemText(found)}</p>`;
         return { title: 'Resolve doubts: not possible now', body, within };
       }
       const { name, what } = decisions[found.decision];

@@ -10,7 +10,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { type RunAction, runActionWords } from '../../report/run-action-words.ts';
 import { addAction, type FormFields, type Question } from '../base/actions.ts';
 import { messagePolicy } from '../base/guards.ts';
-import { omitCommands, orInputError, refuse } from '../base/problems.ts';
+import { orInputError, problemText, refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View } from '../base/view.ts';
 import { runPath } from '../paths.ts';
@@ -81,7 +81,7 @@ function add(server: FastifyInstance, { name, check, about, readPlan, act }: Off
     const within = { href: runPath(run), text: `${campaign} (${run})` };
     const refused = await orInputError(check(view, run));
     if (refused instanceof InputError) {
-      const body = html`<p>The run is ${badge(state)}.</p>${refused.problems.map((each) => html`<p>${omitCommands(each.what)}</p>`)}`;
+      const body = html`<p>The run is ${badge(state)}.</p><p>${problemText(refused)}</p>`;
       return { within, title: `${verb}: not possible now`, body };
     }
     const counts = about && (await readRunCounts(view.context.ledger.monitoring, [run])).get(run);
