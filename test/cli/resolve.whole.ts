@@ -149,7 +149,7 @@ describe('volley resolve with a resolution', () => {
     const run = await sentAndDoubted();
     await command('resolve', run, '--request', '2', '--resend', ...why);
     const status = await command('status', run);
-    expect(status.stdout).toContain(`\`volley resume ${run}\` sends them`);
+    expect(status.stdout).toContain(`\`volley resume ${run}\` does it`);
     // The run looks up the other two at its end.
     expect(await command('resume', run)).toMatchObject({ code: 0 });
     expect(await requestsOf(run)).toMatchObject({ accepted: 3, in_doubt: 0 });
