@@ -128,7 +128,7 @@ test('a token is shown once and stored as a digest; its creation and its end are
 
 test.each([
   [['--name', 'a b', '--scope', 'read'], 'letters, digits'],
-  [['--name', 'a', '--scope', 'all'], 'read, run, approve or admin'],
+  [['--name', 'a', '--scope', 'all'], 'read, search, run, approve or admin'],
   [['--name', 'a', '--scope', 'read', '--owner', ' '], 'the name of a person'],
   [['--name', 'a', '--scope', 'read', '--expires', '0d'], 'expected a duration such as'],
   [['--name', 'a'], '--scope'],

@@ -88,7 +88,7 @@ describe('figures', () => {
         return (await visitor.get('/delivery-reports')).text;
       })
       .toMatch(new RegExp(`2 recipients of the last 30 days[\\s\\S]*/runs/${unsent}"`));
-    const { stdout } = await scene.command(['billing', 'report', '--run', unsent]);
+    const { stdout } = await scene.command(['billing', 'report', '--run', unsent, '--columns', 'all']);
     expect(stdout).toMatch(/Reported, not sent/);
     const status = await scene.command(['status', unsent, '--json']);
     expect(JSON.parse(status.stdout)).toMatchObject({

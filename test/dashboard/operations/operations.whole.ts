@@ -183,7 +183,7 @@ describe('a token', () => {
       expires: '30d',
     });
     expect(answer.status).toBe(422);
-    expect(answer.text).toContain('Expected one of read, run, approve, admin');
+    expect(answer.text).toContain('Expected one of read, search, run, approve, admin');
     expect(answer.text).toContain('Eve &lt;b&gt;');
   });
 
