@@ -1,6 +1,6 @@
 import { toString as cronWords } from 'cronstrue';
 
-type Times = {
+export type Times = {
   readonly cron?: string | undefined;
   readonly at?: readonly string[] | undefined;
   readonly timeZone: string;

@@ -151,7 +151,11 @@ export function questionPage(
 ): PageContent {
   const { title, body: text, button, within, above, action, policy } = question;
   const problems = error?.problems.map(({ what }) => omitCommands(what));
-  if (button === undefined) return withoutForm(question, problems);
+  if (button === undefined) {
+    const body = html`${problems ? problemList('Nothing was done', problems) : text}
+<p class="buttons"><a href="${within.href}">Back to ${within.text}</a></p>`;
+    return { title, within, body };
+  }
   return {
     title,
     within,
@@ -165,15 +169,6 @@ ${needsReason && reasonField(fields['reason'] ?? '')}
 <p class="buttons"><button>${button}</button> <a href="${within.href}">Go back</a></p>
 </form>`,
   };
-}
-
-function withoutForm(
-  { title, body: text, within }: Question,
-  problems: readonly string[] | undefined,
-): PageContent {
-  const body = html`${problems ? problemList('Nothing was done', problems) : text}
-<p class="buttons"><a href="${within.href}">Back to ${within.text}</a></p>`;
-  return { title, within, body };
 }
 
 function reasonField(value: string): Html {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { personOf, tokenOf } from '../../engine/access/company-sign-in.ts';
+import { parseJson } from '../../platform/parse-json.ts';
 import { html, type Part } from '../../report/html/html.ts';
 import { companyPath, ownPath } from '../paths.ts';
 import type { Company } from './company-provider.ts';
@@ -61,12 +62,8 @@ export function addCompanySignIn(server: FastifyInstance, { company, refuse, acc
 }
 
 function begunIn({ cookies }: FastifyRequest): Begun | undefined {
-  try {
-    const text = Buffer.from(cookies[cookie] ?? '', 'base64url').toString();
-    return begunForm.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  const text = Buffer.from(cookies[cookie] ?? '', 'base64url').toString();
+  return begunForm.safeParse(parseJson(text)).data;
 }
 
 const notBegun = 'It took longer than ten minutes, or was begun in another browser. Begin again.';

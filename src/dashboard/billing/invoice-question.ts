@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type InvoiceField, invoiceFields } from '../../contacts/invoice-file.ts';
+import { invoiceFields } from '../../contacts/invoice-file.ts';
 import type { InvoiceReading } from '../../contacts/open-invoice.ts';
 import { channels } from '../../domain/message.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
@@ -12,22 +12,8 @@ import { type Html, html } from '../../report/html/html.ts';
 import { plainText } from '../../report/questions.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type Fields, linesIn, problemsOf, textIn, textsIn, wordIn } from '../base/fields.ts';
+import type { View } from '../base/view.ts';
 import { linesField, textField, zoneField } from '../parts/form-fields.ts';
-
-/** How a person wants an invoice to be read and compared, as typed. */
-export type InvoiceQuestion = {
-  readonly from: string;
-  readonly to: string;
-  readonly timeZone: string;
-  readonly decimal: string;
-  readonly country: string;
-  readonly skipLines: string;
-  readonly skipUnreadable: boolean;
-  readonly columns: Readonly<Record<InvoiceField, string>>;
-  readonly accounts: readonly string[];
-  readonly subAccounts: readonly string[];
-  readonly channels: readonly string[];
-};
 
 /** How an invoice is read and compared. */
 export type AskedInvoice = {
@@ -59,19 +45,14 @@ const schema = z
     error: 'expected a time after the start.',
   });
 
-/** Reads the fields of the form. Without a period, the invoice is of the month before the current one. */
-export function readInvoiceQuestion(
-  fields: Fields,
-  { zone, now }: { readonly zone: string; readonly now: Date },
-): {
-  readonly question: InvoiceQuestion;
-  /** The parsed question; undefined if it has problems. */
-  readonly asked: AskedInvoice | undefined;
-  readonly problems: Readonly<Record<string, string>>;
-} {
+/** How a person wants an invoice to be read and compared, as typed. */
+type InvoiceQuestion = ReturnType<typeof readFields>;
+
+/** Without a period, the invoice is of the month before the current one. */
+function readFields(fields: Fields, { zone, now }: Pick<View, 'zone' | 'now'>) {
   const isGiven = fields['from'] !== undefined || fields['to'] !== undefined;
   const month = addMonths(formatLocal(now, zone).slice(0, 7), -1);
-  const question: InvoiceQuestion = {
+  return {
     from: isGiven ? textIn(fields, 'from') : month,
     to: isGiven ? textIn(fields, 'to') : monthAfter(month),
     timeZone: textIn(fields, 'timeZone') || zone,
@@ -90,6 +71,18 @@ export function readInvoiceQuestion(
     subAccounts: linesIn(fields, 'subAccount'),
     channels: textsIn(fields, 'channel'),
   };
+}
+
+/** Reads the fields of the form. `asked` is undefined if they have problems. */
+export function readInvoiceQuestion(
+  fields: Fields,
+  viewer: Pick<View, 'zone' | 'now'>,
+): {
+  readonly question: InvoiceQuestion;
+  readonly asked: AskedInvoice | undefined;
+  readonly problems: Problems;
+} {
+  const question = readFields(fields, viewer);
   const { skipUnreadable, columns, accounts, subAccounts, ...checked } = question;
   const parsed = schema.safeParse(checked);
   if (!parsed.success) return { question, asked: undefined, problems: problemsOf(parsed.error) };

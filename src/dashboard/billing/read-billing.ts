@@ -1,30 +1,10 @@
-import type { AsOf } from '../../domain/replica.ts';
 import { reportBillingLines, type StreamedBilling } from '../../engine/billing/billing.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import type { Closing } from '../../ledger/billing/close.ts';
-import type { BilledDay, BillingLine, BillingQuery, BillingTotal } from '../../ledger/billing/report.ts';
-import {
-  addDeliveries,
-  type CostLine,
-  createCostSums,
-  type Deliveries,
-  noDeliveries,
-} from '../../report/billing/billing-charts.ts';
+import type { BillingLine, BillingQuery } from '../../ledger/billing/report.ts';
+import { addDeliveries, createCostSums, noDeliveries } from '../../report/billing/billing-charts.ts';
 
-/** A part of the lines of a report, and the sums of all of them. */
-export type BillingPart = {
-  readonly asOf: AsOf;
-  /** The lines of this part of the report. */
-  readonly lines: readonly BillingLine[];
-  readonly first: number;
-  /** Lines in all. */
-  readonly count: number;
-  readonly totals: readonly BillingTotal[];
-  readonly closing: Closing | undefined;
-  readonly costs: readonly CostLine[];
-  readonly days: readonly BilledDay[];
-  readonly deliveries: Deliveries;
-};
+/** A part of the lines of a report, the number of all, and the sums of all of them. */
+export type BillingPart = Awaited<ReturnType<typeof readBilling>>;
 
 /**
  * Reads the whole report and keeps a part of its lines, so totals are of all.
@@ -36,8 +16,8 @@ export function readBilling(
   context: EngineContext,
   query: BillingQuery,
   { first, limit, costsBy }: { readonly first: number; readonly limit: number; readonly costsBy: number },
-): Promise<BillingPart> {
-  const read = async (streamed: StreamedBilling): Promise<BillingPart> => {
+) {
+  const read = async (streamed: StreamedBilling) => {
     const { asOf, lines: batches, totals, closing, days } = streamed;
     const lines: BillingLine[] = [];
     const costs = createCostSums(costsBy);

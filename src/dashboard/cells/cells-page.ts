@@ -27,6 +27,7 @@ import { formatLocal } from '../../report/time.ts';
 import { createCallLimit } from '../../server/api/call-limits.ts';
 import { textIn } from '../base/fields.ts';
 import { addPage } from '../base/pages.ts';
+import { problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireAllAccounts, type View } from '../base/view.ts';
 import { noLines } from '../billing/billing-view.ts';
@@ -85,16 +86,12 @@ function searchOf(text: string): Search {
       ? { text }
       : { text, address: comparedAddressOf(text, undefined, countryHint) };
   } catch (error) {
-    return { text, problem: explain(error) };
+    if (!(error instanceof InputError)) throw error;
+    return { text, problem: problemText(error) };
   }
 }
 
 const countryHint = 'a search of all cells knows no country';
-
-function explain(error: unknown): string {
-  if (!(error instanceof InputError)) throw error;
-  return error.problems.map(({ what }) => what).join(' ');
-}
 
 function monthOf(written: string, { now, zone }: View): string {
   return isMonth(written) ? written : formatLocal(now, zone).slice(0, 7);

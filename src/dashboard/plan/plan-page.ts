@@ -21,10 +21,10 @@ const perPage = 3;
 export type ReadPlannedRun = (view: View, run: ListedRun, query: Asked['query']) => Promise<PlannedRun>;
 
 export function createPlannedRunReader({ limits, campaignSource }: Tools): ReadPlannedRun {
-  const plans = createPlannedFacts();
+  const readFacts = createPlannedFacts();
   return (view, run, query) =>
     limits.page(async () => {
-      const facts = await plans.read(view.context, run.run, campaignSource.accountNamed);
+      const facts = await readFacts(view.context, run.run, campaignSource.accountNamed);
       const from = Math.min(Math.max(1, numberIn(query, 'request')), Math.max(1, facts.requests));
       const messages = await readPlannedMessages(view.context, run, from, perPage);
       return { run, facts, messages, from };

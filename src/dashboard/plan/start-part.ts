@@ -70,31 +70,23 @@ export function startContent(start: PlannedStart, state: PlanState, shown: Shown
     case 'planning':
       return { title, within, body: about ?? html``, refresh };
     case 'refused':
-      return {
-        title: `${title}: not possible now`,
-        within,
-        body: html`${problemItems(state.problems)}
-<p><a class="button" href="${pathWith(start.path, start.query)}">Plan it again</a></p>`,
-      };
+      return refusedPage(start, `${title}: not possible now`, problemItems(state.problems));
     case 'planned':
       return plannedPage(start, state.plan, shown);
   }
 }
 
 /** Why nothing was started, where the plan is not kept any more. */
-export function notStarted(
-  { title, within, path, query }: PlannedStart,
-  { problems }: InputError,
-): PageContent {
+export function notStarted(start: PlannedStart, { problems }: InputError): PageContent {
   const said = problems.map(
     ({ where, what }) => html`<code dir="auto">${where}</code>: ${omitCommands(what)}`,
   );
-  return {
-    title,
-    within,
-    body: html`${problemList('It was not started', said)}
-<p><a class="button" href="${pathWith(path, query)}">Plan it anew</a></p>`,
-  };
+  return refusedPage(start, start.title, problemList('It was not started', said));
+}
+
+function refusedPage({ within, path, query }: PlannedStart, title: string, why: Html): PageContent {
+  const again = html`<p><a class="button" href="${pathWith(path, query)}">Plan it anew</a></p>`;
+  return { title, within, body: html`${why}${again}` };
 }
 
 /** How far the plan is. */

@@ -13,7 +13,7 @@ import { type Asked, notFound, requireAllAccounts, requireVisibleRun, type View 
 import { agePart, section } from '../parts/parts.ts';
 import { recipientOfRunPath, runPath } from '../paths.ts';
 import { historyPart } from './history-part.ts';
-import { recipientsTable } from './recipients-table.ts';
+import { asRow, recipientsTable } from './recipients-table.ts';
 import { suppressedPart } from './suppressed-part.ts';
 
 const path = '/runs/:run/recipients/:row';
@@ -69,11 +69,7 @@ ${section(
   'What else was sent to this address',
   others.length === 0
     ? html`<p class="empty">Nothing that the ledger still has.</p>`
-    : recipientsTable(
-        'Other messages, the newest run first',
-        others.map((other) => ({ ...other, values: undefined, history: other })),
-        view,
-      ),
+    : recipientsTable('Other messages, the newest run first', others.map(asRow), view),
 )}`;
 }
 

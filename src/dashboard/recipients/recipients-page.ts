@@ -16,7 +16,7 @@ import { textField } from '../parts/form-fields.ts';
 import { pager } from '../parts/list.ts';
 import { agePart, section } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
-import { recipientsTable } from './recipients-table.ts';
+import { asRow, recipientsTable } from './recipients-table.ts';
 import { suppressedPart } from './suppressed-part.ts';
 
 const recipientsPerPage = 20;
@@ -75,7 +75,7 @@ function foundPart(view: View, search: Search, page: number, report: Found): Htm
   const byWords = report.rows.length > 0;
   const rows = byWords
     ? report.rows.map((row) => ({ ...row, history: histories.find(isOf(row)) }))
-    : histories.map((history) => ({ ...history, values: undefined, history }));
+    : histories.map(asRow);
   return html`<p class="hint" role="status">${searchSentences(report, view.zone).map((each) => html`<bdi>${each}</bdi> `)}</p>
 ${unmatched && unmatchedPart(unmatched.address, unmatched.reports)}
 ${section(

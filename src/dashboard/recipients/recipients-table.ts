@@ -1,3 +1,4 @@
+import type { RecipientKey } from '../../ledger/recipients/find.ts';
 import type { RecipientHistory } from '../../ledger/recipients/history.ts';
 import {
   type Columns,
@@ -14,14 +15,16 @@ import type { Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { runPath } from '../paths.ts';
 
-/** A recipient, or a row that was left out. */
-export type RecipientRow = {
-  readonly run: string;
-  readonly row: number;
-  /** Of the contact file, if it was searched. */
-  readonly values: Readonly<Record<string, string>> | undefined;
+/** A recipient, or a row that was left out. `values`: of the contact file, if it was searched. */
+type RecipientRow = RecipientKey & {
+  readonly values?: Readonly<Record<string, string>>;
   readonly history: RecipientHistory | undefined;
 };
+
+export function asRow(history: RecipientHistory): RecipientRow {
+  const { run, row } = history;
+  return { run, row, history };
+}
 
 /** Recipients of any runs. Each leads to its page, or to the list of what was left out. */
 export function recipientsTable(

@@ -52,12 +52,6 @@ function capitalised(verdict: AttemptVerdict): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-type AnswerPoints = {
-  readonly unit: TimeUnit;
-  /** Accepted first, then the others, the most frequent first. All cover the same time. */
-  readonly series: readonly { readonly verdict: AttemptVerdict; readonly points: readonly Point[] }[];
-};
-
 /** A count at the local start of its interval, as charts of time want it. */
 type Point = { readonly at: string; readonly count: number };
 
@@ -67,8 +61,11 @@ const steps = { second: 1, minute: 60, hour: 900, day: 900 } as const satisfies 
 /** `2026-11-03 04:05:06` up to the unit. */
 const lengths = { second: 19, minute: 16, hour: 13, day: 10 } as const satisfies Record<TimeUnit, number>;
 
-/** Counts answers in at most 120 seconds, 60 minutes or 72 hours, as the report of the run does. */
-export function pointsOf(ended: readonly EndedAttempts[], zone: string): AnswerPoints {
+/**
+ * Counts answers in at most 120 seconds, 60 minutes or 72 hours, as the report of the run does: accepted first, then the
+ * others, the most frequent first. All cover the same time.
+ */
+export function pointsOf(ended: readonly EndedAttempts[], zone: string) {
   const [first, last] = [ended[0]?.second ?? 0, ended.at(-1)?.second ?? 0];
   const unit = unitOf(last - first);
   const byVerdict = Map.groupBy(ended, ({ verdict }) => verdict);

@@ -60,17 +60,10 @@ function lookUpPart({ run, job }: LookUp, viewer: Viewer): Html {
   return html`${askedPart(job, { id: 'look-up', soFar, found: formatLookUp(job) }, viewer)}${state !== 'asking' && list}`;
 }
 
-type DoubtList = {
-  readonly run: string;
-  /** All requests in doubt of the run. */
-  readonly total: number;
-  /** Requests of the same answer, the largest groups first. */
-  readonly groups: readonly FailureGroup[];
-  /** One more than a page has: then there is another page. */
-  readonly doubts: readonly Doubt[];
-};
+type DoubtList = Awaited<ReturnType<typeof readDoubts>>;
 
-async function readDoubts({ context }: View, run: string, after: number): Promise<DoubtList> {
+/** All requests in doubt are counted. `doubts` has one more than a page, if there is another page. */
+async function readDoubts({ context }: View, run: string, after: number) {
   const { pool, monitoring } = context.ledger;
   const counts = (await readRunCounts(monitoring, [run])).get(run);
   const first = await listDoubts(pool, run, 'all', { after, pageSize: doubtsPerPage + 1 }).next();

@@ -8,6 +8,7 @@ import {
   type SuppressionCounts,
   type SuppressionPlace,
 } from '../../ledger/suppressions/list.ts';
+import { parseJson } from '../../platform/parse-json.ts';
 import { count } from '../../platform/sentence.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -78,14 +79,6 @@ function cursorOf(text = ''): SuppressionPlace | undefined {
   if (!parsed.success) return undefined;
   const [channel, address, account, subAccount] = parsed.data;
   return { channel, address, account, subAccount };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function cursorText({ channel, address, account, subAccount }: SuppressionPlace): string {

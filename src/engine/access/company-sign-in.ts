@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { personPattern, tokenNamePattern } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
 import { namesThisMachine } from '../../platform/address-list.ts';
+import { parseJson } from '../../platform/parse-json.ts';
 import type { Settings } from '../settings.ts';
 
 /** How people sign in with the identity provider of their company (OpenID Connect). */
@@ -68,14 +69,6 @@ function listMapping(
 function isSecure(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && namesThisMachine(url.hostname));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What the provider says of a person. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { InputError } from '../../domain/problems.ts';
 import { leftOutGroups } from '../../domain/rejected-contacts.ts';
+import { parseJson } from '../../platform/parse-json.ts';
 
 /**
  * The file of `volley plan --out`: what `volley run --plan` compares before it sends. It has digests and counts, so
@@ -83,12 +84,4 @@ export function parsePlanFile(text: string, name: string): PlanFile {
   return refuse(
     'The file was changed after `volley plan` made it, so it proves nothing. Make a new one with `volley plan --out`.',
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -46,14 +46,12 @@ export type PlanFigures = {
 
 export type PlannedRunFacts = PlanFigures & { readonly approval: Approval | undefined };
 
-type PlannedFacts = {
-  /** @throws InputError when there is no such run, or it was purged */
-  readonly read: (
-    context: EngineContext,
-    run: string,
-    accountNamed: AccountNamed,
-  ) => Promise<PlannedRunFacts>;
-};
+/** @throws InputError when there is no such run, or it was purged */
+type ReadPlannedFacts = (
+  context: EngineContext,
+  run: string,
+  accountNamed: AccountNamed,
+) => Promise<PlannedRunFacts>;
 
 const budgeted = z.object({ budget: z.object({ campaign: z.string().optional() }).optional() });
 
@@ -63,48 +61,46 @@ export function budgetOf(definition: unknown): string | null {
 }
 
 /** Memoizes the sums of the last runs: a plan does not change, and adding it up takes a second for a million. */
-export function createPlannedFacts(): PlannedFacts {
+export function createPlannedFacts(): ReadPlannedFacts {
   const sums = new LRUCache<string, Promise<readonly CostTotal[]>>({ max: 50 });
-  return {
-    read: async (context, name, accountNamed) => {
-      const { pool } = context.ledger;
-      const run = await requireUnpurgedRun(context, name);
-      const summing = sums.get(name) ?? sumPlannedRun(pool, name);
-      sums.set(name, summing);
-      const totals = await summing.catch((error: unknown) => {
-        sums.delete(name);
-        throw error;
-      });
-      const { channel, definition } = run;
-      // A process without the account forecasts nothing, and every number is typed.
-      const account = await accountNamed(run.account).catch((error: unknown) => {
-        if (!(error instanceof InputError)) throw error;
-      });
-      const [{ rates, contactsRead, requests }, windows, rejections] = [
-        await readPlannedHead(pool, name),
-        await listPlannedWindows(pool, name),
-        await listRejections(pool, name),
-      ];
-      const recipients = totals.reduce((sum, each) => sum + each.recipients, 0);
-      return {
-        account: run.account,
-        channel,
-        contactsRead,
-        recipients,
-        requests,
-        approval: await findApproval(pool, name),
-        smsParts: sumParts(totals, channel),
-        partCauses: null,
-        cost: estimateCost(totals, channel, rates, context.now()),
-        budget: budgetOf(definition),
-        rejections,
-        windows,
-        confirmAboveRecipients: account?.confirmAboveRecipients ?? 0,
-        forecast: account
-          ? await forecastPlanned(context, { account, definition }, { windows, requests, recipients })
-          : null,
-      };
-    },
+  return async (context, name, accountNamed) => {
+    const { pool } = context.ledger;
+    const run = await requireUnpurgedRun(context, name);
+    const summing = sums.get(name) ?? sumPlannedRun(pool, name);
+    sums.set(name, summing);
+    const totals = await summing.catch((error: unknown) => {
+      sums.delete(name);
+      throw error;
+    });
+    const { channel, definition } = run;
+    // A process without the account forecasts nothing, and every number is typed.
+    const account = await accountNamed(run.account).catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+    });
+    const [{ rates, contactsRead, requests }, windows, rejections] = [
+      await readPlannedHead(pool, name),
+      await listPlannedWindows(pool, name),
+      await listRejections(pool, name),
+    ];
+    const recipients = totals.reduce((sum, each) => sum + each.recipients, 0);
+    return {
+      account: run.account,
+      channel,
+      contactsRead,
+      recipients,
+      requests,
+      approval: await findApproval(pool, name),
+      smsParts: sumParts(totals, channel),
+      partCauses: null,
+      cost: estimateCost(totals, channel, rates, context.now()),
+      budget: budgetOf(definition),
+      rejections,
+      windows,
+      confirmAboveRecipients: account?.confirmAboveRecipients ?? 0,
+      forecast: account
+        ? await forecastPlanned(context, { account, definition }, { windows, requests, recipients })
+        : null,
+    };
   };
 }
 

@@ -4,20 +4,9 @@ import { groupThousands } from '../html/figures.ts';
 import { accountColumn } from './usual.ts';
 
 /** Limits of an account: of its file, those that an operator set instead, and those in force. */
-type AccountLimits = {
-  readonly account: string;
-  readonly file: RateLimits;
-  readonly set: RateLimits;
-  readonly inForce: RateLimits;
-};
+type Limits<Value> = { readonly account: string } & Readonly<Record<'file' | 'set' | 'inForce', Value>>;
 
-type LimitLine = {
-  readonly account: string;
-  readonly limit: string;
-  readonly file: number | null;
-  readonly set: number | null;
-  readonly inForce: number | null;
-};
+type LimitLine = Limits<number | null> & { readonly limit: string };
 
 const titles = {
   requestsPerSecond: 'requests a second',
@@ -33,7 +22,7 @@ export function limitTexts({ requestsPerSecond, recipientsPerSecond }: RateLimit
 }
 
 /** A line for each limit of an account. */
-export function limitLines({ account, file, set, inForce }: AccountLimits): LimitLine[] {
+export function limitLines({ account, file, set, inForce }: Limits<RateLimits>): LimitLine[] {
   return (['requestsPerSecond', 'recipientsPerSecond'] as const).map((limit) => ({
     account,
     limit: titles[limit],

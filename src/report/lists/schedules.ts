@@ -1,19 +1,13 @@
-import type { Reason } from '../../domain/reasons.ts';
-import { type TickState, tickStates } from '../../domain/runs.ts';
+import { tickStates } from '../../domain/runs.ts';
+import type { ListedTick } from '../../ledger/schedules/schedules.ts';
 import { type Columns, columnsOf, stateColumn, textColumn, timeColumn } from '../column.ts';
-import { scheduleWords } from '../schedule-words.ts';
+import { scheduleWords, type Times } from '../schedule-words.ts';
 import { campaignColumn, reasonColumn, runColumn } from './usual.ts';
-
-type ScheduleTimes = {
-  readonly cron?: string | undefined;
-  readonly at?: readonly string[] | undefined;
-  readonly timeZone: string;
-};
 
 type ScheduleLine = {
   readonly schedule: string;
   readonly campaign: string;
-  readonly times: ScheduleTimes;
+  readonly times: Times;
   readonly active: boolean;
   readonly next: Date | null;
 };
@@ -35,16 +29,8 @@ export const scheduleColumns: Columns<ScheduleLine> = [
   }),
 ];
 
-type TickLine = {
-  readonly schedule: string;
-  readonly dueAt: Date;
-  readonly state: TickState;
-  readonly run: string | null;
-  readonly reason: Reason | null;
-};
-
 /** What came of the times at which schedules were due. */
-export const tickColumns = columnsOf<TickLine>()([
+export const tickColumns = columnsOf<ListedTick>()([
   scheduleColumn,
   timeColumn('dueAt', 'Due'),
   stateColumn('state', 'State', { values: tickStates }),

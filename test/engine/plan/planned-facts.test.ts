@@ -15,7 +15,7 @@ test('a plan is added up however long it takes, which for a million recipients i
   let reading: Promise<unknown> | undefined;
   await inTransaction(ledger.pool, async (client) => {
     await client.query('LOCK TABLE contents IN ACCESS EXCLUSIVE MODE');
-    reading = createPlannedFacts().read(context, run.run, async () => anAccount());
+    reading = createPlannedFacts()(context, run.run, async () => anAccount());
     reading.catch(() => undefined);
     await sleep(1_200);
   });
