@@ -33,7 +33,7 @@ import { addRunPages } from './run/run-pages.ts';
 import { addRunActions } from './runs/run-actions.ts';
 import { addRunsPage } from './runs/runs-page.ts';
 import { addSessionsPages } from './sessions/sessions-page.ts';
-import { addSuppressActions } from './suppressions/suppress-actions.ts';
+import { addSuppress, addUnsuppress } from './suppressions/suppress-actions.ts';
 import { addSuppressionsPage } from './suppressions/suppressions-page.ts';
 import { addTokensPages } from './tokens/tokens-page.ts';
 import { addListPages } from './uploads/list-pages.ts';
@@ -114,7 +114,8 @@ async function addPages(server: FastifyInstance, tools: Tools, publicUrl: string
   addRecipientsPage(server, tools);
   addRecipientPage(server, tools);
   addSuppressionsPage(server, tools);
-  addSuppressActions(server, tools);
+  addSuppress(server, tools);
+  addUnsuppress(server, tools);
   addDeliveryReportPages(server, tools);
 }
 

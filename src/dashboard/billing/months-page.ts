@@ -44,7 +44,7 @@ function closingTable(closings: readonly Closing[], view: View): Html {
     {
       key: 'period',
       shown: ({ period }) => nameMonth(period),
-      target: (closing) => ({ kind: 'page', path: monthAddress(closing) }),
+      target: ({ period: month, timeZone }) => ({ kind: 'page', path: addressOfMonth({ month, timeZone }) }),
     },
     'timeZone',
     'closedAt',
@@ -53,8 +53,8 @@ function closingTable(closings: readonly Closing[], view: View): Html {
   return listTable({ caption: 'Closed months', columns, rows: closings.toReversed() }, view);
 }
 
-function monthAddress({ period, timeZone }: Pick<Closing, 'period' | 'timeZone'>): string {
-  return pathWith('/billing', { from: period, to: monthAfter(period), timeZone });
+function addressOfMonth({ month, timeZone }: MonthToClose): string {
+  return pathWith('/billing', { from: month, to: monthAfter(month), timeZone });
 }
 
 /** What came of comparing the last invoices, with the months that they are of. */
@@ -147,8 +147,4 @@ function closingText(asked: MonthToClose, totals: readonly BillingTotal[], isFir
   return html`<p>The billing report of ${nameMonth(asked.month)} (${asked.timeZone}) stays the same from now on. Later changes of its requests go to the next month, as corrections. A closed month cannot be opened again.${isFirst && ` All later months are closed in ${asked.timeZone} too.`}</p>
 <p>It concerns <strong>${sum(({ recipients }) => recipients)} recipients</strong>: ${sum(({ delivered }) => delivered)} delivered, ${sum(({ undelivered }) => undelivered)} undelivered, ${sum(({ failed }) => failed)} failed, ${sum(({ unknown }) => unknown)} unknown, ${sum(({ notYetReported }) => notYetReported)} not yet reported.</p>
 <p>Price: ${prices.join(', ') || '0'}. <a href="${addressOfMonth(asked)}">Look at the report first</a>.</p>`;
-}
-
-function addressOfMonth({ month, timeZone }: MonthToClose): string {
-  return monthAddress({ period: month, timeZone });
 }

@@ -10,33 +10,24 @@ import { type Html, html } from '../../report/html/html.ts';
 import { formatPoll } from '../../report/look-up-words.ts';
 import { addAction } from '../base/actions.ts';
 import { refuse } from '../base/problems.ts';
-import { requireVisibleRun, type View, type Viewer } from '../base/view.ts';
+import { requireVisibleRun, type Viewer } from '../base/view.ts';
 import { askedPart } from '../parts/parts.ts';
 import { deliveryReportsPath, runPath } from '../paths.ts';
 
-/** Reading again applies nothing twice, and asking the service changes nothing there: the scope `run` is enough. */
-export function addDeliveryReportActions(
-  server: FastifyInstance,
-  { jobs, applier, settings }: { jobs: PollJobs; applier: BackgroundApplier; settings: Settings },
-): void {
-  addReplay(server, applier);
-  addAsk(server, jobs, settings);
-}
-
-async function countReplayable({ context, session }: View) {
-  const counts = await countUnresolvedReports(context.ledger.pool, session.accounts, null);
-  return { ...counts, all: counts.unmatched + counts.unreadable + counts.failed };
-}
-
-function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
+/** Reading again applies nothing twice: the scope `run` is enough. */
+export function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
   const within = { href: '/delivery-reports', text: 'Delivery reports' };
   addAction(server, {
     path: '/delivery-reports/replay',
     scope: 'run',
     needsReason: () => false,
-    ask: async (view) => {
-      const { all, unmatched, unreadable, failed } = await countReplayable(view);
-      const { accounts } = view.session;
+    ask: async ({ context, session: { accounts } }) => {
+      const { unmatched, unreadable, failed } = await countUnresolvedReports(
+        context.ledger.pool,
+        accounts,
+        null,
+      );
+      const all = unmatched + unreadable + failed;
       const asked = { title: 'Replay delivery reports', within };
       if (all === 0) {
         const body = html`<p>No delivery report${accounts && html` of ${accounts.join(', ')}`} is unmatched, unreadable or failed, so there is nothing to read again.</p>`;
@@ -61,7 +52,8 @@ function addReplay(server: FastifyInstance, applier: BackgroundApplier): void {
   });
 }
 
-function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): void {
+/** Asking the service changes nothing there: the scope `run` is enough. */
+export function addAsk(server: FastifyInstance, jobs: PollJobs, settings: Settings): void {
   addAction(server, {
     path: '/delivery-reports/missing/:run/ask',
     scope: 'run',

@@ -12,7 +12,7 @@ import type { Tools } from '../base/tools.ts';
 import { notFound } from '../base/view.ts';
 import { pagedList } from '../parts/list.ts';
 import { deliveryReportsPath } from '../paths.ts';
-import { addDeliveryReportActions } from './actions.ts';
+import { addAsk, addReplay } from './actions.ts';
 import { livePart, unresolvedWords } from './live-part.ts';
 import { addMissingPage } from './missing-page.ts';
 
@@ -37,7 +37,8 @@ export function addDeliveryReportPages(server: FastifyInstance, tools: Tools): v
   });
   addListPage(server);
   addMissingPage(server);
-  addDeliveryReportActions(server, { jobs, applier, settings });
+  addReplay(server, applier);
+  addAsk(server, jobs, settings);
 }
 
 const reportsPerPage = 100;

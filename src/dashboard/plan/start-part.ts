@@ -6,7 +6,7 @@ import { count } from '../../platform/sentence.ts';
 import { time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { messagePart } from '../../report/html/preview-message.ts';
+import { rowContent } from '../../report/html/preview-message.ts';
 import { showText } from '../../report/html/preview-text.ts';
 import { rejectedColumns } from '../../report/lists/rejected.ts';
 import { plainScreen } from '../../report/screen.ts';
@@ -136,10 +136,7 @@ ${planPart(
       shown: shown.map((row) => ({
         number: row.row,
         about: html` <small dir="auto">line ${row.line} of ${row.file}</small>`,
-        body:
-          row.kind === 'message'
-            ? messagePart(row.message)
-            : html`<p class="note">No message: ${row.reason}${row.column !== '' && `, column ${row.column}`}: ${showText(row.detail)}.</p>`,
+        body: rowContent(row),
       })),
       missing: 'There is no such row.',
     },

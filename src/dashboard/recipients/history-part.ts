@@ -14,12 +14,13 @@ import { recipientPath } from '../paths.ts';
 export function historyPart(history: RecipientHistory, viewer: Viewer): Html {
   const formatted = formatReasonsOf(history);
   const { run, kind, state, reason, purgedAt } = formatted;
+  const events = listEvents(formatted);
   return html`<div class="history">
 <p>${badge(state)}${kind === 'test' && html` ${badge('test')}`} ${recipientStateSentences[state]}</p>
 ${reason !== null && reason !== state && longText(reason)}
 ${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: ${erasedWords.recipient}.</p>`}
 ${figures(figuresOf(history))}
-${eventTable(`Run ${run}, line ${formatted.line}`, listEvents(formatted), viewer)}
+${events.length === 0 ? html`<p>Nothing was sent to it.</p>` : listTable({ caption: `Run ${run}, line ${formatted.line}`, columns: eventColumns, rows: events }, viewer)}
 </div>
 `;
 }
@@ -51,11 +52,6 @@ function figuresOf(history: RecipientHistory): Figure[] {
       note: history.units !== null && `${history.units} unit${history.units === '1' ? '' : 's'}`,
     },
   ];
-}
-
-function eventTable(caption: string, events: readonly HistoryEvent[], viewer: Viewer): Html {
-  if (events.length === 0) return html`<p>Nothing was sent to it.</p>`;
-  return listTable({ caption, columns: eventColumns, rows: events }, viewer);
 }
 
 const eventColumns: Columns<HistoryEvent> = [

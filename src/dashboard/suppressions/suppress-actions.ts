@@ -32,18 +32,10 @@ import { recipientPath } from '../paths.ts';
 import { countryField } from '../recipients/recipients-page.ts';
 import { mayRemove } from './suppressions-part.ts';
 
-/**
- * Suppressing needs the scope `run`: it only keeps people from being sent to. Ending that needs `admin`, because
- * the person may have asked for it.
- */
-export function addSuppressActions(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
-  addSuppress(server, settings);
-  addUnsuppress(server, settings);
-}
-
 const allSuppressions = { href: '/suppressions', text: 'Suppressions' };
 
-function addSuppress(server: FastifyInstance, settings: Settings): void {
+/** Suppressing needs the scope `run`: it only keeps people from being sent to. */
+export function addSuppress(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
   addAction(server, {
     path: '/suppressions/add',
     scope: 'run',
@@ -108,7 +100,8 @@ function requireFitting(address: string, chosen: readonly Channel[]): void {
   refuse('channel', what);
 }
 
-function addUnsuppress(server: FastifyInstance, settings: Settings): void {
+/** Needs the scope `admin`, because the person may have asked to be suppressed. */
+export function addUnsuppress(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
   addAction(server, {
     path: '/suppressions/remove',
     scope: 'admin',

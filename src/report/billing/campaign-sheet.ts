@@ -1,6 +1,6 @@
 import type { AsOf } from '../../domain/replica.ts';
 import type { CampaignQuery, CampaignRun, RunFigures } from '../../ledger/billing/run-costs.ts';
-import type { Column, Columns } from '../column.ts';
+import { type Column, type Columns, decimalColumn, textColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
 import type { Chart } from '../html/chart.ts';
 import { createFunnelChart } from '../html/charts.ts';
@@ -26,7 +26,7 @@ function figureColumn(
 }
 
 const columns: Columns<CampaignLine> = [
-  { key: 'run', title: 'Run', kind: 'text', value: ({ of }) => of?.run ?? 'Total' },
+  textColumn('run', 'Run', ({ of }) => of?.run ?? 'Total'),
   runColumn('campaign', 'Campaign', 'text'),
   runColumn('account', 'Account', 'text', 9),
   runColumn('channel', 'Channel', 'text', 6),
@@ -44,19 +44,14 @@ const columns: Columns<CampaignLine> = [
   figureColumn('undelivered', 'Undelivered', 'integer', 3),
   figureColumn('failed', 'Failed', 'integer'),
   figureColumn('unknown', 'Unknown', 'integer'),
-  { key: 'deliveredShare', title: 'Delivered %', kind: 'decimal', value: deliveredShare, minor: 4 },
+  decimalColumn('deliveredShare', 'Delivered %', deliveredShare, { minor: 4 }),
   figureColumn('price', 'Price', 'decimal'),
   figureColumn('estimated', 'Estimated', 'decimal', 7),
   figureColumn('currency', 'Currency', 'text'),
   runColumn('requestsPerSecond', 'Requests/s', 'decimal', 9),
 ];
 
-const cellColumn: Column<CampaignLine> = {
-  key: 'cell',
-  title: 'Cell',
-  kind: 'text',
-  value: ({ of }) => of?.cell ?? null,
-};
+const cellColumn = textColumn<CampaignLine>('cell', 'Cell', ({ of }) => of?.cell ?? null);
 
 /** Hidden when all their values are zero. */
 const optionalColumns: readonly string[] = [

@@ -1,11 +1,18 @@
 import type { Channel } from '../../domain/message.ts';
-import type { FilledPlaceholder, RenderedMessage } from '../../domain/rendered-message.ts';
+import type { FilledPlaceholder, RenderedMessage, RenderedRow } from '../../domain/rendered-message.ts';
 import { type Html, html } from './html.ts';
 import { callPart } from './preview-call.ts';
 import { emailPart } from './preview-email.ts';
 import { faxPart } from './preview-fax.ts';
 import { smsPart } from './preview-sms.ts';
 import { factList, showText, showTextOr } from './preview-text.ts';
+
+/** The message of a row, or why it has none. */
+export function rowContent(row: RenderedRow): Html {
+  if (row.kind === 'message') return messagePart(row.message);
+  return html`<p class="note">No message: ${row.reason}${row.column !== '' && `, column ${row.column}`}: ${showText(row.detail)}.</p>
+`;
+}
 
 /** A message as its reader sees it, beside what is billed and where its values come from. Needs `previewStyle`. */
 export function messagePart(message: RenderedMessage): Html {

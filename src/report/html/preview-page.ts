@@ -4,7 +4,7 @@ import { count } from '../../platform/sentence.ts';
 import { partCauseLines } from '../part-causes.ts';
 import { type Html, html } from './html.ts';
 import { formatDocument } from './page.ts';
-import { messagePart } from './preview-message.ts';
+import { rowContent } from './preview-message.ts';
 import { previewPolicy, previewStyle } from './preview-style.ts';
 import { createPageStyle } from './style.ts';
 
@@ -72,15 +72,10 @@ function rowPart(row: RenderedRow, before: RenderedRow | undefined, after: Rende
   const id = `row-${row.row}`;
   const step = (to: RenderedRow | undefined, words: string): Html =>
     to ? html`<a href="#row-${to.row}">${words}</a>` : html`<span>${words}</span>`;
-  const content =
-    row.kind === 'message'
-      ? messagePart(row.message)
-      : html`<p class="note">No message: ${row.reason}${row.column !== '' && `, column ${row.column}`}: ${row.detail}.</p>
-`;
   return html`<article id="${id}" aria-labelledby="${id}-title">
 <div class="head"><h2 id="${id}-title" dir="auto">Row ${row.row} <small>line ${row.line} of ${row.file}${row.why.length > 0 && ` · ${row.why.join(', ')}`}</small></h2>
 <div class="steps">${step(before, 'Previous')} ${step(after, 'Next')}</div></div>
-${content}</article>
+${rowContent(row)}</article>
 `;
 }
 
