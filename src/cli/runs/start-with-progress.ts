@@ -1,8 +1,7 @@
-import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { formatLate } from '../../engine/plan/forecast.ts';
-import type { PlanEvents } from '../../engine/plan/plan-run.ts';
+import type { PlanEvents, PlanFindings } from '../../engine/plan/plan-run.ts';
 import { addRefusalNotifications, type PlanOptions } from '../../engine/plan/plan-run.ts';
 import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { type StartedCampaign, type StartRequest, startCampaign } from '../../engine/plan/start-campaign.ts';
@@ -27,11 +26,7 @@ export async function startWithProgress(
 ): Promise<StartedCampaign> {
   const line = await startProgressLine(shell);
   let read = 0;
-  let differing: string | undefined;
-  let late: string | undefined;
-  let origins: readonly string[] = [];
-  let beyondLimit = 0;
-  let unfinished: string | undefined;
+  let found: PlanFindings = {};
   const eventsOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanEvents => ({
     onRead: (contacts) => {
       read += contacts;
@@ -47,20 +42,8 @@ export async function startWithProgress(
     onExpand: () => {
       if (read >= manyContacts) line.showNow(`  planning ${count(read, 'contact')}`);
     },
-    onOrigins: (found, reached) => {
-      origins = originLines({ ...found, reached });
-    },
-    onRepeated: (repeated, locate) => {
-      differing = formatDiffering(repeated, locate);
-    },
-    onBeyondLimit: (rows) => {
-      beyondLimit = rows;
-    },
-    onUnfinished: (warning) => {
-      unfinished = warning;
-    },
-    onForecast: ({ deadline, endsAt }) => {
-      if (deadline && deadline.late > 0) late = formatLate(deadline, endsAt, screenZone(shell.noteScreen));
+    onFound: (more) => {
+      found = { ...found, ...more };
     },
   });
   const started = await startCampaign(context, request, (prepared) => {
@@ -76,7 +59,8 @@ export async function startWithProgress(
   const { run, prepared, unmoved } = started;
   const { filtered, warnings } = prepared.found();
   line.done(`  planned  run ${run}: ${count(read, 'contact')} read${filteredText(filtered)}`);
-  for (const text of origins) shell.note(text);
+  const { origins, differing, beyondLimit = 0, unfinished, forecast } = found;
+  if (origins) for (const text of originLines(origins)) shell.note(text);
   for (const text of warnings) shell.note(warningText(text));
   if (prepared.test)
     shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
@@ -84,9 +68,12 @@ export async function startWithProgress(
     shell.note(
       `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,
     );
-  if (unfinished !== undefined) shell.note(`  unfinished ${printable(unfinished)}`);
+  if (unfinished) shell.note(`  unfinished ${printable(unfinished)}`);
   if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
-  if (late !== undefined) shell.note(`  deadline ${printable(late)}`);
+  if (forecast?.deadline && forecast.deadline.late > 0) {
+    const late = formatLate(forecast.deadline, forecast.endsAt, screenZone(shell.noteScreen));
+    shell.note(`  deadline ${printable(late)}`);
+  }
   const unreadable = prepared.suppressionLists.unreadable();
   if (unreadable.lines > 0) for (const text of unreadableText(unreadable)) shell.note(`  ${text}`);
   for (const { file, reason } of unmoved)

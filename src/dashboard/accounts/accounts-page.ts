@@ -19,9 +19,9 @@ const shownChanges = 20;
 
 /** How much of its rate each account uses, and what stops it. */
 export function addAccountsPages(server: FastifyInstance, { context, live, campaignSource }: Tools): void {
-  const list = createLiveAccounts(context, campaignSource.settings);
+  const readAll = createLiveAccounts(context, campaignSource.settings);
   const read = async (accounts: readonly string[] | null): Promise<LiveAccountList> => {
-    const found = await list.read();
+    const found = await readAll();
     return {
       accounts: found.accounts.filter(({ account }) => isForAccount({ accounts }, account)),
       // They can name other accounts.

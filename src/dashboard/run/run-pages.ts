@@ -15,9 +15,9 @@ import { addSuppressUndelivered } from './suppress-action.ts';
 
 /** The page of a run, and those below it. */
 export function addRunPages(server: FastifyInstance, tools: Tools): void {
-  const live = createLiveRuns(tools.context, tools.campaignSource.settings);
+  const readLive = createLiveRuns(tools.context, tools.campaignSource.settings);
   const read = async (run: string): Promise<LiveRun> =>
-    (await live.read(run)) ?? notFound(`${noSuchRun} any more.`);
+    (await readLive(run)) ?? notFound(`${noSuchRun} any more.`);
   tools.live.addPage(server, {
     path: '/runs/:run',
     scope: 'read',

@@ -14,7 +14,7 @@ export function addRunsPage(
   server: FastifyInstance,
   { context, live, campaignSource, healthChecks }: Tools,
 ): void {
-  const lists = createLiveRunLists(context);
+  const readList = createLiveRunLists(context);
   const readGroups = createRunGroups(context);
   const accountNames = async ({ session: { accounts } }: View): Promise<readonly string[]> =>
     accounts ??
@@ -38,7 +38,7 @@ export function addRunsPage(
       return {
         key: JSON.stringify(['runs', accounts, zone, query, offered]),
         read: async () => {
-          const list = await lists.read(filter);
+          const list = await readList(filter);
           const waiting = list.allWaiting;
           const groups = isWhole ? await readGroups({ zone, accounts, waiting }) : undefined;
           const checks = accounts === null ? healthChecks.latest()?.checks : [];

@@ -26,33 +26,29 @@ export type LiveAccountList = {
   readonly problems: readonly Problem[];
 };
 
-type LiveAccounts = { readonly read: () => Promise<LiveAccountList> };
-
 /** Reads what pages show of accounts as they are. */
 export function createLiveAccounts(
   { ledger, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   settings: Settings,
-): LiveAccounts {
+): () => Promise<LiveAccountList> {
   const readFile = createAccountsFileReader(settings);
   const { measure } = createSpeedMeter(monotonic);
-  return {
-    read: async () => {
-      const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
-      const file = await readFile();
-      const { facts, problems } = file;
-      const limits = file.limits ? joinLimits(file.limits, await listRateLimits(ledger.monitoring)) : [];
-      const known = new Map(limits.map((one) => [one.account, one]));
-      const described = new Map(facts.map((one) => [one.account, one]));
-      const names = [...new Set([...described.keys(), ...known.keys(), ...works.keys()])];
-      const accounts = names.map((account) => ({
-        account,
-        facts: described.get(account),
-        limits: known.get(account),
-        work: works.get(account),
-        // It is 0 when a run ends: the run takes its requests along.
-        requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),
-      }));
-      return { accounts, problems };
-    },
+  return async () => {
+    const works = new Map((await listAccountWork(ledger.monitoring)).map((work) => [work.account, work]));
+    const file = await readFile();
+    const { facts, problems } = file;
+    const limits = file.limits ? joinLimits(file.limits, await listRateLimits(ledger.monitoring)) : [];
+    const known = new Map(limits.map((one) => [one.account, one]));
+    const described = new Map(facts.map((one) => [one.account, one]));
+    const names = [...new Set([...described.keys(), ...known.keys(), ...works.keys()])];
+    const accounts = names.map((account) => ({
+      account,
+      facts: described.get(account),
+      limits: known.get(account),
+      work: works.get(account),
+      // It is 0 when a run ends: the run takes its requests along.
+      requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),
+    }));
+    return { accounts, problems };
   };
 }

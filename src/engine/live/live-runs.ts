@@ -56,10 +56,8 @@ export type RunEvents = {
   readonly notifications: readonly ListedNotification[];
 };
 
-export type LiveRuns = {
-  /** Undefined if there is no such run. */
-  readonly read: (run: string) => Promise<LiveRun | undefined>;
-};
+/** Undefined if there is no such run. */
+export type ReadLiveRun = (run: string) => Promise<LiveRun | undefined>;
 
 /** Largest groups and payers, and newest entries of the audit trail. */
 const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
@@ -68,64 +66,57 @@ const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
 export function createLiveRuns(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
   settings: Settings,
-): LiveRuns {
+): ReadLiveRun {
   const { ledger, now, monotonic } = context;
   const readCosts = createBookedCosts(context);
   const speedOf = createSpeedReader(monotonic);
   const readFile = createAccountsFileReader(settings);
-  return {
-    read: async (run) => {
-      const file = await readFile();
-      const at = now();
-      const look = await readTogether(ledger.monitoring, (client) => ({
-        found: listRunsBeginning(client, run, 1),
-        dispatch: readDispatch(client, [run]),
-        counts: readRunCounts(client, [run]),
-        answers: readRunAnswers(client, run),
-        failures: listFailureGroups(client, run, { limit: maxListed.groups }),
-        results: listDeliveryResults(client, run, maxListed.groups),
-        rejections: listRejections(client, run),
-        former: readFormerRuns(client, run),
-        states: listStateChanges(client, run),
-        audit: listAudit(client, { run }, maxListed.entries),
-        notifications: listRunNotifications(client, run),
-        unapplied: findUnappliedReports(client, at),
-        location: readLocation(client),
-        fleet: readWorkers(client),
-        setRates: listRateLimits(client),
-      }));
-      const [head] = look.found;
-      const progress = progressOf(look.dispatch, look.counts).get(run);
-      if (head?.run !== run || !progress) return undefined;
-      const limits = joinLimits(file.limits ?? new Map(), look.setRates).find(
-        ({ account }) => account === head.account,
-      );
-      const speed = speedOf(run, progress);
-      const { answers, failures, results, rejections, former, states, audit, notifications, unapplied } =
-        look;
-      return {
-        ...speed,
-        head,
-        at,
+  return async (run) => {
+    const file = await readFile();
+    const at = now();
+    const look = await readTogether(ledger.monitoring, (client) => ({
+      found: listRunsBeginning(client, run, 1),
+      dispatch: readDispatch(client, [run]),
+      counts: readRunCounts(client, [run]),
+      answers: readRunAnswers(client, run),
+      failures: listFailureGroups(client, run, { limit: maxListed.groups }),
+      results: listDeliveryResults(client, run, maxListed.groups),
+      rejections: listRejections(client, run),
+      former: readFormerRuns(client, run),
+      states: listStateChanges(client, run),
+      audit: listAudit(client, { run }, maxListed.entries),
+      notifications: listRunNotifications(client, run),
+      unapplied: findUnappliedReports(client, at),
+      location: readLocation(client),
+      fleet: readWorkers(client),
+      setRates: listRateLimits(client),
+    }));
+    const { found, dispatch, counts, location, fleet, setRates, states, audit, notifications, ...shown } =
+      look;
+    const [head] = found;
+    const progress = progressOf(dispatch, counts).get(run);
+    if (head?.run !== run || !progress) return undefined;
+    const limits = joinLimits(file.limits ?? new Map(), setRates).find(
+      ({ account }) => account === head.account,
+    );
+    const speed = speedOf(run, progress);
+    return {
+      ...speed,
+      ...shown,
+      head,
+      at,
+      progress,
+      waits: waitsOf({
         progress,
-        answers,
-        waits: waitsOf({
-          progress,
-          onHold: look.location.holdReason,
-          workers: look.fleet.workers,
-          now: at,
-          perSecond: speed.perSecond,
-          limits: limits?.inForce,
-        }),
-        limits,
-        failures,
-        results,
-        costs: await readCosts(run, progress.state, maxListed.payers),
-        rejections,
-        former,
-        events: { states, audit, notifications },
-        unapplied,
-      };
-    },
+        onHold: location.holdReason,
+        workers: fleet.workers,
+        now: at,
+        perSecond: speed.perSecond,
+        limits: limits?.inForce,
+      }),
+      limits,
+      costs: await readCosts(run, progress.state, maxListed.payers),
+      events: { states, audit, notifications },
+    };
   };
 }

@@ -46,8 +46,6 @@ export type LiveRunList = {
   readonly unapplied: UnappliedReports;
 };
 
-type LiveRunLists = { readonly read: (filter: RunFilter) => Promise<LiveRunList> };
-
 export const runsPerPage = 50;
 const maxWaiting = 20;
 const maxCounted = 500;
@@ -58,51 +56,49 @@ const longestBooking = 2_000;
 /** Reads what pages show that list runs as they are. */
 export function createLiveRunLists(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
-): LiveRunLists {
+): (filter: RunFilter) => Promise<LiveRunList> {
   const { ledger, monotonic } = context;
   const speedOf = createSpeedReader(monotonic);
   const sent = new LRUCache<string, true>({ max: 500 });
-  return {
-    read: async (filter) => {
-      const [found, allWaiting] = await Promise.all([
-        listRuns(ledger.knex, runsPerPage + 1, filter),
-        filter.before ? [] : listWaiting(context, filter.accounts ?? null),
-      ]);
-      const listed = found.slice(0, runsPerPage);
-      const waiting = allWaiting.slice(0, maxWaiting);
-      const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
-      const runs = heads.map(({ run }) => run);
-      const look = await readTogether(ledger.monitoring, (client) => ({
-        dispatch: readDispatch(client, runs),
-        counts: readRunCounts(client, runs),
-        location: readLocation(client),
-        fleet: readWorkers(client),
-        unapplied: findUnappliedReports(client, context.now()),
-      }));
-      const progresses = progressOf(look.dispatch, look.counts);
-      const onHold = look.location.holdReason;
-      if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run)))
-        await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
-      for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
-      const figuresOf = await readListFigures(ledger.monitoring, runs);
-      const lineOf = (head: RunWithOutcome): RunLine[] => {
-        const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
-        if (!progress || !figures) return [];
-        const speed = speedOf(head.run, progress);
-        const { workers } = look.fleet;
-        const waits = waitsOf({ progress, onHold, workers, now: context.now(), perSecond: speed.perSecond });
-        return [{ head, progress, waits, ...speed, figures }];
-      };
-      return {
-        waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
-        moreWaiting: allWaiting.length - waiting.length,
-        allWaiting: allWaiting.map(({ run }) => run),
-        runs: listed.flatMap(lineOf),
-        hasMore: found.length > runsPerPage,
-        onHold,
-        unapplied: look.unapplied,
-      };
-    },
+  return async (filter) => {
+    const [found, allWaiting] = await Promise.all([
+      listRuns(ledger.knex, runsPerPage + 1, filter),
+      filter.before ? [] : listWaiting(context, filter.accounts ?? null),
+    ]);
+    const listed = found.slice(0, runsPerPage);
+    const waiting = allWaiting.slice(0, maxWaiting);
+    const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
+    const runs = heads.map(({ run }) => run);
+    const look = await readTogether(ledger.monitoring, (client) => ({
+      dispatch: readDispatch(client, runs),
+      counts: readRunCounts(client, runs),
+      location: readLocation(client),
+      fleet: readWorkers(client),
+      unapplied: findUnappliedReports(client, context.now()),
+    }));
+    const progresses = progressOf(look.dispatch, look.counts);
+    const onHold = look.location.holdReason;
+    if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run)))
+      await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
+    for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
+    const figuresOf = await readListFigures(ledger.monitoring, runs);
+    const lineOf = (head: RunWithOutcome): RunLine[] => {
+      const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
+      if (!progress || !figures) return [];
+      const speed = speedOf(head.run, progress);
+      const { workers } = look.fleet;
+      const waits = waitsOf({ progress, onHold, workers, now: context.now(), perSecond: speed.perSecond });
+      return [{ head, progress, waits, ...speed, figures }];
+    };
+    return {
+      waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
+      moreWaiting: allWaiting.length - waiting.length,
+      allWaiting: allWaiting.map(({ run }) => run),
+      runs: listed.flatMap(lineOf),
+      hasMore: found.length > runsPerPage,
+      onHold,
+      unapplied: look.unapplied,
+    };
   };
 }
 

@@ -1,10 +1,10 @@
 import { checkBudget } from '../../campaign/budget.ts';
 import { freezeTargets } from '../../campaign/notify.ts';
-import { checkRecipients } from '../../campaign/recipient-guards.ts';
+import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import type { DuplicateContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList, insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/repeats.ts';
@@ -39,16 +39,22 @@ export type PlanEvents = {
   /** Called for each batch. */
   readonly onRead?: (contacts: number) => void;
   readonly onExpand?: () => void;
-  /** Called with the origins of fixed contacts, and what they may have reached. */
-  readonly onOrigins?: (origins: Origins, reached: readonly ReachedContacts[]) => void;
-  /** Called with the duplicates that are rejected. */
-  readonly onRepeated?: (repeated: DuplicateContacts, fileAndLine: (line: number) => string) => void;
-  /** Called with the rows that a limit leaves for a later run. */
-  readonly onBeyondLimit?: (rows: number) => void;
-  /** Called with a warning about earlier runs of the campaign that can still send. */
-  readonly onUnfinished?: (warning: string) => void;
-  /** Called for a campaign with a deadline. */
-  readonly onForecast?: (forecast: RunForecast) => void;
+  /** Called with more of them, as they are found. */
+  readonly onFound?: (found: PlanFindings) => void;
+};
+
+/** What the operator should know of a new run. */
+export type PlanFindings = {
+  /** Of fixed contacts, with what they may have reached. */
+  readonly origins?: Origins & { readonly reached: readonly ReachedContacts[] };
+  /** A sentence about duplicates that are rejected, and differ. */
+  readonly differing?: string | undefined;
+  /** Rows that a limit leaves for a later run. */
+  readonly beyondLimit?: number | undefined;
+  /** A warning about earlier runs of the campaign that can still send. */
+  readonly unfinished?: string | null;
+  /** Of a campaign with a deadline. */
+  readonly forecast?: RunForecast;
 };
 
 /**
@@ -160,14 +166,16 @@ function stepsOf(
       const { reached, repeated, beyondLimit } = decided;
       checkDecided(prepared, decided, fileAndLine);
       checkBudget(campaign, cost);
-      if (origins.runs.length + origins.others.length > 0) events.onOrigins?.(origins, reached);
-      events.onRepeated?.(repeated, fileAndLine);
-      if (beyondLimit !== null) events.onBeyondLimit?.(beyondLimit.contacts);
+      events.onFound?.({
+        origins: { ...origins, reached },
+        differing: formatDiffering(repeated, fileAndLine),
+        beyondLimit: beyondLimit?.contacts,
+      });
       facts = { prepared, staged, decided, cost, windowTotals: [] };
       if (definition.deadline === undefined && !onFacts) return;
       const found = await forecastDecided(client, prepared, staged, { now, readsLedger: true });
       facts = { ...facts, windowTotals: found.windowTotals };
-      events.onForecast?.(found.forecast);
+      events.onFound?.({ forecast: found.forecast });
     },
     details: {
       campaign: definition.campaign,
@@ -201,7 +209,7 @@ function stepsOf(
       await recordFingerprint(session, run, made.fingerprint);
       if (!again) await refuseRepeat(session, campaign, made, seenRepeat);
       const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
-      if (unfinished !== null) events.onUnfinished?.(unfinished);
+      events.onFound?.({ unfinished });
     },
   };
 }

@@ -17,15 +17,15 @@ test('changed limits and a changed accounts file are seen at once, also on a mac
       return now;
     };
     const live = createLiveAccounts({ ...opened.context, monotonic }, settings);
-    const inForce = async () => (await live.read()).accounts[0]?.limits?.inForce.requestsPerSecond;
+    const inForce = async () => (await live()).accounts[0]?.limits?.inForce.requestsPerSecond;
     expect([await inForce(), await inForce(), await inForce()]).toEqual([null, null, null]);
     await changeAccountLimits(opened.context, settings, 'sandbox', { changes: { requestsPerSecond: 7 } });
     expect(await inForce()).toBe(7);
 
     await workspace.write(path, accountsYaml.replace('rest-2.02', 'pigeon'));
-    expect((await live.read()).problems).toMatchObject([{ where: `${path}:4:16` }]);
+    expect((await live()).problems).toMatchObject([{ where: `${path}:4:16` }]);
     await workspace.write(path, accountsYaml.replace('sandbox:', 'other:'));
-    const { accounts, problems } = await live.read();
+    const { accounts, problems } = await live();
     expect(problems).toEqual([]);
     // The ledger keeps the limits of the account that the file had.
     expect(accounts.map(({ account }) => account)).toEqual(['other', 'sandbox']);

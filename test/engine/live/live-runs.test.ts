@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { createLiveRuns, type LiveRuns } from '../../../src/engine/live/live-runs.ts';
+import { createLiveRuns, type ReadLiveRun } from '../../../src/engine/live/live-runs.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { markCompleted } from '../../../src/ledger/run-states/transitions.ts';
 import { listRecipients } from '../../../src/ledger/runs/list-recipients.ts';
@@ -12,7 +12,7 @@ import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();
 let run: string;
-let live: LiveRuns;
+let live: ReadLiveRun;
 let time = 0;
 const settings = { environment: {}, workingFolder: '/' };
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   live = createLiveRuns(context, settings);
 });
 
-const readRun = async () => (await live.read(run)) ?? expect.fail('there is no run');
+const readRun = async () => (await live(run)) ?? expect.fail('there is no run');
 
 test('a run is shown with its counts, answers, failures, costs and events', async () => {
   const { head, progress, answers, failures, costs, results, events, waits } = await readRun();
@@ -69,9 +69,9 @@ test('a look at an open page waits for the ledger twice: for one snapshot of the
   const waits = countWaits(ledger.monitoring);
   const runs = createLiveRuns({ ...context, monotonic: () => 0 }, settings);
   const planned = await planReportableRun(context);
-  await runs.read(planned);
+  await runs(planned);
   const before = waits();
-  expect(await runs.read(planned)).toMatchObject({
+  expect(await runs(planned)).toMatchObject({
     progress: { total: 4 },
     costs: { total: { recipients: 8 } },
   });
@@ -80,8 +80,8 @@ test('a look at an open page waits for the ledger twice: for one snapshot of the
 });
 
 test('a run that does not exist is not shown', async () => {
-  expect(await live.read('nothing')).toBeUndefined();
-  expect(await live.read(run.slice(0, -1))).toBeUndefined();
+  expect(await live('nothing')).toBeUndefined();
+  expect(await live(run.slice(0, -1))).toBeUndefined();
 });
 
 test('the recipients of failed requests are listed page by page, with their rows in the contact file', async () => {
@@ -107,7 +107,7 @@ test('a page shows the delivery reports and costs of now, also of a run that has
   const [ended = ''] = world.runs;
   await performStep(world, { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'accepted'] });
   await inTransaction(ledger.pool, (client) => markCompleted(client, ended, world.now));
-  const first = await runs.read(ended);
+  const first = await runs(ended);
   expect([first?.progress.counts.recipients.accepted, first?.costs?.total.accepted]).toEqual([2, 2]);
 
   for (const recipient of [0, 1]) {
@@ -115,7 +115,7 @@ test('a page shows the delivery reports and costs of now, also of a run that has
     await performStep(world, { kind: 'report', reports: [report] });
     // Costs of a page that is open can be a second older.
     time += 2_000;
-    const { progress, costs } = (await runs.read(ended)) ?? {};
+    const { progress, costs } = (await runs(ended)) ?? {};
     expect([progress?.counts.recipients.delivered, costs?.total.price]).toEqual([
       1 + recipient,
       `0.${1 + recipient}`,

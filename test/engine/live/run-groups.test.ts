@@ -23,7 +23,7 @@ async function plan(count: number, createdAt: Date): Promise<readonly string[]> 
 async function readStartPage(accounts: readonly string[] | null = null) {
   const asked = vi.spyOn(pg.Client.prototype, 'query');
   try {
-    const list = await createLiveRunLists(opened.context).read({ accounts });
+    const list = await createLiveRunLists(opened.context)({ accounts });
     const groups = await createRunGroups(opened.context)({ zone, accounts, waiting: list.allWaiting });
     return { statements: asked.mock.calls.length, groups };
   } finally {

@@ -16,7 +16,7 @@ test('a list has the counts of each run as they are, and the cost of a run that 
   const world = await createWorld(ledger, reportedAt);
   const lists = createLiveRunLists(context);
   const read = async () => {
-    const [line] = (await lists.read({})).runs;
+    const [line] = (await lists({})).runs;
     return {
       state: line?.head.state,
       accepted: line?.progress.counts.requests.accepted,

@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewText } from '../../../src/cli/plans/preview-text.ts';
 import type { EngineContext } from '../../../src/engine/context.ts';
-import type { RunForecast } from '../../../src/engine/plan/forecast.ts';
-import { planRun } from '../../../src/engine/plan/plan-run.ts';
+import { type PlanFindings, planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import type { Preview } from '../../../src/engine/plan/preview.ts';
 import { previewCampaign } from '../../../src/engine/plan/preview-campaign.ts';
@@ -57,8 +56,8 @@ async function prepare() {
 
 const preview = async (): Promise<Preview> => previewCampaign(await prepare(), context);
 
-async function plan(onForecast: (forecast: RunForecast) => void = () => {}): Promise<string> {
-  return planRun(context, await prepare(), { events: { onForecast } });
+async function plan(onFound: (found: PlanFindings) => void = () => {}): Promise<string> {
+  return planRun(context, await prepare(), { events: { onFound } });
 }
 
 const mobile = (index: number): string => `04120${String(index).padStart(5, '0')}`;
@@ -212,11 +211,11 @@ describe('the forecast', () => {
     expect(previewText(previewed, { ...plainScreen, zone: 'Pacific/Auckland' })).toContain(
       `\n  deadline    ${late}`,
     );
-    let reported: RunForecast | undefined;
-    await plan((forecast) => {
-      reported = forecast;
+    let reported: PlanFindings = {};
+    await plan((found) => {
+      reported = { ...reported, ...found };
     });
-    expect(reported).toEqual(previewed.forecast);
+    expect(reported.forecast).toEqual(previewed.forecast);
   });
 
   test('onDeadline: refuse stops planning when a recipient would be late', async () => {
