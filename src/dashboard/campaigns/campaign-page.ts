@@ -4,8 +4,8 @@ import {
   describeCampaign,
   readCampaignText,
 } from '../../engine/schedule/describe-campaigns.ts';
-import { listRuns, type RunWithOutcome } from '../../ledger/runs/find.ts';
-import { type ListedTick, listLatestTicks } from '../../ledger/schedules/schedules.ts';
+import { listRuns } from '../../ledger/runs/find.ts';
+import { listLatestTicks } from '../../ledger/schedules/schedules.ts';
 import { pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
@@ -96,14 +96,10 @@ ${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times ($
   return section('schedule', 'Schedule', body);
 }
 
-type History = {
-  readonly found: DescribedCampaign;
-  readonly ticks: readonly ListedTick[];
-  readonly runs: readonly RunWithOutcome[];
-};
+type History = Awaited<ReturnType<typeof readHistory>>;
 
 /** What came of the campaign in accounts that the person may see. */
-async function readHistory({ context, session }: View, found: DescribedCampaign): Promise<History> {
+async function readHistory({ context, session }: View, found: DescribedCampaign) {
   const { ledger } = context;
   const { file, campaign } = found;
   const filter = { campaign: campaign?.campaign ?? '', accounts: session.accounts };

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Check, type CheckState, checkStates } from '../../domain/doctor.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import type { HealthChecks } from '../../engine/doctor/diagnose.ts';
-import { checkDatabase, type DatabaseState } from '../../engine/reporting/fleet-state.ts';
+import { checkDatabase } from '../../engine/reporting/fleet-state.ts';
 import { type ListedWorker, listWorkers } from '../../ledger/operations/workers.ts';
 import {
   type Columns,
@@ -25,23 +25,12 @@ const maxWorkers = 500;
 
 /** Which workers are alive, what each holds, and what `volley doctor` finds in the ledger. */
 export function addHealthPage(server: FastifyInstance, { context, live, healthChecks }: Tools): void {
-  const read = async (accounts: readonly string[] | null): Promise<Health> => {
-    const workers = await listWorkers(context.ledger.monitoring, maxWorkers);
-    return {
-      // What a worker holds of other accounts is counted, and not named.
-      workers: workers.map((one) =>
-        one.account === null || isForAccount({ accounts }, one.account) ? one : { ...one, run: null },
-      ),
-      database: await checkDatabase(context),
-      fleet: accounts === null ? await healthChecks.read() : undefined,
-    };
-  };
   live.addPage(server, {
     path: '/health',
     scope: 'read',
     open: async ({ session: { accounts } }) => ({
       key: JSON.stringify(['health', accounts]),
-      read: () => read(accounts),
+      read: () => readHealth({ context, healthChecks }, accounts),
     }),
     render: healthPart,
     around: () => ({
@@ -51,14 +40,23 @@ export function addHealthPage(server: FastifyInstance, { context, live, healthCh
   });
 }
 
-/** The processes that share the ledger. */
-type Health = {
-  readonly workers: readonly ListedWorker[];
-  /** What `/readyz` answers. */
-  readonly database: DatabaseState;
-  /** What concerns all accounts; undefined for persons who see some only. */
-  readonly fleet: HealthChecks | undefined;
-};
+type Health = Awaited<ReturnType<typeof readHealth>>;
+
+/** Reads the processes that share the ledger, what `/readyz` answers, and what concerns all accounts. */
+async function readHealth(
+  { context, healthChecks }: Pick<Tools, 'context' | 'healthChecks'>,
+  accounts: readonly string[] | null,
+) {
+  const workers = await listWorkers(context.ledger.monitoring, maxWorkers);
+  return {
+    // What a worker holds of other accounts is counted, and not named.
+    workers: workers.map((one) =>
+      one.account === null || isForAccount({ accounts }, one.account) ? one : { ...one, run: null },
+    ),
+    database: await checkDatabase(context),
+    fleet: accounts === null ? await healthChecks.read() : undefined,
+  };
+}
 
 function healthPart({ workers, database, fleet }: Health, viewer: Viewer): Html {
   return html`${readyPart(database, viewer)}

@@ -1,20 +1,11 @@
 import type { DeliveryResult, FailureGroup, RejectionGroup } from '../../ledger/counts/groups.ts';
 import { recipientStateOf } from '../../ledger/counts/run-counts.ts';
 import { wordsOf } from '../../report/lists/usual.ts';
-import { type ContactState, type ContactWord, contactWords, statesOf } from '../../report/run/run-outcome.ts';
+import { type ContactState, contactWords, statesOf } from '../../report/run/run-outcome.ts';
 import { type Fields, textIn, wordIn } from '../base/fields.ts';
 
-/** Which contacts of a run a list is about, as its address has it. */
-export type AskedContacts = {
-  readonly state: ContactWord | undefined;
-  /** `Cause.cause` */
-  readonly cause: string | undefined;
-};
-
-/** An unknown state asks for all recipients. */
-export function readAskedContacts(
-  query: Fields,
-): AskedContacts & { readonly states: readonly ContactState[] } {
+/** Which contacts of a run a list is about. An unknown state asks for all recipients; `cause` is that of a `Cause`. */
+export function readAskedContacts(query: Fields) {
   const state = wordIn(query, 'state', contactWords);
   const cause = state && (textIn(query, 'cause') || undefined);
   return { state, cause, states: statesOf(state) };

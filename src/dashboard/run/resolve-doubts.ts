@@ -82,21 +82,12 @@ export function readChoice(run: string, query: Fields): Choice {
   return { run, decision, requests };
 }
 
-/** The requests that a decision concerns, and how many people. */
-type ChosenDoubts = {
-  readonly decision: Decision;
-  readonly requests: number;
-  readonly recipients: number;
-  readonly numbers: readonly string[];
-  /** Differs for other requests. */
-  readonly seen: string;
-};
-
-/** @throws InputError if a chosen request, or all of the run, are not in doubt any more, or a purged run is to be sent again */
-export async function findChosen(
-  context: EngineContext,
-  { run, decision, requests, group }: Choice,
-): Promise<ChosenDoubts> {
+/**
+ * The requests that a decision concerns, and how many people. `seen` differs for other requests.
+ *
+ * @throws InputError if a chosen request, or all of the run, are not in doubt any more, or a purged run is to be sent again
+ */
+export async function findChosen(context: EngineContext, { run, decision, requests, group }: Choice) {
   if (decision === 'resend') await requireUnpurgedRun(context, run);
   const numbers: string[] = [];
   let recipients = 0;
