@@ -121,7 +121,7 @@ async function forwardAccount(
   account: string,
   movedAt: Date | undefined,
   pair: LedgerPair,
-): Promise<ForwardedRow | undefined> {
+) {
   const { forwardReports, takeSuppressions } = await import('../../engine/cells/forward-reports.ts');
   const { requireSuppressionAccount } = await import('../../engine/suppressions/suppress-addresses.ts');
   const reports = await forwardReports(account, pair);
@@ -132,13 +132,7 @@ async function forwardAccount(
   return { account, from: pair.cells.current, to: pair.cells.old, reports, suppressions };
 }
 
-type ForwardedRow = {
-  readonly account: string;
-  readonly from: string;
-  readonly to: string;
-  readonly reports: number;
-  readonly suppressions: number;
-};
+type ForwardedRow = NonNullable<Awaited<ReturnType<typeof forwardAccount>>>;
 
 const forwardedColumns: Columns<ForwardedRow> = [
   textColumn('account', 'Account'),

@@ -9,7 +9,6 @@ import {
   listClosings,
 } from '../../ledger/billing/close.ts';
 import {
-  type BilledRequest,
   listBilledRequests,
   type RequestCursor,
   type RequestQuery,
@@ -159,19 +158,12 @@ export async function readMonth(
   return inSnapshot(ledger.pool, async (client) => (await reportBilling(client, query)).totals);
 }
 
-type BilledRequestsPart = {
-  readonly requests: readonly BilledRequest[];
-  readonly asOf: AsOf;
-  /** Read on after the last one. */
-  readonly hasMore: boolean;
-};
-
 /** The requests behind a line of a billing report. @param after undefined for the first page */
-export async function readBilledRequests(
+export function readBilledRequests(
   { ledger, now }: EngineContext,
   query: RequestQuery,
   { after, limit }: { readonly after: RequestCursor | undefined; readonly limit: number },
-): Promise<BilledRequestsPart> {
+) {
   return readReportInSnapshot(ledger, now, async (client, asOf) => {
     const found = await listBilledRequests(client, query, { after, limit: limit + 1 });
     return { asOf, requests: found.slice(0, limit), hasMore: found.length > limit };

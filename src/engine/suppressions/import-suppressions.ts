@@ -9,20 +9,13 @@ import { importSuppressions, type ListedAddress } from '../../ledger/suppression
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-type SuppressionImport = {
-  /** Rows of the file, including unreadable ones. */
-  readonly read: number;
-  /** New suppressions, one per address and channel. */
-  readonly added: number;
-  /** Already suppressed, or repeated in the file. */
-  readonly already: number;
-  readonly unreadable: number;
-  readonly problems: readonly Problem[];
-};
-
 const maxProblems = 20;
 
-/** @throws InputError when the file cannot be read, or its address column is ambiguous */
+/**
+ * @returns `read`: rows of the file, including unreadable ones; `added`: new suppressions, one per address and channel;
+ *   `already`: those that were suppressed, or are repeated in the file
+ * @throws InputError when the file cannot be read, or its address column is ambiguous
+ */
 export async function importSuppressionFile(
   context: EngineContext,
   path: string,
@@ -35,7 +28,7 @@ export async function importSuppressionFile(
     readonly subAccount: string;
     readonly reason: string;
   },
-): Promise<SuppressionImport> {
+) {
   const { ledger, now } = context;
   const { channels, reason, account, subAccount } = options;
   const problems: Problem[] = [];
