@@ -34,7 +34,9 @@ const run = (file: string, ...words: string[]) => scene.command(['run', file, '-
 test('run --sandbox sends to a sandbox of its own, needs no token, and prints what was delivered, then the next step', async () => {
   const { code, stdout, stderr } = await run('sms.yaml');
   expect([code, stderr]).toEqual([0, expect.stringContaining('Sandbox on http://127.0.0.1:')]);
-  expect(stdout).toMatch(/ {2}contacts {4}6 read: 1 invalid\n.*\n {2}recipients {2}5: 5 delivered\n {2}outcome {5}6: 5 delivered, 1 left out; 100\.0 % delivered\n$/);
+  expect(stdout).toMatch(
+    / {2}contacts {4}6 read: 1 invalid\n.*\n {2}recipients {2}5: 5 delivered\n {2}outcome {5}6: 5 delivered, 1 left out; 100\.0 % delivered\n$/,
+  );
   const [, id] = /Run (\S+)/.exec(stdout) ?? [];
   expect(stderr).toContain('5/5 delivery reports\n');
   expect(stderr).toMatch(new RegExp(`\\nNext:\\n {2}volley report run ${id} .*\\n`));
