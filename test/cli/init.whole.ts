@@ -49,7 +49,9 @@ describe('in an empty folder', () => {
     // What cron does with a line.
     const command = line.replace('  0 9 * * 1-5 ', '').replaceAll('\\%', '%');
     const { stdout } = await execute('env', ['-i', 'sh', '-c', command], { cwd: '/' });
-    expect(stdout).toMatch(/ {2}contacts {4}12 read: 1 invalid\n.*\n {2}recipients {2}11: 11 delivered\n$/);
+    expect(stdout).toMatch(
+      / {2}contacts {4}12 read: 1 invalid\n.*\n {2}recipients {2}11: 11 delivered\n {2}outcome {5}12: 11 delivered, 1 left out; 100\.0 % delivered\n$/,
+    );
   });
 
   test('the printed next commands go to the project, plan the first campaign and send it', async () => {
