@@ -133,20 +133,9 @@ async function createReaders(knex: Knex): Promise<void> {
       'Every call of the webhook, its bytes as they came. To read some by id, use calls_of: this view reads all blocks.';
 
     CREATE FUNCTION block_of(report bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
-      -- The first condition selects its partition: with 121 of them, the others would take most of the time.
-      SELECT max(first_report) FROM inbox_blocks WHERE first_report >= report >> 36 << 36 AND first_report <= report
+      SELECT max(first_report) FROM inbox_blocks WHERE first_report <= report
     $$;
     COMMENT ON FUNCTION block_of IS 'The block in which a call is, if any has it: blocks do not overlap.';
-
-    CREATE FUNCTION blocks_of(reports bigint[]) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
-      SELECT DISTINCT block_of(number)
-      FROM (
-        -- From 2^36 on, a block begins at a multiple of 256.
-        SELECT DISTINCT CASE WHEN report >= 68719476736 THEN report >> 8 << 8 ELSE report END AS number
-        FROM unnest(reports) AS report
-      ) n
-    $$;
-    COMMENT ON FUNCTION blocks_of IS 'The blocks in which these calls are.';
 
     CREATE FUNCTION calls_of(reports bigint[]) RETURNS SETOF inbox_calls LANGUAGE sql STABLE AS $$
       SELECT report_id, account, received_at, method, content_type, headers, body
@@ -154,7 +143,7 @@ async function createReaders(knex: Knex): Promise<void> {
       WHERE report_id = ANY (reports)
       UNION ALL
       SELECT c.report_id, c.account, c.received_at, c.method, c.content_type, c.headers, c.body
-      FROM blocks_of(reports) w (first_report)
+      FROM (SELECT DISTINCT block_of(report) AS first_report FROM unnest(reports) AS report) w
       JOIN inbox_blocks b USING (first_report)
       CROSS JOIN LATERAL calls_in(b) c
       WHERE c.report_id IN (SELECT unnest(reports))
@@ -193,7 +182,7 @@ async function createEraser(knex: Knex): Promise<void> {
       GET DIAGNOSTICS former = ROW_COUNT;
       WITH call AS MATERIALIZED (
         SELECT b.first_report, c.*, c.report_id IN (SELECT unnest(reports)) AS goes
-        FROM blocks_of(reports) w (first_report)
+        FROM (SELECT DISTINCT block_of(report) AS first_report FROM unnest(reports) AS report) w
         JOIN inbox_blocks b USING (first_report)
         CROSS JOIN LATERAL calls_in(b) c
       ), kept AS (
@@ -230,7 +219,14 @@ async function createPartitions(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE VIEW inbox_partitions AS
     SELECT p.name, p.number << 36 AS first_report, ((p.number + 1) << 36) - 1 AS last_report,
-           p.number < (SELECT last_value >> 36 FROM report_ids) AS is_over
+           p.number < (SELECT last_value >> 36 FROM report_ids) AS is_over,
+           (
+             SELECT last_received_at
+             FROM inbox_blocks b
+             WHERE b.first_report BETWEEN p.number << 36 AND ((p.number + 1) << 36) - 1
+             ORDER BY b.first_report DESC
+             LIMIT 1
+           ) AS last_received_at
     FROM (
       SELECT c.relname::text AS name, CAST(substring(c.relname FROM '[0-9]+$') AS bigint) AS number
       FROM pg_inherits i
@@ -238,15 +234,7 @@ async function createPartitions(knex: Knex): Promise<void> {
       WHERE i.inhparent = 'inbox_blocks'::regclass AND NOT i.inhdetachpending
     ) p;
     COMMENT ON VIEW inbox_partitions IS
-      'Partitions of inbox_blocks. is_over: calls no longer get ids of it.';
-
-    CREATE TABLE inbox_week (
-      singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
-      begun_at  timestamptz NOT NULL
-    );
-    COMMENT ON TABLE inbox_week IS
-      'When the present partition of inbox_blocks began. Its calls do not tell: an old call gets a new id when it is '
-      'divided, or comes from another cell.';
+      'Partitions of inbox_blocks. is_over: calls no longer get ids of it. last_received_at: of its last call; null: none.';
 
     CREATE FUNCTION add_inbox_partition(number bigint) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
@@ -257,7 +245,7 @@ async function createPartitions(knex: Knex): Promise<void> {
     END $$;
 
     CREATE FUNCTION tend_inbox_partitions(at timestamptz) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER AS $$
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
     DECLARE
       present bigint;
       begun timestamptz;
@@ -271,11 +259,12 @@ async function createPartitions(knex: Knex): Promise<void> {
         PERFORM add_inbox_partition(present + 1);
         RETURN;
       END IF;
-      SELECT begun_at INTO begun FROM inbox_week;
-      IF begun IS NULL THEN
-        INSERT INTO inbox_week (begun_at) VALUES (at);
-      ELSIF date_trunc('week', begun, 'UTC') < date_trunc('week', at, 'UTC') THEN
-        UPDATE inbox_week SET begun_at = at;
+      SELECT first_received_at INTO begun
+      FROM inbox_blocks
+      WHERE first_report >= present << 36
+      ORDER BY first_report
+      LIMIT 1;
+      IF date_trunc('week', begun, 'UTC') < date_trunc('week', at, 'UTC') THEN
         PERFORM setval('report_ids', (present + 1) << 36, false);
         PERFORM add_inbox_partition(present + 2);
       END IF;
@@ -284,50 +273,37 @@ async function createPartitions(knex: Knex): Promise<void> {
       'Makes the next partition of inbox_blocks, and begins it in a new week. The sequence enters only a partition that is '
       'committed, so no call lacks one. It acts as the owner of the tables.';
 
-    CREATE FUNCTION drop_inbox_partition(dropped text, before timestamptz) RETURNS boolean LANGUAGE plpgsql
-    SECURITY DEFINER SET lock_timeout = '200ms' AS $$
+    CREATE FUNCTION drop_inbox_partition(dropped text, before timestamptz) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
     DECLARE
       found record;
-      partition regclass;
+      number_of_calls bigint;
     BEGIN
       IF NOT has_table_privilege(session_user, 'inbox_blocks', 'DELETE') THEN
         RAISE insufficient_privilege USING MESSAGE = 'permission denied for table inbox_blocks';
       END IF;
-      SELECT * INTO found FROM inbox_partitions WHERE name = dropped AND is_over;
-      IF found.name IS NULL OR EXISTS (
-        SELECT
-        FROM inbox_blocks
-        WHERE first_report BETWEEN found.first_report AND found.last_report AND last_received_at >= before
-      ) THEN
-        RETURN false;
+      SELECT * INTO found
+      FROM inbox_partitions
+      WHERE name = dropped AND is_over AND coalesce(last_received_at < before, true);
+      IF found.name IS NULL THEN
+        RETURN NULL;
       END IF;
+      SELECT coalesce(sum(calls), 0) INTO number_of_calls
+      FROM inbox_blocks
+      WHERE first_report BETWEEN found.first_report AND found.last_report;
       LOCK TABLE ONLY inbox_blocks IN ACCESS EXCLUSIVE MODE;
       -- What others queued before they released the table is visible now.
       IF EXISTS (SELECT FROM inbox_waiting w WHERE w.first_report <= found.last_report AND w.last_report >= found.first_report)
          -- They may belong into it.
          OR EXISTS (SELECT FROM inbox) THEN
-        RETURN false;
+        RETURN NULL;
       END IF;
-      SELECT c.oid INTO partition
-      FROM pg_inherits i
-      JOIN pg_class c ON c.oid = i.inhrelid
-      WHERE i.inhparent = 'inbox_blocks'::regclass AND c.relname = found.name;
-      IF partition IS NULL THEN
-        RETURN false;
-      END IF;
-      EXECUTE format('DROP TABLE %s', partition);
-      RETURN true;
+      EXECUTE format('DROP TABLE %I', found.name);
+      RETURN number_of_calls;
     END $$;
     COMMENT ON FUNCTION drop_inbox_partition IS
-      'Drops a partition of inbox_blocks that is over and has no call since that time. False: it stays, for example because '
-      'calls of it wait. It acts as the owner of the tables.';
-
-    -- Of the caller's temporary tables, which are searched first unless they are named, none may stand for one of these.
-    DO $$
-    BEGIN
-      EXECUTE format('ALTER FUNCTION tend_inbox_partitions SET search_path = %I, pg_temp', current_schema());
-      EXECUTE format('ALTER FUNCTION drop_inbox_partition SET search_path = %I, pg_temp', current_schema());
-    END $$;
+      'Drops a partition of inbox_blocks that is over and has no call since that time. Returns how many calls it had; null: '
+      'it stays, for example because calls of it wait. It acts as the owner of the tables.';
 
     SELECT add_inbox_partition(number) FROM generate_series(0, 2) AS number;
   `);
@@ -348,8 +324,8 @@ export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP FUNCTION drop_inbox_partition, tend_inbox_partitions, add_inbox_partition, erase_calls, has_call, calls_of;
     DROP VIEW inbox_partitions, inbox_calls, waiting_reports;
-    DROP FUNCTION calls_in, blocks_of, block_of;
-    DROP TABLE inbox_waiting, inbox_blocks, inbox_week;
+    DROP FUNCTION calls_in, block_of;
+    DROP TABLE inbox_waiting, inbox_blocks;
     ALTER TABLE inbox ALTER COLUMN report_id DROP DEFAULT;
     DROP SEQUENCE report_ids;
     ALTER TABLE inbox ALTER COLUMN report_id ADD GENERATED ALWAYS AS IDENTITY;

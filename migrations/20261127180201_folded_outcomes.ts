@@ -71,7 +71,7 @@ async function createBlocks(knex: Knex): Promise<void> {
       'recipient_outcomes, never in both.';
     COMMENT ON COLUMN folded_outcomes.last_request IS 'The last request that may be in it. Its blocks of contents end here.';
     COMMENT ON COLUMN folded_outcomes.base_at IS 'What the times of the block count from.';
-    COMMENT ON COLUMN folded_outcomes.base_report IS 'What report_top, report_high and report_low count from.';
+    COMMENT ON COLUMN folded_outcomes.base_report IS 'What report_offsets count from.';
     COMMENT ON COLUMN folded_outcomes.reports IS
       'Ranges with the ids of its delivery reports. Each begins and ends at a multiple of 262,144.';
     COMMENT ON COLUMN folded_outcomes.outcomes IS
@@ -100,16 +100,14 @@ async function createBlocks(knex: Knex): Promise<void> {
       CHECK (cardinality(statuses) = cardinality(results)),
       CHECK (cardinality(sent_high) = cardinality(words) AND cardinality(sent_low) = cardinality(words))
     ) WITH (toast_tuple_target = 256);
-    -- Compressed in the row, not beside it. What recipients share would be fetched for each of them.
+    -- Compressed in the row, not beside it.
     ALTER TABLE folded_outcomes
-      ALTER COLUMN reports SET STORAGE MAIN, ALTER COLUMN outcomes SET STORAGE MAIN, ALTER COLUMN units SET STORAGE MAIN,
-      ALTER COLUMN prices SET STORAGE MAIN, ALTER COLUMN places SET STORAGE MAIN, ALTER COLUMN kinds SET STORAGE MAIN,
-      ALTER COLUMN report_top SET STORAGE MAIN, ALTER COLUMN report_high SET STORAGE MAIN,
+      ALTER COLUMN kinds SET STORAGE MAIN, ALTER COLUMN report_top SET STORAGE MAIN,
+      ALTER COLUMN report_high SET STORAGE MAIN,
       ALTER COLUMN report_low SET STORAGE MAIN, ALTER COLUMN reported_high SET STORAGE MAIN,
       ALTER COLUMN reported_low SET STORAGE MAIN;
     ALTER TABLE folded_reports
-      ALTER COLUMN results SET STORAGE MAIN, ALTER COLUMN statuses SET STORAGE MAIN, ALTER COLUMN words SET STORAGE MAIN,
-      ALTER COLUMN sent_high SET STORAGE MAIN, ALTER COLUMN sent_low SET STORAGE MAIN;
+      ALTER COLUMN words SET STORAGE MAIN, ALTER COLUMN sent_high SET STORAGE MAIN, ALTER COLUMN sent_low SET STORAGE MAIN;
     COMMENT ON TABLE folded_reports IS
       'What the service said of the recipients in a block of folded_outcomes, in the same order. A purge deletes it.';
     COMMENT ON COLUMN folded_reports.results IS
@@ -125,7 +123,7 @@ async function createFunctions(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE FUNCTION number_of(high smallint, low smallint) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CAST(high AS integer) * 65536 + (low + 32768);
+    RETURN CAST(high AS integer) * 65536 + low + 32768;
     COMMENT ON FUNCTION number_of IS 'The number of which high_half and low_half are these.';
 
     CREATE FUNCTION high_half(number bigint) RETURNS smallint
@@ -280,42 +278,48 @@ const reportFunction = (signature: string, body: string): string => `
     LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC ${body}; END;`;
 
-const recentArrived = '(SELECT * FROM recipient_outcomes WHERE report_id BETWEEN first AND last)';
-const foldedArrived = `(
+/** The view reads every block of a run, or of all. */
+async function createReports(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE OR REPLACE VIEW delivery_reports AS
+    SELECT ${reportColumns}
+    FROM unusual_delivery_reports
+    UNION ALL ${ordinary('all_recipient_outcomes')};
+
+    ${reportFunction(
+      'delivery_reports_between(run text, first integer, last integer)',
+      `
+      SELECT ${reportColumns}
+      FROM unusual_delivery_reports
+      WHERE run_id = run AND request BETWEEN first AND last
+      UNION ALL ${ordinary('recipient_outcomes_between(run, first, last)')}`,
+    )}
+    COMMENT ON FUNCTION delivery_reports_between IS 'What delivery_reports has of recipients in the range.';
+
+    ${reportFunction(
+      'delivery_reports_arrived(first bigint, last bigint)',
+      `
+      SELECT ${reportColumns}
+      FROM unusual_delivery_reports
+      WHERE report_id BETWEEN first AND last
+      UNION ALL ${ordinary('(SELECT * FROM recipient_outcomes WHERE report_id BETWEEN first AND last)')}
+      UNION ALL ${ordinary(`(
         SELECT *
         FROM folded_recipients
         WHERE reports && int8range(first, greatest(first, last), '[]') AND report_id BETWEEN first AND last
-      )`;
-const recentOf = '(SELECT * FROM recipient_outcomes WHERE report_id = ANY (reports))';
+      )`)}`,
+    )}
+    COMMENT ON FUNCTION delivery_reports_arrived IS 'What delivery_reports has of calls in this range of ids.';
 
-/** SQL: of ordinary reports and others; `where` selects the others. */
-const reportsFrom = (where: string, ...outcomes: readonly string[]): string => `
+    ${reportFunction(
+      'delivery_reports_of(reports bigint[])',
+      `
       SELECT ${reportColumns}
       FROM unusual_delivery_reports
-      WHERE ${where}
-      UNION ALL ${outcomes.map(ordinary).join('\n      UNION ALL ')}`;
-
-/** The view reads every block of a run, or of all. */
-async function createReports(knex: Knex): Promise<void> {
-  await knex.raw(
-    `CREATE OR REPLACE VIEW delivery_reports AS ${reportsFrom('true', 'all_recipient_outcomes')}`,
-  );
-
-  const between = reportsFrom(
-    'run_id = run AND request BETWEEN first AND last',
-    'recipient_outcomes_between(run, first, last)',
-  );
-  await knex.raw(reportFunction('delivery_reports_between(run text, first integer, last integer)', between));
-
-  const arrived = reportsFrom('report_id BETWEEN first AND last', recentArrived, foldedArrived);
-  await knex.raw(reportFunction('delivery_reports_arrived(first bigint, last bigint)', arrived));
-
-  const ofReports = reportsFrom('report_id = ANY (reports)', recentOf, 'folded_by(reports)');
-  await knex.raw(reportFunction('delivery_reports_of(reports bigint[])', ofReports));
-
-  await knex.raw(`
-    COMMENT ON FUNCTION delivery_reports_between IS 'What delivery_reports has of recipients in the range.';
-    COMMENT ON FUNCTION delivery_reports_arrived IS 'What delivery_reports has of calls in this range of ids.';
+      WHERE report_id = ANY (reports)
+      UNION ALL ${ordinary('(SELECT * FROM recipient_outcomes WHERE report_id = ANY (reports))')}
+      UNION ALL ${ordinary('folded_by(reports)')}`,
+    )}
     COMMENT ON FUNCTION delivery_reports_of IS 'What delivery_reports has of calls with these ids.';
   `);
 }

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectLedger } from '../../src/ledger/connection.ts';
-import { digestOf } from '../../src/ledger/fingerprint.ts';
+import { digestOf, readSchemaState } from '../../src/ledger/fingerprint.ts';
 import { migrateLedger } from '../../src/ledger/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -43,6 +44,28 @@ test('reverted migrations leave nothing behind, and run again they create the sa
     expect.arrayContaining(['runs', 'requests', 'refuse_audit_change', 'message_id', 'job']),
   );
   expect(between).toEqual([]);
+  expect(await made()).toEqual(before);
+});
+
+test('a ledger with the other texts of two migrations becomes equal to one with the recorded texts', async () => {
+  const before = await made();
+  const later = ['20261127180202_words_in_blocks', '20261128120101_blocks_read_once'];
+  await knex('knex_migrations').whereIn('name', later).delete();
+  await knex.raw(
+    `UPDATE ledger_schema SET migrations = (migrations - CAST(? AS text[])) || CAST(? AS jsonb)`,
+    [
+      later,
+      JSON.stringify({
+        '20261127180101_inbox_blocks': '66a946440e8755d1',
+        '20261127180201_folded_outcomes': '87ab7122b703def4',
+      }),
+    ],
+  );
+  const pool = new pg.Pool(database.connection);
+  expect(await readSchemaState(pool)).toMatchObject({ kind: 'older', missing: later });
+  expect(await migrateLedger(knex)).toEqual(later);
+  expect(await readSchemaState(pool)).toEqual({ kind: 'fits', additions: [] });
+  await pool.end();
   expect(await made()).toEqual(before);
 });
 
