@@ -1,4 +1,4 @@
-import type { SearchedRuns } from '../ledger/recipients/find.ts';
+import type { SearchedRuns } from '../ledger/recipients/searched-runs.ts';
 import { count } from '../platform/sentence.ts';
 import { formatLocal } from './time.ts';
 

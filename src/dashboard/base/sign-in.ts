@@ -131,7 +131,7 @@ function addCompany(
   addCompanySignIn(server, { company, refuse, accept });
 }
 
-/** Answers a person who is not signed in. @param refused for the log */
+/** Refuses to sign a person in, and shows the form with the problem. @param refused for the log */
 type RefuseSignIn = (
   reply: FastifyReply,
   refused: { readonly kind: string; readonly token?: { readonly name: string } | undefined },

@@ -1,5 +1,5 @@
 import { type GroupedRun, maxGrouped, type RunGroups } from '../../engine/live/run-groups.ts';
-import { addAmounts, toDisplayAmount } from '../../platform/money.ts';
+import { addAmounts, createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
 import { groupThousands, share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -50,6 +50,8 @@ function costs(runs: readonly GroupedRun[]): string {
     const { currency } = ofRun;
     if (cost !== null && currency !== null) sums.set(currency, addAmounts(sums.get(currency) ?? '0', cost));
   }
-  const texts = [...sums].map(([currency, sum]) => `${groupThousands(toDisplayAmount(sum))} ${currency}`);
+  const texts = [...sums].map(
+    ([currency, sum]) => `${groupThousands(createAmountFormat([sum])(sum))} ${currency}`,
+  );
   return texts.length === 0 ? '–' : texts.join(', ');
 }

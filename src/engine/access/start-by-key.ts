@@ -200,7 +200,7 @@ async function accountOfCampaign(path: string, settings: Settings): Promise<stri
 
 /** Reveals nothing about campaigns of other accounts. */
 function refuseCampaign(accounts: readonly string[]): never {
-  const what = `There is no such campaign file of account ${accounts.join(' or ')}, or it is faulty (volley plan --check).`;
+  const what = `There is no such campaign file of account ${accounts.join(' or ')}, or it is faulty (\`volley plan --check\`).`;
   throw new InputError([{ where: 'campaign', what }]);
 }
 

@@ -23,7 +23,7 @@ type Asked = {
   readonly waiting: readonly string[];
 };
 
-/** Of each group; a person who has more looks at the list. */
+/** Runs of a group at most. The list of runs has all of them. */
 export const maxGrouped = 500;
 
 /** Milliseconds for which the groups are kept: the list below them is read more often. */

@@ -70,7 +70,10 @@ export type SuppressionKind = {
 /** A suppression whose address is known; hashed ones are in no page. */
 export type PagedSuppression = Suppression & { readonly account: string };
 
-export type SuppressionPlace = Pick<PagedSuppression, 'channel' | 'address' | 'account' | 'subAccount'>;
+export type SuppressionPlace = Pick<PagedSuppression, 'channel' | 'address' | 'account' | 'subAccount'> & {
+  /** How many suppressions after it were listed too. */
+  readonly skip?: number;
+};
 
 const ofKind = `
   ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR source = $3)
@@ -107,7 +110,7 @@ async function pageOfChannel(
     FROM suppressions
     WHERE channel = $1 AND ${ofKind} AND (address, account, sub_account) > ($5 COLLATE "C", $6, $7)
     ORDER BY address, account, sub_account
-    LIMIT $8
+    LIMIT $8 OFFSET $9
     `,
     [
       channel,
@@ -118,6 +121,7 @@ async function pageOfChannel(
       after?.account ?? '',
       after?.subAccount ?? '',
       limit,
+      after?.skip ?? 0,
     ],
   );
   return rows;

@@ -63,7 +63,7 @@ describe('the page of a plan', () => {
     await (await scene.visitor('run')).send(`/runs/${run?.run}/cancel`, { reason: 'over' });
   });
 
-  test('shows any row, who is left out, and the rows behind each reason, without JavaScript too', async () => {
+  test('shows any row, and the rows that are left out by reason, also without JavaScript', async () => {
     const page = await scene.browse('/campaigns/some.yaml/start?row=37', { javaScript: false });
     await page.getByRole('article').getByText('Hello Name 36').waitFor();
     await page.getByText('invalid, column mobile', { exact: true }).click();
@@ -140,7 +140,7 @@ describe('a test', () => {
     );
     const send = (row: string, address: string) =>
       ann.post('/campaigns/some.yaml/start/test', { csrf, key, row, address });
-    const wrong = await send('1', 'nobody');
+    const wrong = await send('1', 'no address');
     expect([wrong.status, wrong.text.includes('A test cannot be sent to this address')]).toEqual([422, true]);
     expect((await send('41', '0498765432')).text).toContain('Row 41 is invalid');
     expect((await send('1000', '0498765432')).text).toContain('Row 1000 is not in the contact files');

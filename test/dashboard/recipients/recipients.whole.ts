@@ -163,6 +163,30 @@ describe('searching', () => {
     }
   });
 
+  test('a person who may not see SubAccounts gets each suppression on one page of the list', async () => {
+    const { pool } = scene.opened.ledger;
+    await pool.query(
+      `INSERT INTO suppressions (channel, address, account, sub_account, reason, source, added_by, created_at)
+       SELECT 'fax', '+6499990000', 'other', 'hidden-' || lpad(number::text, 3, '0'), '', 'import', 'bea@desk', now()
+       FROM generate_series(1, 230) AS number`,
+    );
+    const person = await scene.visitor('admin', { accounts: ['child'] });
+    const linesOf = (text: string): number =>
+      text.match(/<tr><th scope="row"[^>]*>.*?6499990000/g)?.length ?? 0;
+    const pages: number[] = [];
+    for (
+      let path: string | undefined = '/suppressions?channel=fax';
+      path !== undefined && pages.length < 5;
+    ) {
+      const { text } = await person.get(path);
+      expect(text).not.toContain('hidden-');
+      pages.push(linesOf(text));
+      path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(pages).toEqual([100, 100, 30]);
+    await pool.query("DELETE FROM suppressions WHERE address = '+6499990000'");
+  });
+
   test('the link to more suppressions says nothing of those of others', async () => {
     const { pool } = scene.opened.ledger;
     await pool.query(

@@ -23,13 +23,14 @@ const shown = (ofNight: readonly GroupedRun[]): string =>
     .text.replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 
-test('runs of the night are added up: who was sent to, the share delivered, and the cost in each currency', () => {
+test('runs of the night are added up: the recipients sent to, the share delivered, and the cost in each currency', () => {
   const text = shown([
     aRun({ accepted: 1_000, delivered: 8_999, undelivered: 1 }, 'NZD', '800.125'),
     aRun({ accepted: 0, delivered: 1_000 }, 'AUD'),
     aRun({ rejected: 7, pending: 9 }, 'NZD', '0.01'),
+    aRun({}, 'AUD', '2.000'),
   ]);
-  expect(text).toContain('Last night: 3 runs Sent 11,000 Delivered 90.9 % Cost 800.135 NZD, 1.50 AUD');
+  expect(text).toContain('Last night: 4 runs Sent 11,000 Delivered 90.9 % Cost 800.135 NZD, 3.50 AUD');
   expect(text).toContain('Running now: no run Sent 0 Delivered – Cost –');
 });
 
