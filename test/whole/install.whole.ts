@@ -3,6 +3,7 @@ import { chmod, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { digestOf, isKnownDigest } from '../../src/ledger/fingerprint.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { projectFolder } from '../support/documents.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -107,6 +108,19 @@ test('without the packages that npm can omit, the package sends a campaign with 
   await workspace.write('local/.keep', '');
   await beginProject('local', ['volley']);
   await database.drop();
+});
+
+test('the checkout and the package, whose migrations are compiled, open each other’s ledgers', async () => {
+  const compiled = 'global/lib/node_modules/@volley-engine/volley/dist/migrations';
+  const names = (await readdir(join(projectFolder, 'migrations'))).map((file) => file.replace('.ts', ''));
+  const refused = await Promise.all(
+    names.map(async (name) => {
+      const ours = digestOf(await readFile(join(projectFolder, `migrations/${name}.ts`), 'utf8'));
+      const packed = digestOf(await workspace.read(`${compiled}/${name}.js`));
+      return isKnownDigest(name, ours, packed) && isKnownDigest(name, packed, ours) ? [] : [name];
+    }),
+  );
+  expect(refused.flat()).toEqual([]);
 });
 
 test('on a Node that is too old, the installed command says how to get another one', async () => {

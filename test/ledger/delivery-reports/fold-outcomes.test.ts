@@ -446,6 +446,14 @@ test('one call folds for some seconds, and the next goes on behind a slice that 
     FOR EACH ROW WHEN (NEW.run_id = '${runs[1]}') EXECUTE FUNCTION refuse();
   `);
   await expect(foldSettledOutcomes(context, progress)).rejects.toThrow('refused');
+  // The failure has closed its session, which Postgres may see a moment later.
+  await expect
+    .poll(() =>
+      query(
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      ),
+    )
+    .toEqual([]);
   await foldSettledOutcomes(context, progress);
   await pool.query('DROP FUNCTION refuse CASCADE');
   expect(await left()).toEqual([runs[1]]);
