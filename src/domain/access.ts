@@ -9,6 +9,7 @@ export const auditActions = [
   'run paused',
   'run cancelled',
   'run approved',
+  'run promoted',
   'run purged',
   'purged',
   'requests resolved',

@@ -15,6 +15,7 @@ import {
 import { type RejectionDetail, rejectionKinds } from './rejected-contacts.ts';
 import { type Resolution, resolutions } from './runs.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
+import { watchReasonKinds } from './watch-reasons.ts';
 
 /*
  * A reason is one of these kinds with its values, or text from the service, an operator or an error. The ledger
@@ -160,6 +161,7 @@ export const runReasonKinds = {
   ),
   approved: reasonKind({ by: text }, ({ by }) => `approved by ${by}`),
   ...failFastKinds,
+  ...watchReasonKinds,
   credential_refused: reasonKind(
     { account: text, words: text },
     ({ account, words }) => `the service refused the credential of account "${account}": ${words}`,

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputError } from '../../domain/problems.ts';
 import type { Ledger } from '../../ledger/connection.ts';
+import type { SlicePlan } from '../../ledger/slices/enqueue.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { reclaimExpiredSlices, reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
+import type { WatchedRun } from '../../ledger/watch/watches.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
+import { watchRuns } from '../watch/watch-runs.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
 import { acquireSlices } from './acquire-slices.ts';
 import { createCheckpointer } from './checkpointer.ts';
+import { dispatchSettings } from './dispatch-settings.ts';
 import { createHeldSlices, type HeldSlices } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import { noObserver, type Observer } from './observer.ts';
@@ -125,9 +129,15 @@ function periodicTasks(
     if (reason !== null) onHold?.(reason);
   }
 
+  async function planOf({ run, account, definition }: WatchedRun): Promise<SlicePlan | undefined> {
+    const runtime = await accounts.open(account);
+    return runtime && dispatchSettings(run, runtime.account, definition).plan;
+  }
+
   return [
     { interval: 250, task: held.watch, isQuery: true },
     { interval: 500, task: () => openDueWindows(context, queue, accounts) },
+    { interval: 1_000, task: () => watchRuns(context, queue, accounts.unknown(), planOf) },
     { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, context.now) },
     { interval: 5_000, task: reportIfOnHold },
     { interval: 2_000, task: renewAndReclaim },

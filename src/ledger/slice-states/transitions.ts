@@ -2,7 +2,7 @@ import type { RunPhase, RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
 /*
- * The states of a slice, one function for each transition: `waiting → queued → held → done`. Only this file writes
+ * The states of a slice, one function for each transition: `unpromoted → waiting → queued → held → done`. Only this file writes
  * `state`, `job`, `worker` and `owner`. `slices/plan.ts` and `requests/divide.ts` insert waiting slices. Callers
  * change the job in the same transaction.
  */
@@ -13,6 +13,11 @@ export type SliceKey = { readonly run: string; readonly slice: number };
 export type OwnedSlice = SliceKey & { readonly owner: string };
 
 export type SliceJobId = { readonly slice: number; readonly job: string };
+
+/** `unpromoted → waiting`: the run is promoted. */
+export async function markPromoted(client: Transaction, run: string): Promise<void> {
+  await client.query(`UPDATE slices SET state = 'waiting' WHERE run_id = $1 AND state = 'unpromoted'`, [run]);
+}
 
 /**
  * `waiting → queued`, up to `maxRunSlices`. Closed windows keep their slices waiting; windows that close first go
@@ -236,7 +241,10 @@ export async function reopenDoubts(client: Transaction, run: string): Promise<vo
   );
 }
 
-/** `waiting → done`, for a run that is over. */
+/** `unpromoted, waiting → done`, for a run that is over. */
 export async function markClosed(client: Transaction, run: string): Promise<void> {
-  await client.query(`UPDATE slices SET state = 'done' WHERE run_id = $1 AND state = 'waiting'`, [run]);
+  await client.query(
+    `UPDATE slices SET state = 'done' WHERE run_id = $1 AND state IN ('unpromoted', 'waiting')`,
+    [run],
+  );
 }

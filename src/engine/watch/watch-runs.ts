@@ -1,0 +1,104 @@
+import { addLook } from '../../decisions/observation.ts';
+import type { DecisionKind } from '../../domain/decisions.ts';
+import type { WatchReason } from '../../domain/watch-reasons.ts';
+import { lockRun, markPaused } from '../../ledger/run-states/transitions.ts';
+import { inTransaction, type Transaction } from '../../ledger/session.ts';
+import { markPromoted } from '../../ledger/slice-states/transitions.ts';
+import { enqueueSlices, lockAndDequeueRun, type SlicePlan } from '../../ledger/slices/enqueue.ts';
+import type { SliceQueue } from '../../ledger/slices/queue.ts';
+import { insertDecision } from '../../ledger/watch/decisions.ts';
+import { listRunsToWatch, readWatch, recordLook, type WatchedRun } from '../../ledger/watch/watches.ts';
+import type { EngineContext } from '../context.ts';
+
+/** One look at a running run. Its transaction has locked the run. */
+export type Look = WatchedRun & {
+  readonly client: Transaction;
+  readonly now: Date;
+  /** How long the canary has been observed, with this look. */
+  readonly observedMs: number;
+  /** What this watcher kept at the look before; undefined: nothing. */
+  readonly evidence: unknown;
+};
+
+/** What a look comes to. */
+export type Finding = {
+  readonly decision?: {
+    readonly kind: DecisionKind;
+    readonly record: object;
+    /** Given if the run pauses. */
+    readonly pause?: WatchReason;
+  };
+  /** What to keep until the next look; undefined: as it was. */
+  readonly evidence?: unknown;
+};
+
+/** Reads what a pure function of `decisions/` needs, and asks it. It changes nothing. */
+export type Watcher = (look: Look) => Promise<Finding>;
+
+/** By the name under which `run_watches.evidence` has what each keeps. */
+const watchers: Readonly<Record<string, Watcher>> = {};
+
+/** Workers together look about this often at a run. */
+const lookInterval = 900;
+
+/**
+ * Looks at each watched run whose account this process has.
+ *
+ * @param ignoredAccounts that this process does not have
+ * @param planOf undefined: the process does not have the account
+ */
+export async function watchRuns(
+  { ledger: { pool }, now }: EngineContext,
+  queue: SliceQueue,
+  ignoredAccounts: readonly string[],
+  planOf: (watched: WatchedRun) => Promise<SlicePlan | undefined>,
+): Promise<void> {
+  const at = now();
+  const before = new Date(at.getTime() - lookInterval);
+  for (const watched of await listRunsToWatch(pool, { before, now: at, ignoredAccounts })) {
+    const { run } = watched;
+    const plan = await planOf(watched);
+    if (!plan) continue;
+    const paused = await inTransaction(pool, (client) =>
+      lookAt(queue, client, watched, { plan, now: now() }),
+    );
+    // Else its queued slices would only be returned by the workers that acquire them.
+    if (paused) await inTransaction(pool, (client) => lockAndDequeueRun(queue, client, run));
+  }
+}
+
+/** @returns whether the run was paused */
+async function lookAt(
+  queue: SliceQueue,
+  client: Transaction,
+  watched: WatchedRun,
+  { plan, now }: { readonly plan: SlicePlan; readonly now: Date },
+): Promise<boolean> {
+  const { run } = watched;
+  const state = await lockRun(client, run);
+  const watch = await readWatch(client, run);
+  if (state !== 'running' || !watch) return false;
+  const sinceLookMs = watch.lookedAt === null ? 0 : now.getTime() - watch.lookedAt.getTime();
+  const observedMs = addLook(watch.observedMs, sinceLookMs);
+  const evidence: Record<string, unknown> = { ...watch.evidence };
+  let paused = false;
+  for (const [name, watcher] of Object.entries(watchers)) {
+    const found = await watcher({ ...watched, client, now, observedMs, evidence: evidence[name] });
+    if (found.evidence !== undefined) evidence[name] = found.evidence;
+    const { decision } = found;
+    if (!decision) continue;
+    await insertDecision(client, run, { ...decision, by: null }, now);
+    if (decision.kind === 'canary promoted') await promote(queue, client, plan);
+    if (decision.pause) await markPaused(client, run, decision.pause);
+    paused = decision.pause !== undefined;
+    if (paused) break;
+  }
+  await recordLook(client, run, { observedMs, lookedAt: now, evidence });
+  return paused;
+}
+
+/** The caller has locked the run, and it is running. */
+async function promote(queue: SliceQueue, client: Transaction, plan: SlicePlan): Promise<void> {
+  await markPromoted(client, plan.run);
+  await enqueueSlices(queue, client, plan);
+}
