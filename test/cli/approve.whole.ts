@@ -66,7 +66,7 @@ test('the ledger refuses to start a run that waits for approval', async () => {
     account: 'sandbox',
     maxAccountSlices: 1,
     maxRunSlices: 1,
-    canary: false,
+    firstAlone: false,
     priority: 'normal' as const,
   };
   const begun = await beginRun(await queue(), pool, {

@@ -23,6 +23,14 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'the service rejected 13 of 100 requests, more than 12.5% (failFast)',
   ],
   [
+    { kind: 'canary_stopped', what: 'undelivered', recipients: 52, of: 400, limit: 0.1 },
+    'of its canary, 52 of 400 recipients are undelivered, more than 10%',
+  ],
+  [
+    { kind: 'guard_undelivered', destination: '+61412', recipients: 52, of: 400, limit: 0.05 },
+    '52 of 400 recipients are undelivered, more than 5% at +61412 (guard)',
+  ],
+  [
     { kind: 'service_refuses', account: 'main', milliseconds: 3_600_000, words: 'HTTP 503' },
     'the service has refused every request of account "main" for 1h: HTTP 503',
   ],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { rejectionReasons } from '../../src/domain/contacts.ts';
+import { decisionKinds } from '../../src/domain/decisions.ts';
 import { deliveryReportStates, recipientOutcomes } from '../../src/domain/delivery-reports.ts';
 import { holdReasonKinds } from '../../src/domain/hold-reasons.ts';
 import { channels } from '../../src/domain/message.ts';
@@ -29,6 +30,7 @@ test.each([
   ['requests', 'state', requestStates],
   ['requests', 'reason', ['kind', ...Object.keys(requestReasonKinds)]],
   ['attempts', 'detail', ['kind', ...Object.keys(requestReasonKinds)]],
+  ['run_decisions', 'kind', decisionKinds],
   ['ledger_location', 'held_reason', ['kind', ...Object.keys(holdReasonKinds)]],
   ['recipient_outcomes', 'outcome', recipientOutcomes],
   ['rejected_contacts', 'reason', rejectionReasons],

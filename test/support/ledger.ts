@@ -73,7 +73,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     checkPlan: () => undefined,
     sourceRun: null,
     rates: null,
-    canary: null,
+    firstRequests: null,
     priority: 'normal',
     enqueue: async () => undefined,
     files: { kind: 'read', readFile: async (path) => Buffer.from(`content of ${path}`) },

@@ -20,7 +20,7 @@ import { type Claim, claimRequests } from './requests.ts';
 export const holdDoubts: DoubtPolicy = { lookUp: false, resends: 0 };
 
 export function slicePlanOf(run: string, changes: Partial<SlicePlan> = {}): SlicePlan {
-  const limits = { maxAccountSlices: 4, maxRunSlices: 4, canary: false } as const;
+  const limits = { maxAccountSlices: 4, maxRunSlices: 4, firstAlone: false } as const;
   return { run, account: 'main', ...limits, priority: 'normal', ...changes };
 }
 

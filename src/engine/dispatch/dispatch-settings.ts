@@ -68,7 +68,7 @@ export function dispatchSettings(
       account: account.name,
       maxAccountSlices,
       maxRunSlices: Math.min(maxAccountSlices, Math.max(1, Math.floor(dispatch.concurrency / share))),
-      canary: dispatch.failFast !== undefined,
+      firstAlone: dispatch.failFast !== undefined,
       priority: dispatch.priority,
     },
     policy: {

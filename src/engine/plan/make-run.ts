@@ -52,7 +52,7 @@ type Made = Pick<
   | 'definition'
   | 'messageKey'
   | 'rates'
-  | 'canary'
+  | 'firstRequests'
   | 'priority'
   | 'enqueue'
   | 'checkPlan'
@@ -93,7 +93,7 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       definition,
       messageKey: context.randomBytes(32),
       rates,
-      canary: failFast?.first ?? null,
+      firstRequests: failFast?.first ?? null,
       priority: slices.priority,
       checkPlan: async (session, decided) => {
         await requireAccountHere(session, account.name);

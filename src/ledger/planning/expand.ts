@@ -44,7 +44,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await insertContactFiles(client, run);
   await insertRejectedContacts(client, run);
   await insertEnvelopes(client, run);
-  await planSlices(client, run.run, await sliceableRanges(client), run.canary);
+  await planSlices(client, run.run, await sliceableRanges(client), run.firstRequests);
   await insertContents(client, run);
   await insertKeys(client, run);
   await insertBillingSlices(client, run.run);

@@ -49,7 +49,7 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   readonly contactFiles: readonly ContactFileRecord[];
   readonly files: FileSource;
   /** Requests to send and settle before any other; null: none. */
-  readonly canary: number | null;
+  readonly firstRequests: number | null;
   readonly priority: Priority;
   /** Queues the first slices, in the same transaction. */
   readonly enqueue: (client: Transaction) => Promise<unknown>;

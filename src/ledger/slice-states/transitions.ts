@@ -28,8 +28,8 @@ export async function markQueued(
   {
     run,
     maxRunSlices,
-    canary,
-  }: { readonly run: string; readonly maxRunSlices: number; readonly canary: boolean },
+    firstAlone,
+  }: { readonly run: string; readonly maxRunSlices: number; readonly firstAlone: boolean },
 ): Promise<SliceJobId[]> {
   const { rows } = await client.query<SliceJobId>(
     `
@@ -50,7 +50,7 @@ export async function markQueued(
     WHERE s.run_id = $1 AND s.slice = next.slice
     RETURNING s.slice, s.job
     `,
-    [run, maxRunSlices, canary],
+    [run, maxRunSlices, firstAlone],
   );
   return rows;
 }

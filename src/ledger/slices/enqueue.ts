@@ -21,7 +21,7 @@ export type SlicePlan = {
   /** Slices of the run that can be queued or held at once. */
   readonly maxRunSlices: number;
   /** Whether the first slice must be done before another is queued. */
-  readonly canary: boolean;
+  readonly firstAlone: boolean;
   readonly priority: Priority;
 };
 

@@ -19,13 +19,13 @@ export type SliceableRange = {
  * Cuts a run into waiting slices. The last one, without requests, is the phase that settles doubts.
  *
  * @param ranges contiguous, from request 1
- * @param canary maximum of requests in a first slice that must be done before others begin
+ * @param firstRequests maximum of requests in a first slice that must be done before others begin
  */
 export async function planSlices(
   client: Transaction,
   run: string,
   ranges: readonly SliceableRange[],
-  canary: number | null,
+  firstRequests: number | null,
 ): Promise<void> {
   await client.query(
     `
@@ -48,7 +48,7 @@ export async function planSlices(
     `,
     [
       run,
-      canary,
+      firstRequests,
       sliceSize(ranges.at(-1)?.last ?? 0),
       ranges.map(({ first }) => first),
       ranges.map(({ last }) => last),

@@ -45,14 +45,14 @@ test('the slices of a run are grouped by its account', () => {
   expect(settings({}, { name: 'night' }).plan).toMatchObject({ run: 'run', account: 'night' });
 });
 
-test('an old definition without the newer keys holds doubts, keeps rejected requests and has no canary', () => {
+test('an old definition without the newer keys holds doubts, keeps rejected requests and sends its first slice with the others', () => {
   expect(dispatchSettings('run', account, oldest)).toEqual({
     plan: {
       run: 'run',
       account: 'main',
       maxAccountSlices: 4,
       maxRunSlices: 2,
-      canary: false,
+      firstAlone: false,
       priority: 'normal' as const,
     },
     policy: { lookUp: false, resends: 0 },
@@ -79,8 +79,8 @@ test('rejected requests are divided only with onRejected: bisect', () => {
   expect(settings({ onRejected: 'keep' }).bisect).toBe(false);
 });
 
-test('failFast makes the first slice a canary', () => {
+test('with failFast, the first slice is sent alone', () => {
   const failFast = { first: 20, share: 0.1 };
-  expect(settings({ failFast })).toMatchObject({ plan: { canary: true }, failFast });
+  expect(settings({ failFast })).toMatchObject({ plan: { firstAlone: true }, failFast });
   expect(failFastOf({ dispatch: { ...oldest.dispatch, failFast } })).toEqual(failFast);
 });

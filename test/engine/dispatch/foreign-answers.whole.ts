@@ -9,12 +9,16 @@ import { problemsRejected } from '../../support/thrown-problems.ts';
 
 const opened = testLedger();
 
-function planRun(requests: number, dispatch: object = {}, canary: number | null = null): Promise<string> {
+function planRun(
+  requests: number,
+  dispatch: object = {},
+  firstRequests: number | null = null,
+): Promise<string> {
   const definition = { dispatch: { concurrency: 16, retries: 1, ...dispatch } };
   const contacts = Array.from({ length: requests }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
   );
-  return planContacts(opened.ledger, aRun({ chunkSize: 1, definition, canary }), contacts);
+  return planContacts(opened.ledger, aRun({ chunkSize: 1, definition, firstRequests }), contacts);
 }
 
 /** A web server that knows nothing of the interface, and counts the requests that it gets. */

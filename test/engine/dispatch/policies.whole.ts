@@ -20,11 +20,16 @@ const never = new AbortController().signal;
 const noEvents = { onStart: () => {}, onProgress: () => {}, onDown: () => {}, onUp: () => {} };
 
 /** The last two digits of an address are its line, from 02. */
-function planRun(contacts: number, chunkSize: number, dispatch: object = {}, canary: number | null = null) {
+function planRun(
+  contacts: number,
+  chunkSize: number,
+  dispatch: object = {},
+  firstRequests: number | null = null,
+) {
   const definition = { dispatch: { concurrency: 4, retries: 1, ...dispatch } };
   return planContacts(
     opened.ledger,
-    aRun({ chunkSize, definition, canary }),
+    aRun({ chunkSize, definition, firstRequests }),
     Array.from({ length: contacts }, (_, index) => aContact(index + 2)),
   );
 }

@@ -27,7 +27,7 @@ const settings = {
   maxAccountSlices: 4,
   maxRunSlices: 3,
   resends: 0,
-  canary: false,
+  firstAlone: false,
   lookUp: false,
   workersMayEnd: false,
   mayCancel: false,

@@ -21,7 +21,7 @@ export type Settings = {
   readonly recipients: number;
   readonly maxAccountSlices: number;
   readonly maxRunSlices: number;
-  readonly canary: boolean;
+  readonly firstAlone: boolean;
   readonly lookUp: boolean;
   /** The limit of the campaign's policy. */
   readonly resends: number;

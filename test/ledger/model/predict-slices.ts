@@ -40,13 +40,13 @@ export function cancel(model: Model): boolean {
 }
 
 function enqueue(model: Model): void {
-  const { maxRunSlices, canary } = model.settings;
+  const { maxRunSlices, firstAlone } = model.settings;
   const inQueue = model.slices.filter(({ state }) => state === 'queued' || state === 'held').length;
-  const canaryDone = findSlice(model, 1).state === 'done';
+  const firstDone = findSlice(model, 1).state === 'done';
   const next = model.slices
     .filter(
       ({ number, phase, state }) =>
-        phase === 'sending' && state === 'waiting' && (!canary || number === 1 || canaryDone),
+        phase === 'sending' && state === 'waiting' && (!firstAlone || number === 1 || firstDone),
     )
     .toSorted((one, other) => one.number - other.number)
     .slice(0, Math.max(0, maxRunSlices - inQueue));

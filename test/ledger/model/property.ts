@@ -104,7 +104,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   recipients: fc.integer({ min: 1, max: 17 }),
   maxAccountSlices: fc.integer({ min: 1, max: 4 }),
   maxRunSlices: fc.integer({ min: 1, max: 3 }),
-  canary: fc.boolean(),
+  firstAlone: fc.boolean(),
   lookUp: fc.boolean(),
   resends: fc.integer({ min: 0, max: 2 }),
   workersMayEnd: fc.boolean(),

@@ -12,8 +12,8 @@ import { startWorker, stopWorker, type World } from './world.ts';
 
 /** Steps of workers with slices. */
 
-export function planOf(run: string, { maxAccountSlices, maxRunSlices, canary }: Settings): SlicePlan {
-  return { run, account: run, maxAccountSlices, maxRunSlices, canary, priority: 'normal' };
+export function planOf(run: string, { maxAccountSlices, maxRunSlices, firstAlone }: Settings): SlicePlan {
+  return { run, account: run, maxAccountSlices, maxRunSlices, firstAlone, priority: 'normal' };
 }
 
 export function policyOf({ lookUp, resends }: Settings): DoubtPolicy {

@@ -43,7 +43,7 @@ test('a block has 32 requests of one recipient each, whatever the maximum chunk 
 
 test('a block ends with its slice', async () => {
   const contacts = Array.from({ length: 1_040 }, (_, index) => aContact(index + 2));
-  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary: 10 }), contacts);
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, firstRequests: 10 }), contacts);
   const blocks = await blocksOf(run);
   const slices = await query(
     "SELECT slice, last_request AS last FROM slices WHERE run_id = $1 AND phase = 'sending' ORDER BY slice",
@@ -59,11 +59,11 @@ test('every recipient is found by its request alone, among all of the run, and b
     fc.asyncProperty(
       fc.record({
         chunkSize: fc.integer({ min: 1, max: 40 }),
-        canary: fc.option(fc.integer({ min: 1, max: 5 })),
+        firstRequests: fc.option(fc.integer({ min: 1, max: 5 })),
         texts: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 120 }),
         carries: fc.boolean(),
       }),
-      async ({ chunkSize, canary, texts, carries }) => {
+      async ({ chunkSize, firstRequests, texts, carries }) => {
         const destinationOf = (index: number) =>
           carries && index % 3 === 0 ? { Attention: `Ann ${index}` } : {};
         const contacts = texts.map((text, index) =>
@@ -72,7 +72,7 @@ test('every recipient is found by its request alone, among all of the run, and b
             destination: destinationOf(index),
           }),
         );
-        const run = await planContacts(opened.ledger, aRun({ chunkSize, canary }), contacts);
+        const run = await planContacts(opened.ledger, aRun({ chunkSize, firstRequests }), contacts);
         const [found] = await query<Record<'requests' | 'all' | 'alone' | 'chunks' | 'fields', unknown[]>>(
           `
           WITH request AS (SELECT request, recipients, envelope FROM requests_between($1, 1, 2147483647))

@@ -77,8 +77,8 @@ describe('a run with windows', () => {
     ]);
   });
 
-  test('a canary has no more requests than asked for, and not more than the first window has', async () => {
-    expect(await slicesOf(await planIn('CCCCAA', { chunkSize: 1, canary: 3 }))).toEqual([
+  test('the first slice has no more requests than asked for, and not more than the first window has', async () => {
+    expect(await slicesOf(await planIn('CCCCAA', { chunkSize: 1, firstRequests: 3 }))).toEqual([
       { slice: 1, first: 1, last: 3, zone: 'C' },
       { slice: 2, first: 4, last: 4, zone: 'C' },
       { slice: 3, first: 5, last: 6, zone: 'A' },
@@ -186,7 +186,7 @@ describe('a window that is due', () => {
   });
 
   test('a window closes for all its slices at once', async () => {
-    const run = await planIn('AAAA', { chunkSize: 1, canary: 2 });
+    const run = await planIn('AAAA', { chunkSize: 1, firstRequests: 2 });
     await closeWindow(opened.ledger.pool, { run, windowIndex: 1, opensAt: monday });
     await beginSliced(opened.ledger, run);
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'waiting', 'waiting']);

@@ -6,11 +6,11 @@ import { testLedger } from '../../support/test-ledger.ts';
 const opened = testLedger();
 
 /** The slices of a run: number, first and last request. The phase that settles doubts has no requests. */
-async function slicesOf(requests: number, canary: number | null = null): Promise<(number | null)[][]> {
+async function slicesOf(requests: number, firstRequests: number | null = null): Promise<(number | null)[][]> {
   const contacts = Array.from({ length: requests }, (_, index) =>
     aContact(index + 2, { address: `+6141${String(index).padStart(7, '0')}` }),
   );
-  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, canary }), contacts);
+  const run = await planContacts(opened.ledger, aRun({ chunkSize: 1, firstRequests }), contacts);
   const { rows } = await opened.ledger.pool.query<{ slice: (number | null)[]; state: string }>(
     `SELECT ARRAY[slice, first_request, last_request] AS slice, state FROM slices WHERE run_id = $1 ORDER BY slice`,
     [run],
@@ -77,6 +77,6 @@ test.each([
       [3, minSize + 11, 2 * minSize],
     ],
   ],
-])('of %i requests, a canary of %i gets a slice of its own', async (requests, first, slices) => {
+])('of %i requests, the first %i get a slice of their own', async (requests, first, slices) => {
   expect(await slicesOf(requests, first)).toEqual([...slices, [slices.length + 1, null, null]]);
 });

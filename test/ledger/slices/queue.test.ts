@@ -53,12 +53,12 @@ describe('enqueueSlices', () => {
     expect(await waitingJobs(opened.ledger)).toBe(2);
   });
 
-  test('queues the canary alone, and the others once it is done', async () => {
-    const run = await begin(3, { canary: true });
+  test('queues the first slice alone, and the others once it is done', async () => {
+    const run = await begin(3, { firstAlone: true });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'queued', 'waiting', 'waiting']);
-    const canary = await acquireSendingSlice(opened.ledger);
-    await claimFrom(opened.ledger, canary, 1);
-    await finishHeld(opened.ledger, canary, { canary: true });
+    const first = await acquireSendingSlice(opened.ledger);
+    await claimFrom(opened.ledger, first, 1);
+    await finishHeld(opened.ledger, first, { firstAlone: true });
     expect(await sliceStates(opened.ledger, run)).toEqual(['waiting', 'done', 'queued', 'queued']);
   });
 
