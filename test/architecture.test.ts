@@ -80,7 +80,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   'big.js': ['platform/money.ts', 'campaign', 'report'],
 };
 
-const pureRooms = ['campaign', 'wire', 'decisions'];
+const pureRooms = ['campaign', 'decisions', 'wire'];
 const effects = /^node:(fs|http|https|http2|net|tls|dns|child_process|worker_threads|timers|process|os)\b/;
 
 type Import = { readonly from: string; readonly to: string };
