@@ -65,6 +65,7 @@ const ownNames = [
   'VOLLEY_OIDC_CLIENT_ID',
   'VOLLEY_OIDC_CLIENT_SECRET',
   'VOLLEY_OIDC_TOKENS',
+  'VOLLEY_OIDC_USER',
 ];
 
 /** A misspelt name would silently leave its default. Names of other programs are theirs. */

@@ -35,6 +35,7 @@ export const helpSections: readonly HelpSection[] = [
       ['VOLLEY_OIDC_CLIENT_ID', 'the name of Volley there'],
       ['VOLLEY_OIDC_CLIENT_SECRET', 'its secret there'],
       ['VOLLEY_OIDC_TOKENS', 'which token is for whom, by claim and value, as JSON'],
+      ['VOLLEY_OIDC_USER', "the claim that has the name of a person's system user, such as email"],
       ['LOG_LEVEL', 'debug, info, warn, error, silent'],
       ['NO_COLOR', 'no colours on a terminal'],
       ['TZ', 'the zone of times on a terminal, without --time-zone'],

@@ -52,8 +52,12 @@ export function addCompanySignIn(server: FastifyInstance, { company, refuse, acc
     const { search } = new URL(request.url, company.publicUrl);
     const answer = await orFailure(company.provider.finish(search, begun));
     if (answer.failed) return refuse(reply, answer.failed, answer.failed.problem);
-    const [person, token] = [personOf(answer.result), tokenOf(company, answer.result)];
-    if (person === undefined || token === undefined) {
+    const [person, token] = [personOf(company, answer.result), tokenOf(company, answer.result)];
+    if (person === undefined) {
+      const problem = html`The identity provider does not say your name (${company.user}), or has not verified it. Ask an administrator.`;
+      return refuse(reply, { kind: 'no name' }, problem);
+    }
+    if (token === undefined) {
       const problem = html`You are <bdi>${person}</bdi>, and no token of Volley is for you. Ask an administrator.`;
       return refuse(reply, { kind: 'no token' }, problem);
     }

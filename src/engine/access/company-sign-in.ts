@@ -12,6 +12,8 @@ export type CompanySignIn = {
   readonly clientSecret: string;
   /** The first whose claim a person has names the token whose scope and accounts they get. */
   readonly mapping: readonly { readonly claim: string; readonly value: string; readonly token: string }[];
+  /** The claim that names a person in the audit trail and in approvals. */
+  readonly user: string;
   /** At which browsers reach the dashboard, without a slash at the end. */
   readonly publicUrl: string;
 };
@@ -21,6 +23,7 @@ const names = {
   clientId: 'VOLLEY_OIDC_CLIENT_ID',
   clientSecret: 'VOLLEY_OIDC_CLIENT_SECRET',
   mapping: 'VOLLEY_OIDC_TOKENS',
+  user: 'VOLLEY_OIDC_USER',
   publicUrl: 'VOLLEY_DASHBOARD_URL',
 } as const;
 
@@ -31,6 +34,8 @@ const secureUrl = z.url({ error: 'Expected an address.' }).refine(isSecure, {
 const tokensByValue = z.record(z.string(), z.string().regex(tokenNamePattern));
 
 const notSet = 'It is not set.';
+const noUser =
+  "Expected the claim that has the name of a person's system user, such as email or preferred_username.";
 const notMapping =
   'Expected names of tokens by claim and value, such as {"groups": {"billing": "billing-desk"}}.';
 
@@ -39,6 +44,7 @@ const schema = z.object({
   clientId: z.string({ error: notSet }).min(1, notSet),
   clientSecret: z.string({ error: notSet }).min(1, notSet),
   mapping: z.string().transform(parseJson).pipe(z.record(z.string(), tokensByValue)).transform(listMapping),
+  user: z.string({ error: noUser }).min(1, noUser),
   publicUrl: secureUrl,
 });
 
@@ -75,12 +81,19 @@ function isSecure(text: string): boolean {
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * The name under which the audit trail has a person: the e-mail address, which the provider keeps and the person does
- * not choose, or else the provider's own identifier.
+ * The name of a person: without the part after `@`, that of their system user. So an approval can tell whether two names
+ * mean one person (`isSamePerson`).
+ *
+ * @returns undefined if the provider says none
  */
-export function personOf(claims: Claims): string | undefined {
-  const texts = [verifiedEmailOf(claims), claims['sub']];
-  return texts.find((text) => typeof text === 'string' && personPattern.test(text))?.toString();
+export function personOf({ user }: Pick<CompanySignIn, 'user'>, claims: Claims): string | undefined {
+  return z.string().regex(personPattern).safeParse(claimIn(claims, user)).data;
+}
+
+/** Of one of the provider's own claims. */
+function claimIn(claims: Claims, claim: string): unknown {
+  if (claim === 'email') return verifiedEmailOf(claims);
+  return Object.hasOwn(claims, claim) ? claims[claim] : undefined;
 }
 
 /** Some providers say `true` as text. Of those that say nothing, some let a person choose any address. */
@@ -91,8 +104,6 @@ function verifiedEmailOf({ email, email_verified: verified }: Claims): string | 
 /** @returns the name of the token for the person; undefined if none is */
 export function tokenOf({ mapping }: Pick<CompanySignIn, 'mapping'>, claims: Claims): string | undefined {
   return mapping.find(({ claim, value }) =>
-    claim === 'email'
-      ? verifiedEmailOf(claims) === value.toLowerCase()
-      : Object.hasOwn(claims, claim) && [claims[claim]].flat().includes(value),
+    [claimIn(claims, claim)].flat().includes(claim === 'email' ? value.toLowerCase() : value),
   )?.token;
 }

@@ -156,15 +156,15 @@ export function findSamePerson(
 }
 
 /**
- * Whether two names mean one person, whatever their case, spaces and Unicode form. The token owner `ann` is
- * `ann@desk` of the command line. Machines do not count on the command line, because each container has another name.
- * A user that cannot be known may be any person.
+ * Whether two names mean one person, whatever their case, spaces and Unicode form. `ann@desk` of the command line is
+ * also the token owner `ann`, `ann@other` of another machine, because each container has another name, and
+ * `ann@shop.example` of a token or of the company's identity provider. A user that cannot be known may be any person.
  */
 export function isSamePerson(one: Person, other: Person): boolean {
   if (isUnknown(one) || isUnknown(other)) return true;
   const [first, second] = [normalizeName(one.name), normalizeName(other.name)];
   if (first === second || userOf(first) === second || first === userOf(second)) return true;
-  return one.via === 'cli' && other.via === 'cli' && userOf(first) === userOf(second);
+  return (one.via === 'cli' || other.via === 'cli') && userOf(first) === userOf(second);
 }
 
 function isUnknown({ name, via }: Person): boolean {

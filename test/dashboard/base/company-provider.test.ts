@@ -69,6 +69,7 @@ const finish = async (changes: Partial<typeof said> = {}, query = '?code=x&state
     clientSecret: 'secret',
     publicUrl: 'http://127.0.0.1:1',
     mapping: [],
+    user: 'email',
   };
   return createCompanyProvider(settings).finish(query, begun);
 };

@@ -13,6 +13,7 @@ import {
   startIdentityProvider,
 } from '../../support/identity-provider.ts';
 import { volleyInProcess } from '../../support/volley.ts';
+import { smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: DashboardScene;
 let provider: IdentityProvider;
@@ -24,22 +25,30 @@ beforeAll(async () => {
     ann: ['staff', 'operations'],
     bea: ['operations'],
     cyd: ['left'],
+    fay: ['chiefs'],
+    gus: ['chiefs'],
   });
   environment = {
     VOLLEY_DASHBOARD_URL: address,
     VOLLEY_OIDC_ISSUER: provider.issuer,
     VOLLEY_OIDC_CLIENT_ID: clientId,
     VOLLEY_OIDC_CLIENT_SECRET: clientSecret,
+    VOLLEY_OIDC_USER: 'email',
     VOLLEY_OIDC_TOKENS: JSON.stringify({
       email: { 'dee@company.example': 'own', 'unverified@company.example': 'own' },
-      groups: { operations: 'operations', left: 'former' },
+      groups: { operations: 'operations', left: 'former', chiefs: 'chiefs' },
     }),
   };
-  scene = await openDashboardScene({ words: ['--api-port', String(port)], environment });
+  scene = await openDashboardScene({
+    words: ['--api-port', String(port)],
+    environment,
+    files: { 'campaigns/approved.yaml': `${smsCampaignYaml}approval: required\n` },
+  });
   const all = { accounts: null, expiresAt: null } as const;
   for (const [name, scope] of [
     ['operations', 'run'],
     ['own', 'read'],
+    ['chiefs', 'approve'],
     ['former', 'read'],
   ] as const)
     await createToken(scene.opened.context, { ...all, name, scope, owner: `the team ${name}` });
@@ -98,12 +107,27 @@ test('two people of a group have one token, and neither sees the sessions of the
   expect(await bea.getByRole('row').count()).toBe(2);
 });
 
+test('a person of the company does not approve what they planned as a system user, and a colleague does', async () => {
+  const place = { cwd: scene.workspace.folder, env: scene.environment, user: 'Fay@desk' };
+  const { stdout } = await volleyInProcess(['run', 'campaigns/approved.yaml', '--json'], place);
+  const { run } = JSON.parse(stdout);
+  const [fay, gus] = [await openPage(), await openPage()];
+  await signInAs('fay', fay);
+  await fay.goto(`${scene.url}/runs/${run}/approve`);
+  await fay.getByText('It was planned by Fay@desk, and you are fay@company.example.').waitFor();
+  await signInAs('gus', gus);
+  await gus.goto(`${scene.url}/runs/${run}/approve`);
+  await gus.getByLabel('Reason').fill('checked');
+  await gus.getByRole('button', { name: 'Approve the run' }).click();
+  await gus.getByText('The run is approved').waitFor();
+});
+
 test('a person is found by e-mail address, in any case, only if the provider has verified it', async () => {
   const [dee, unverified] = [await openPage(), await openPage()];
   await signInAs('dee', dee);
   await dee.getByText('(read)').waitFor();
   await signInAs('unverified', unverified);
-  await unverified.getByText('and no token of Volley is for you').waitFor();
+  await unverified.getByText('The identity provider does not say your name (email)').waitFor();
 });
 
 test('a person without a token, and one whose token is revoked, read why they are not signed in', async () => {
@@ -162,6 +186,7 @@ test('settings without TLS, or with one missing, are refused without quoting the
     [{ VOLLEY_DASHBOARD_URL: 'http://volley.example' }, 'VOLLEY_DASHBOARD_URL: Expected an https: address'],
     [{ VOLLEY_OIDC_CLIENT_SECRET: '' }, 'VOLLEY_OIDC_CLIENT_SECRET: It is not set.'],
     [{ VOLLEY_OIDC_TOKENS: '{"groups": ["x"]}' }, 'VOLLEY_OIDC_TOKENS: Expected names of tokens'],
+    [{ VOLLEY_OIDC_USER: '' }, 'VOLLEY_OIDC_USER: Expected the claim'],
   ] as const) {
     const env = { ...scene.environment, ...environment, ...changed };
     const place = { cwd: scene.workspace.folder, env };

@@ -4,6 +4,7 @@ import { findSamePerson, isSamePerson } from '../../../src/engine/plan/approve-r
 
 const cli = (name: string): Person => ({ name, via: 'cli' });
 const api = (name: string): Person => ({ name, via: 'api' });
+const dashboard = (name: string): Person => ({ name, via: 'dashboard' });
 
 test.each([
   [api('ann'), api('ann')],
@@ -17,6 +18,8 @@ test.each([
   [cli('1000@4f2e'), cli('1000@9c11')],
   [cli('unknown user@desk'), cli('ann@desk')],
   [api('ann'), cli('unknown user@desk')],
+  [dashboard('ann@shop.example'), cli('ann@desk')],
+  [cli('Ann@desk'), api('ann@shop.example')],
 ])('%j and %j are one person', (one, other) => {
   expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([true, true]);
 });
@@ -25,7 +28,8 @@ test.each([
   [api('ann'), api('bob')],
   [cli('ann@desk'), cli('bob@desk')],
   [api('ann@one.example'), api('ann@other.example')],
-  [api('ann@one.example'), cli('ann@desk')],
+  [dashboard('ann.lee@shop.example'), cli('ann@desk')],
+  [dashboard('bea@shop.example'), cli('ann@desk')],
   [api('@desk'), api('')],
   [api('ann'), { name: 'schedule ann', via: 'schedule' }],
 ] as const)('%j and %j are two persons', (one, other) => {
