@@ -17,7 +17,7 @@ export type MakePlan = (
   fromRow: number,
 ) => Promise<StartPlan>;
 
-/** A plan to make. `owner`: the name of a token. `key` names the plan among those of the owner. */
+/** A plan to make. `owner`: a person with a token. `key` names the plan among those of the owner. */
 export type PlanToMake = { readonly owner: string; readonly key: string; readonly make: MakePlan };
 
 export type KeptPlan = {

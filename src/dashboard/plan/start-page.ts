@@ -31,7 +31,12 @@ const firstWait = 1_500;
 export function addStartPage(server: FastifyInstance, tools: Tools, page: StartPage): void {
   const { live, plans } = tools;
   const { path, needsReason, open } = page;
-  const ownOf = ({ session }: View, { key, make }: PlannedStart) => ({ owner: session.name, key, make });
+  // People of one group of the company's identity provider have one token.
+  const ownOf = ({ session: { name, owner } }: View, { key, make }: PlannedStart) => ({
+    owner: JSON.stringify([name, owner]),
+    key,
+    make,
+  });
   live.addPage<{ readonly start: PlannedStart; readonly state: PlanState }>(server, {
     path,
     scope: 'run',

@@ -107,6 +107,20 @@ test('two people of a group have one token, and neither sees the sessions of the
   expect(await bea.getByRole('row').count()).toBe(2);
 });
 
+test('each of two people of a group has a plan of their own, and starts it', async () => {
+  const [ann, bea] = [await openPage(), await openPage()];
+  const pages = [ann, bea];
+  await signInAs('ann', ann);
+  await signInAs('bea', bea);
+  for (const page of pages) await page.goto(`${scene.url}/campaigns/test.yaml/start`);
+  const plan = (page: Page) => page.locator('form.question input[name=plan]').inputValue();
+  expect(await plan(ann)).not.toBe(await plan(bea));
+  for (const page of pages) {
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('The run is planned; workers send it.').waitFor();
+  }
+});
+
 test('a person of the company does not approve what they planned as a system user, and a colleague does', async () => {
   const place = { cwd: scene.workspace.folder, env: scene.environment, user: 'Fay@desk' };
   const { stdout } = await volleyInProcess(['run', 'campaigns/approved.yaml', '--json'], place);
