@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
 import { bookPending, bookPendingOf } from '../../ledger/billing/book.ts';
@@ -6,6 +7,7 @@ import {
   type Closing,
   closePeriod,
   findClosingOf,
+  findLastMonthBooked,
   listClosings,
 } from '../../ledger/billing/close.ts';
 import {
@@ -51,6 +53,14 @@ export async function bookBilling(
   shouldContinue = (): boolean => true,
 ): Promise<void> {
   while ((await bookPending(ledger.pool)) && shouldContinue());
+}
+
+/** Milliseconds. */
+const longestBooking = 2_000;
+
+/** Books what billing lacks, or the first of it: a page does not wait for the rest. */
+export async function bookSoon(context: Pick<EngineContext, 'ledger'>): Promise<void> {
+  await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
 }
 
 /** Books all that a run lacks, of its unsettled requests too, before its costs are read (`readRunCosts`). */
@@ -170,15 +180,14 @@ export function readBilledRequests(
   });
 }
 
-/** The last month before `until`, as `2026-11`, in which anything was sent; undefined if there is none. */
+/**
+ * The last month before the local date `until`, as `2026-11`, in which anything was sent. Until a month is closed, what
+ * is sent counts in its own month. @returns undefined if there is none
+ */
 export async function findLastMonthSent(
-  { ledger }: EngineContext,
-  { until, timeZone }: Pick<BillingQuery, 'until' | 'timeZone'>,
+  context: EngineContext,
+  { until, timeZone }: { readonly until: string; readonly timeZone: string },
 ): Promise<string | undefined> {
-  const query: BillingQuery = { by: ['month'], from: null, until, timeZone, filter: {} };
-  const { lines } = await inSnapshot(ledger.pool, (client) => reportBilling(client, query));
-  return lines
-    .map(({ values: [month] }) => month ?? '')
-    .toSorted()
-    .at(-1);
+  await bookSoon(context);
+  return findLastMonthBooked(context.ledger.pool, until, timeZone);
 }

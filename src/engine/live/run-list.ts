@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { UnappliedReports } from '../../domain/delivery-reports.ts';
 import type { HoldReason } from '../../domain/hold-reasons.ts';
@@ -18,7 +17,7 @@ import {
 } from '../../ledger/runs/find.ts';
 import { readTogether } from '../../ledger/session.ts';
 import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
-import { bookBilling } from '../billing/billing.ts';
+import { bookSoon } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { waitsOf } from '../runs/waits.ts';
 import { createSpeedReader, type Speed } from './speed.ts';
@@ -50,9 +49,6 @@ export const runsPerPage = 50;
 const maxWaiting = 20;
 const maxCounted = 500;
 
-/** Milliseconds that a list waits for the booking of a run that has just ended. */
-const longestBooking = 2_000;
-
 /** Reads what pages show that list runs as they are. */
 export function createLiveRunLists(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
@@ -78,8 +74,7 @@ export function createLiveRunLists(
     }));
     const progresses = progressOf(look.dispatch, look.counts);
     const onHold = look.location.holdReason;
-    if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run)))
-      await Promise.race([bookBilling(context), sleep(longestBooking, undefined, { ref: false })]);
+    if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run))) await bookSoon(context);
     for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
     const figuresOf = await readListFigures(ledger.monitoring, runs);
     const lineOf = (head: RunWithOutcome): RunLine[] => {

@@ -106,3 +106,20 @@ export async function findClosingOf(
   );
   return rows[0];
 }
+
+/** The last month before a local date, as `2026-11`, that has an entry. Reads one entry. */
+export async function findLastMonthBooked(
+  client: Connection,
+  until: string,
+  timeZone: string,
+): Promise<string | undefined> {
+  const { rows } = await client.query<{ month: string | null }>(
+    `
+    SELECT to_char(max(booked) AT TIME ZONE $2, 'YYYY-MM') AS month
+    FROM billing_entries
+    WHERE booked < CAST($1 AS timestamp) AT TIME ZONE $2
+    `,
+    [until, timeZone],
+  );
+  return rows[0]?.month ?? undefined;
+}
