@@ -4,9 +4,10 @@ import {
   type AuditEvent,
   type AuditFilter,
   addAuditEntry,
+  addAuditEntryOnce,
   listAudit,
 } from '../ledger/audit/audit.ts';
-import type { Alongside } from '../ledger/session.ts';
+import { type Alongside, inTransaction } from '../ledger/session.ts';
 import { maskAddresses } from '../platform/mask-addresses.ts';
 import type { EngineContext } from './context.ts';
 
@@ -15,6 +16,16 @@ export function auditEntry(
   event: AuditEvent,
 ): Alongside {
   return (client) => addAuditEntry(client, actor, withoutAddressesIn(event), { outcome: 'done', at: now() });
+}
+
+/** @returns false if the actor has an entry that says the same */
+export async function auditOnce(
+  { ledger, actor, now }: Pick<EngineContext, 'ledger' | 'actor' | 'now'>,
+  event: AuditEvent,
+): Promise<boolean> {
+  return inTransaction(ledger.pool, (client) =>
+    addAuditEntryOnce(client, actor, withoutAddressesIn(event), now()),
+  );
 }
 
 /**

@@ -86,8 +86,9 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, lim
       const keep = (found: Reconciliation) => keepInvoice(view.context, { ...asked, found, digest });
       // The signal of a form that has arrived is aborted.
       const going = { ...view, left: new AbortController().signal };
-      await limits.page(() => compareKeptInvoice(going, invoice, asked, keep));
-      return { to: '/billing/months#invoices', notice: `The result of ${invoice.name} is kept.` };
+      const isNew = await limits.page(() => compareKeptInvoice(going, invoice, asked, keep));
+      const notice = `The result of ${invoice.name} ${isNew ? 'is kept' : 'was kept before'}.`;
+      return { to: '/billing/months#invoices', notice };
     },
   });
 }

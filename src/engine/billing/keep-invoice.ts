@@ -1,7 +1,6 @@
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
-import { inTransaction } from '../../ledger/session.ts';
 import { monthAfter } from '../../platform/months.ts';
-import { auditEntry } from '../audit.ts';
+import { auditOnce } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import type { Reconciliation } from './reconcile.ts';
 
@@ -17,11 +16,13 @@ export type ComparedInvoice = {
 /**
  * Keeps the sums of a comparison with its month, in the audit trail: at most a line for each finding, as long as the
  * trail. The file is not kept; its digest shows whether another file is the same.
+ *
+ * @returns false if the actor has kept the same result before
  */
 export async function keepInvoice(
   context: EngineContext,
   { found, digest, period, scope: { accounts, subAccounts, channels } }: ComparedInvoice,
-): Promise<void> {
+): Promise<boolean> {
   const { name, totals, unreadable } = found;
   const all = totals.find(({ kind }) => kind === 'all');
   const findings = totals.filter(({ kind }) => kind !== 'all' && kind !== 'tests');
@@ -39,8 +40,7 @@ export async function keepInvoice(
     channels,
     sha256: digest.toString('hex'),
   };
-  const entry = auditEntry(context, { action: 'invoice kept', subject: nameOfPeriod(period), details });
-  await inTransaction(context.ledger.pool, entry);
+  return auditOnce(context, { action: 'invoice kept', subject: nameOfPeriod(period), details });
 }
 
 /** `2026-11`, or `2026-11-01T00:00 to 2026-11-08T00:00`. */

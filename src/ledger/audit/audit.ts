@@ -1,5 +1,5 @@
 import type { Actor, AuditAction, AuditInterface, AuditOutcome } from '../../domain/access.ts';
-import type { Connection } from '../session.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 export type AuditEvent = {
   readonly action: AuditAction;
@@ -23,6 +23,29 @@ export async function addAuditEntry(
     `,
     [at, name, via, token, action, run ?? null, subject ?? null, JSON.stringify(details), outcome],
   );
+}
+
+/** Adds an entry of something done, unless the actor has one that says the same. @returns whether it was added */
+export async function addAuditEntryOnce(
+  client: Transaction,
+  actor: Actor,
+  event: AuditEvent,
+  at: Date,
+): Promise<boolean> {
+  const { action, subject, details = {} } = event;
+  // Two calls at once would both find none.
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('volley audit ' || $1, 0))`, [action]);
+  const { rowCount } = await client.query(
+    `
+    SELECT FROM audit
+    WHERE actor = $1 AND action = $2 AND subject = $3 AND CAST(details AS jsonb) = $4 AND outcome = 'done'
+    LIMIT 1
+    `,
+    [actor.name, action, subject, JSON.stringify(details)],
+  );
+  if (rowCount !== 0) return false;
+  await addAuditEntry(client, actor, event, { outcome: 'done', at });
+  return true;
 }
 
 export type AuditEntry = {

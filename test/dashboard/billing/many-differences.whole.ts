@@ -100,8 +100,9 @@ test('the columns fit into 1,280 pixels, others are chosen, and the choice is ke
   expect(await titles()).toEqual(chosen);
 });
 
-test('its result is kept with the month, with a digest of the file, and by a person who sees all accounts', async () => {
+test('its result is kept once with the month, with a digest of the file, and by a person who sees all accounts', async () => {
   await follow('Keep the result with 2026-10');
+  const question = page.url();
   await page.getByRole('button', { name: 'Keep the result' }).press('Enter');
   await page.waitForLoadState();
   expect(await page.locator('.notice').textContent()).toBe('The result of october.csv is kept.');
@@ -111,6 +112,11 @@ test('its result is kept with the month, with a digest of the file, and by a per
     `SELECT actor, subject, details ->> 'sha256' AS digest FROM audit WHERE action = 'invoice kept'`,
   );
   expect(entries).toMatchObject([{ subject: '2026-10', digest: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+  await page.goto(question);
+  await page.getByRole('button', { name: 'Keep the result' }).press('Enter');
+  await page.waitForLoadState();
+  expect(await page.locator('.notice').textContent()).toBe('The result of october.csv was kept before.');
+  expect(await kept.count()).toBe(1);
   const reader = await scene.browse('/billing/months', { scope: 'run', accounts: ['sandbox'] });
   expect(await reader.locator('main').textContent()).not.toContain('october.csv');
 });
