@@ -14,6 +14,7 @@ import { requireForm } from './actions.ts';
 import type { Company } from './company-provider.ts';
 import { type AcceptPerson, addCompanySignIn } from './company-sign-in.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
+import type { PageContent } from './layout.ts';
 import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
 import { sendPage } from './pages.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
@@ -41,16 +42,7 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
   const page = (to: string, problem?: Part) => signInPage(to, problem, company?.publicUrl);
   const links = link ? [link] : [];
   const check = createTokenCheck(context);
-  const countRefusal = await createRefusalCount(server);
-  const refuse: RefuseSignIn = async (reply, { kind: why, token }, problem, to = '/') => {
-    const seconds = await countRefusal(reply.request);
-    const named = token && { token: token.name };
-    noteSignIn(seconds === undefined ? 'refused' : 'throttled', reply.request, { why, ...named });
-    if (seconds === undefined) return sendPage(reply, undefined, 422, page(to, problem));
-    reply.header('retry-after', String(seconds));
-    const wait = `There were too many wrong tokens. Wait ${seconds} seconds, then try again.`;
-    return sendPage(reply, undefined, 429, page(to, wait));
-  };
+  const { refuse, refuseToken } = await createRefusals(server, tools, page);
   server.get<{ Querystring: { to?: unknown } }>('/sign-in', async ({ query }, reply) =>
     sendPage(reply, undefined, 200, page(ownPath(query.to))),
   );
@@ -75,9 +67,9 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
       checked.kind === 'unknown'
         ? 'There is no such token. Copy it whole: it begins with volley_.'
         : `The token "${checked.token.name}" is ${checked.kind}. Ask an administrator for another.`;
-    return refuse(reply, checked, problem, ownPath(to));
+    return refuseToken(reply, checked, problem, ownPath(to));
   });
-  addTokenLink(server, tools, refuse);
+  addTokenLink(server, tools, refuseToken);
   // A HEAD would use the link up.
   const once = { exposeHeadRoute: false };
   type Link = { Params: { secret: string }; Querystring: { to?: unknown } };
@@ -98,6 +90,7 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
     noteSignIn('signed in', request, { token });
     return sendRefresh(reply, to);
   });
+  // The company's provider checks the person, so no token is tried.
   if (company) addCompany(server, tools, company, refuse);
   server.post('/sign-out', async (request, reply) => {
     const view = await readSession(request);
@@ -111,6 +104,30 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
     }
     return reply.redirect('/sign-in', 303);
   });
+}
+
+/** `refuseToken` is for what an address could try many times. */
+async function createRefusals(
+  server: FastifyInstance,
+  { noteSignIn }: SignIn,
+  page: (to: string, problem: Part) => PageContent,
+): Promise<Readonly<Record<'refuse' | 'refuseToken', RefuseSignIn>>> {
+  const countRefusal = await createRefusalCount(server);
+  const note = (event: SignInEvent, { request }: FastifyReply, { kind: why, token }: Refused) =>
+    noteSignIn(event, request, { why, ...(token && { token: token.name }) });
+  const refuse: RefuseSignIn = async (reply, refused, problem, to = '/') => {
+    note('refused', reply, refused);
+    return sendPage(reply, undefined, 422, page(to, problem));
+  };
+  const refuseToken: RefuseSignIn = async (reply, refused, problem, to = '/') => {
+    const seconds = await countRefusal(reply.request);
+    if (seconds === undefined) return refuse(reply, refused, problem, to);
+    note('throttled', reply, refused);
+    reply.header('retry-after', String(seconds));
+    const wait = `There were too many wrong tokens. Wait ${seconds} seconds, then try again.`;
+    return sendPage(reply, undefined, 429, page(to, wait));
+  };
+  return { refuse, refuseToken };
 }
 
 function addCompany(
@@ -131,10 +148,13 @@ function addCompany(
   addCompanySignIn(server, { company, refuse, accept });
 }
 
-/** Refuses to sign a person in, and shows the form with the problem. @param refused for the log */
+/** Why a person was not signed in, for the log. */
+type Refused = { readonly kind: string; readonly token?: { readonly name: string } | undefined };
+
+/** Refuses to sign a person in, and shows the form with the problem. */
 type RefuseSignIn = (
   reply: FastifyReply,
-  refused: { readonly kind: string; readonly token?: { readonly name: string } | undefined },
+  refused: Refused,
   problem: Part,
   to?: string,
 ) => Promise<FastifyReply>;
