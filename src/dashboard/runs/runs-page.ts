@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { listAccountLimits } from '../../engine/dispatch/account-limits.ts';
-import { createRunGroups } from '../../engine/live/run-groups.ts';
 import { createLiveRunLists } from '../../engine/live/run-list.ts';
 import { toRunFilter } from '../../report/questions.ts';
 import { findVisibleRun } from '../../server/api/call.ts';
@@ -15,7 +14,6 @@ export function addRunsPage(
   { context, live, campaignSource, healthChecks }: Tools,
 ): void {
   const readList = createLiveRunLists(context);
-  const readGroups = createRunGroups(context);
   const accountNames = async ({ session: { accounts } }: View): Promise<readonly string[]> =>
     accounts ??
     // Without the accounts file, a person can still write a name.
@@ -38,11 +36,9 @@ export function addRunsPage(
       return {
         key: JSON.stringify(['runs', accounts, zone, query, offered]),
         read: async () => {
-          const list = await readList(filter);
-          const waiting = list.allWaiting;
-          const groups = isWhole ? await readGroups({ zone, accounts, waiting }) : undefined;
+          const list = await readList(filter, isWhole ? zone : undefined);
           const checks = accounts === null ? healthChecks.latest()?.checks : [];
-          return { asked, query, accounts: offered, list, groups, checks };
+          return { asked, query, accounts: offered, list, checks };
         },
       };
     },

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Check } from '../../domain/doctor.ts';
 import { hasEnded } from '../../domain/runs.ts';
-import type { RunGroups } from '../../engine/live/run-groups.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
@@ -35,15 +34,13 @@ export type StartPage = {
   /** That can be asked for. */
   readonly accounts: readonly string[];
   readonly list: LiveRunList;
-  /** Undefined where runs are asked for. */
-  readonly groups: RunGroups | undefined;
   /** Undefined while they are made. */
   readonly checks: readonly Check[] | undefined;
 };
 
 /** What runs, what waits, what was last night, and the runs that the person asks for. */
-export function startPart({ asked, query, accounts, list, groups, checks }: StartPage, viewer: Viewer): Html {
-  const { runs, hasMore } = list;
+export function startPart({ asked, query, accounts, list, checks }: StartPage, viewer: Viewer): Html {
+  const { runs, hasMore, groups } = list;
   const last = runs.at(-1)?.head.run;
   const older = hasMore && last !== undefined && pathWith('/', { ...asked, before: last });
   return html`${groups && summaryPart(groups, viewer)}

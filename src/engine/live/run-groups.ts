@@ -1,63 +1,52 @@
-import { LRUCache } from 'lru-cache';
-import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { type ListFigures, listRuns, type RunFilter, readListFigures } from '../../ledger/runs/find.ts';
-import { readTogether } from '../../ledger/session.ts';
+import type { RunCounts } from '../../ledger/counts/run-counts.ts';
+import { type ListFigures, listRuns, type RunFilter } from '../../ledger/runs/find.ts';
 import { lastNight, type Period } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
 
 /** A run whose figures are added to others. */
 export type GroupedRun = { readonly counts: RunCounts; readonly figures: ListFigures };
 
-export type RunGroups = {
-  readonly running: readonly GroupedRun[];
-  readonly waiting: readonly GroupedRun[];
+/** Runs for the sums above the list of runs. */
+type Groups<Of> = {
+  readonly running: readonly Of[];
+  readonly waiting: readonly Of[];
   /** Planned in the last night, without tests. */
-  readonly ofNight: readonly GroupedRun[];
+  readonly ofNight: readonly Of[];
   readonly night: Period;
 };
 
-type Asked = {
-  readonly zone: string;
-  readonly accounts: readonly string[] | null;
-  /** Runs that wait for a person. */
-  readonly waiting: readonly string[];
-};
+export type RunGroups = Groups<GroupedRun>;
 
 /** Runs of a group at most. The list of runs has all of them. */
 export const maxGrouped = 500;
 
-/** Milliseconds for which the groups are kept: the list below them is read more often. */
-const maxAge = 5_000;
+/** Lists the ids of the runs. */
+export async function listGroups(
+  { ledger, now }: Pick<EngineContext, 'ledger' | 'now'>,
+  { zone, accounts }: { readonly zone: string; readonly accounts: readonly string[] | null },
+): Promise<Omit<Groups<string>, 'waiting'>> {
+  const night = lastNight(now(), zone);
+  const list = async (filter: RunFilter): Promise<string[]> =>
+    (await listRuns(ledger.knex, maxGrouped, { accounts, ...filter })).map(({ run }) => run);
+  const [running, ofNight] = await Promise.all([
+    list({ state: 'running' }),
+    list({ kind: 'ordinary', plannedFrom: night.from, plannedBefore: night.until }),
+  ]);
+  return { running, ofNight, night };
+}
 
-/** Reads runs for the sums above the list of runs, from kept counts, in two round trips. */
-export function createRunGroups({
-  ledger,
-  now,
-}: Pick<EngineContext, 'ledger' | 'now'>): (asked: Asked) => Promise<RunGroups> {
-  const read = async ({ zone, accounts, waiting }: Asked): Promise<RunGroups> => {
-    const night = lastNight(now(), zone);
-    const list = async (filter: RunFilter): Promise<string[]> =>
-      (await listRuns(ledger.knex, maxGrouped, { accounts, ...filter })).map(({ run }) => run);
-    const [running, ofNight] = await Promise.all([
-      list({ state: 'running' }),
-      list({ kind: 'ordinary', plannedFrom: night.from, plannedBefore: night.until }),
-    ]);
-    const runs = [...new Set([...running, ...waiting, ...ofNight])];
-    const { counts, figures } = await readTogether(ledger.monitoring, (client) => ({
-      counts: readRunCounts(client, runs),
-      figures: readListFigures(client, runs),
-    }));
-    const grouped = (names: readonly string[]): GroupedRun[] =>
-      names.flatMap((run) => {
-        const [ofRun, inList] = [counts.get(run), figures.get(run)];
-        return ofRun && inList ? [{ counts: ofRun, figures: inList }] : [];
-      });
-    return { running: grouped(running), waiting: grouped(waiting), ofNight: grouped(ofNight), night };
-  };
-  const kept = new LRUCache<string, RunGroups, Asked>({
-    max: 100,
-    ttl: maxAge,
-    fetchMethod: (_, __, { context }) => read(context),
-  });
-  return (asked) => kept.forceFetch(JSON.stringify(asked), { context: asked });
+/** The groups with what was read of their runs. */
+export function fillGroups(
+  { running, waiting, ofNight, night }: Groups<string>,
+  counts: ReadonlyMap<string, RunCounts>,
+  figures: ReadonlyMap<string, ListFigures>,
+): RunGroups {
+  const read = (runs: readonly string[]): GroupedRun[] =>
+    runs.flatMap((run) => {
+      const [ofRun, inList] = [counts.get(run), figures.get(run)];
+      return ofRun && inList ? [{ counts: ofRun, figures: inList }] : [];
+    });
+  // A run may have ended since it was listed.
+  const stillRunning = read(running).filter(({ counts: { state } }) => state === 'running');
+  return { running: stillRunning, waiting: read(waiting), ofNight: read(ofNight), night };
 }

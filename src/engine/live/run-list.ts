@@ -20,6 +20,7 @@ import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/sl
 import { bookSoon } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { waitsOf } from '../runs/waits.ts';
+import { fillGroups, listGroups, type RunGroups } from './run-groups.ts';
 import { createSpeedReader, type Speed } from './speed.ts';
 
 /** A run in a list. */
@@ -35,8 +36,8 @@ export type LiveRunList = {
   readonly waiting: readonly RunLine[];
   /** How many wait besides, which were planned before them. */
   readonly moreWaiting: number;
-  /** The ids of both. */
-  readonly allWaiting: readonly string[];
+  /** For the sums above the list, of the same reading; undefined where they are not asked for. */
+  readonly groups: RunGroups | undefined;
   readonly runs: readonly RunLine[];
   /** There are older runs. */
   readonly hasMore: boolean;
@@ -49,25 +50,35 @@ export const runsPerPage = 50;
 const maxWaiting = 20;
 const maxCounted = 500;
 
-/** Reads what pages show that list runs as they are. */
+/**
+ * Reads what pages show that list runs as they are.
+ *
+ * @returns a reader; `zone` of the last night, where the sums above the list are asked for
+ */
 export function createLiveRunLists(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
-): (filter: RunFilter) => Promise<LiveRunList> {
+): (filter: RunFilter, zone?: string) => Promise<LiveRunList> {
   const { ledger, monotonic } = context;
   const speedOf = createSpeedReader(monotonic);
   const sent = new LRUCache<string, true>({ max: 500 });
-  return async (filter) => {
-    const [found, allWaiting] = await Promise.all([
+  return async (filter, zone) => {
+    const { accounts = null } = filter;
+    const [found, allWaiting, groups] = await Promise.all([
       listRuns(ledger.knex, runsPerPage + 1, filter),
-      filter.before ? [] : listWaiting(context, filter.accounts ?? null),
+      filter.before ? [] : listWaiting(context, accounts),
+      zone === undefined ? undefined : listGroups(context, { zone, accounts }),
     ]);
     const listed = found.slice(0, runsPerPage);
     const waiting = allWaiting.slice(0, maxWaiting);
     const heads = [...new Map([...waiting, ...listed].map((head) => [head.run, head])).values()];
     const runs = heads.map(({ run }) => run);
+    const grouped = groups && { ...groups, waiting: allWaiting.map(({ run }) => run) };
+    const counted = [
+      ...new Set([...runs, ...(grouped ? [grouped.running, grouped.waiting, grouped.ofNight].flat() : [])]),
+    ];
     const look = await readTogether(ledger.monitoring, (client) => ({
       dispatch: readDispatch(client, runs),
-      counts: readRunCounts(client, runs),
+      counts: readRunCounts(client, counted),
       location: readLocation(client),
       fleet: readWorkers(client),
       unapplied: findUnappliedReports(client, context.now()),
@@ -76,7 +87,7 @@ export function createLiveRunLists(
     const onHold = look.location.holdReason;
     if (heads.some(({ run, state }) => hasEnded(state) && sent.delete(run))) await bookSoon(context);
     for (const { run, state } of heads) if (state === 'running') sent.set(run, true);
-    const figuresOf = await readListFigures(ledger.monitoring, runs);
+    const figuresOf = await readListFigures(ledger.monitoring, counted);
     const lineOf = (head: RunWithOutcome): RunLine[] => {
       const [progress, figures] = [progresses.get(head.run), figuresOf.get(head.run)];
       if (!progress || !figures) return [];
@@ -88,7 +99,7 @@ export function createLiveRunLists(
     return {
       waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
       moreWaiting: allWaiting.length - waiting.length,
-      allWaiting: allWaiting.map(({ run }) => run),
+      groups: grouped && fillGroups(grouped, look.counts, figuresOf),
       runs: listed.flatMap(lineOf),
       hasMore: found.length > runsPerPage,
       onHold,

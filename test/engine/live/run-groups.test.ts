@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { createRunGroups } from '../../../src/engine/live/run-groups.ts';
 import { createLiveRunLists } from '../../../src/engine/live/run-list.ts';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
@@ -23,8 +22,8 @@ async function plan(count: number, createdAt: Date): Promise<readonly string[]> 
 async function readStartPage(accounts: readonly string[] | null = null) {
   const asked = vi.spyOn(pg.Client.prototype, 'query');
   try {
-    const list = await createLiveRunLists(opened.context)({ accounts });
-    const groups = await createRunGroups(opened.context)({ zone, accounts, waiting: list.allWaiting });
+    const { groups } = await createLiveRunLists(opened.context)({ accounts }, zone);
+    if (!groups) throw new Error('the sums were asked for');
     return { statements: asked.mock.calls.length, groups };
   } finally {
     asked.mockRestore();
