@@ -1,6 +1,6 @@
 import type { AttemptVerdict } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
-import type { EndedAttempts } from '../../ledger/counts/answers.ts';
+import { type EndedAttempts, groupResults } from '../../ledger/counts/answers.ts';
 import { chartFigure } from '../../report/html/chart.ts';
 import { createTimeChart } from '../../report/html/charts.ts';
 import { groupThousands } from '../../report/html/figures.ts';
@@ -35,7 +35,7 @@ export function answersPart({ answers }: LiveRun, viewer: Viewer): Html | undefi
     .map(({ verdict, points }) =>
       createTimeChart(`${capitalised(verdict)} by ${unit} (${viewer.zone})`, unit, points),
     );
-  const rows = resultsOf(ended);
+  const rows = groupResults(ended);
   const body = html`${figures([
     { name: 'Answered', value: groupThousands(latency.answered) },
     { name: 'Half within', value: milliseconds(latency.median) },
@@ -105,17 +105,4 @@ function joinPoints(ended: readonly EndedAttempts[], unit: TimeUnit, zone: strin
       .replace(' ', 'T');
     return { at, count };
   });
-}
-
-type AttemptResult = Pick<EndedAttempts, 'verdict' | 'httpStatus' | 'attempts'>;
-
-/** All attempts by their result, the most frequent first. */
-export function resultsOf(ended: readonly EndedAttempts[]): AttemptResult[] {
-  const results = new Map<string, AttemptResult>();
-  for (const { verdict, httpStatus, attempts } of ended) {
-    const key = `${verdict} ${httpStatus}`;
-    const before = results.get(key)?.attempts ?? 0;
-    results.set(key, { verdict, httpStatus, attempts: before + attempts });
-  }
-  return [...results.values()].toSorted((one, other) => other.attempts - one.attempts);
 }

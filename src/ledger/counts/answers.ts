@@ -17,6 +17,20 @@ export type EndedAttempts = {
   readonly attempts: number;
 };
 
+/** Attempts that ended with the same result, at any time. */
+type AttemptResult = Omit<EndedAttempts, 'second'>;
+
+/** All attempts by their result, the most frequent first. */
+export function groupResults(ended: readonly EndedAttempts[]): AttemptResult[] {
+  const results = new Map<string, AttemptResult>();
+  for (const { verdict, httpStatus, attempts } of ended) {
+    const key = `${verdict} ${httpStatus}`;
+    const before = results.get(key)?.attempts ?? 0;
+    results.set(key, { verdict, httpStatus, attempts: before + attempts });
+  }
+  return [...results.values()].toSorted((one, other) => other.attempts - one.attempts);
+}
+
 /** How long answers took: milliseconds, up to a tenth too small; null without answers. */
 export type Latency = {
   readonly answered: number;

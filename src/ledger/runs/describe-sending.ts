@@ -1,5 +1,5 @@
 import type { AttemptVerdict, RequestState } from '../../domain/runs.ts';
-import { type EndedAttempts, type Latency, readRunAnswers } from '../counts/answers.ts';
+import { type EndedAttempts, groupResults, type Latency, readRunAnswers } from '../counts/answers.ts';
 import { attemptOf, requestOf } from '../request-rows.ts';
 import type { ReadConnection } from '../session.ts';
 
@@ -78,14 +78,10 @@ export async function describeSending(
 
 /** @param attempts all of the run: those that have not ended are a group of their own */
 function groupAttempts(ended: readonly EndedAttempts[], attempts: number): AttemptGroup[] {
-  const groups = [...Map.groupBy(ended, ({ verdict, httpStatus }) => `${verdict} ${httpStatus}`).values()];
-  const found = groups.flatMap((group): AttemptGroup[] => {
-    const count = group.reduce((sum, each) => sum + each.attempts, 0);
-    return group.slice(0, 1).map(({ verdict, httpStatus }) => ({ verdict, httpStatus, attempts: count }));
-  });
-  const inFlight = attempts - found.reduce((sum, each) => sum + each.attempts, 0);
-  if (inFlight > 0) found.push({ verdict: null, httpStatus: null, attempts: inFlight });
-  return found.toSorted((one, other) => other.attempts - one.attempts);
+  const inFlight = attempts - ended.reduce((sum, each) => sum + each.attempts, 0);
+  const notEnded = { verdict: null, httpStatus: null, attempts: inFlight };
+  const groups = [...groupResults(ended), ...(inFlight > 0 ? [notEnded] : [])];
+  return groups.toSorted((one, other) => other.attempts - one.attempts);
 }
 
 const formats = {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseCursor } from '../../../src/dashboard/parts/list.ts';
 import { plannedPart } from '../../../src/dashboard/plan/plan-page.ts';
-import { pointsOf, resultsOf } from '../../../src/dashboard/run/answers-part.ts';
+import { pointsOf } from '../../../src/dashboard/run/answers-part.ts';
 import { actionLinks, countsPart, livePart } from '../../../src/dashboard/run/live-part.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { RunWait } from '../../../src/domain/waits.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
+import { groupResults } from '../../../src/ledger/counts/answers.ts';
 import { shortened } from '../../../src/report/html/cells.ts';
 import { share } from '../../../src/report/html/figures.ts';
 import { waitWords } from '../../../src/report/wait-words.ts';
@@ -228,7 +229,7 @@ test('each result has a chart of its own over the same time, and all results are
       { verdict: 'in_doubt', points: [{ count: 1 }, { count: 0 }] },
     ],
   });
-  expect(resultsOf(ended)).toEqual([
+  expect(groupResults(ended)).toEqual([
     { verdict: 'accepted', httpStatus: 200, attempts: 9 },
     { verdict: 'in_doubt', httpStatus: null, attempts: 1 },
   ]);
