@@ -25,6 +25,10 @@ export function addAmounts(one: string, other: string): string {
   return new Big(one).plus(other).toFixed(Math.max(countDecimals(one), countDecimals(other)));
 }
 
+export function subtractAmounts(one: string, other: string): string {
+  return new Big(one).minus(other).toFixed(Math.max(countDecimals(one), countDecimals(other)));
+}
+
 /** @returns below 0 if `one` is smaller, 0 if both are equal */
 export function compareAmounts(one: string, other: string): number {
   return new Big(one).cmp(other);

@@ -7,8 +7,9 @@ import { createWorld, performStep } from './billing-world.ts';
 import { createRequestRows } from './request-rows.ts';
 
 /** As in `volley report run`. */
-export function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
-  return readRunReport(context, run, timeZone, (report) => toRunDetails(report, timeZone));
+export async function detailsOf(context: EngineContext, run: string, timeZone = 'UTC'): Promise<RunDetails> {
+  const { asOf: _, ...report } = await readRunReport(context, run, timeZone);
+  return toRunDetails(report, timeZone);
 }
 
 const rateCard = {

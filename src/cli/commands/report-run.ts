@@ -25,13 +25,11 @@ export const command = defineCommand({
     const { timeZone = format === 'table' ? screenZone(screenOf(shell, options)) : 'UTC' } = shell;
     const screen = screenOf(shell, { ...options, timeZone });
     await withLedgerOfRun(shell, { name }, async (context, run) => {
-      const { details, asOf } = await readRunReport(context, run, timeZone, async (found, asOf) => {
-        return { details: await toRunDetails(found, timeZone), asOf };
-      });
+      const { asOf, ...found } = await readRunReport(context, run, timeZone);
       await writeReport(shell, options, {
         format,
         asOf,
-        pieces: formatRunReport(details, format, asOf, screen),
+        pieces: formatRunReport(toRunDetails(found, timeZone), format, asOf, screen),
       });
     });
   },

@@ -1,12 +1,7 @@
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { AsOf } from '../../domain/replica.ts';
 import type { RunSummary } from '../../domain/runs.ts';
-import {
-  type BillingDimension,
-  type BillingEnd,
-  type BillingLine,
-  streamBilling,
-} from '../../ledger/billing/report.ts';
+import { type RunCosts, readRunCosts } from '../../ledger/billing/run-costs.ts';
 import {
   type DeliveryResult,
   type FailureGroup,
@@ -46,31 +41,28 @@ export type RunReport = RunHead & {
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
-  /** Cost by payer, then the total. Read one dimension at a time. */
-  readonly billingBy: (
-    dimension: BillingDimension,
-  ) => AsyncGenerator<readonly BillingLine[], BillingEnd, undefined>;
+  /** Booked or not. */
+  readonly costs: RunCosts;
+  readonly asOf: AsOf;
 };
 
 /** All are counted, only these are listed. */
-const maxListed = { contacts: 100, conflicts: 100, slowest: 10 } as const;
+const maxListed = { contacts: 100, conflicts: 100, slowest: 10, payers: 20 } as const;
 
 /**
  * @param timeZone of sends over time
  * @throws InputError when there is no such run
  */
-export async function readRunReport<Result>(
+export async function readRunReport(
   context: EngineContext,
   run: string,
   timeZone: string,
-  use: (report: RunReport, asOf: AsOf) => Promise<Result>,
-): Promise<Result> {
+): Promise<RunReport> {
   return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
     const { suppressed = 0 } = (await readRunCounts(client, [run])).get(run) ?? {};
-    const query = { from: null, until: null, timeZone, filter: { run: [run] } };
-    const report: RunReport = {
+    return {
       ...head,
       summary,
       states: await listStateChanges(client, run),
@@ -87,8 +79,8 @@ export async function readRunReport<Result>(
       rejectedContacts: (await listRejectedContacts(client, run, { limit: maxListed.contacts })).map(
         ({ row, ...contact }) => contact,
       ),
-      billingBy: (dimension) => streamBilling(client, { ...query, by: [dimension] }),
+      costs: await readRunCosts(client, run, maxListed.payers, 'all'),
+      asOf,
     };
-    return use(report, asOf);
   });
 }

@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { streamRows } from '../cursor.ts';
-import type { Connection, Snapshot } from '../session.ts';
+import type { ReadConnection, Snapshot } from '../session.ts';
 
 /** What a run, or a payer in it, costs. Money is exact decimals, as text. */
 export type RunCost = {
@@ -37,13 +37,19 @@ type DbCost = PayerCost & {
 };
 
 /**
- * Reads what one run costs, as booked: the sum of its billing entries. It reads a row for each payer, however many
- * requests the run has. `bookRun` books a run up to now.
+ * Reads what one run costs: the sum of its billing entries.
  *
  * @param limit of each list
+ * @param of `booked`: reads a row for each payer, however many requests the run has; `bookRun` books a run up to now.
+ * `all`: adds up what is not booked too
  */
-export async function readRunCosts(client: Connection, run: string, limit: number): Promise<RunCosts> {
-  const { rows } = await client.query<DbCost>(statement, [run, limit]);
+export async function readRunCosts(
+  client: ReadConnection,
+  run: string,
+  limit: number,
+  of: keyof typeof sources = 'booked',
+): Promise<RunCosts> {
+  const { rows } = await client.query<DbCost>(buildStatement(sources[of]), [run, limit]);
   const costsOf = (wanted: DbCost['by']): PayerCost[] =>
     rows.flatMap(({ by, values, currency, ...cost }) => (by === wanted ? [cost] : []));
   const countOf = (wanted: DbCost['by']): number => rows.find(({ by }) => by === wanted)?.values ?? 0;
@@ -69,13 +75,25 @@ const noCost: RunCost = {
 
 const places = 'price DESC, estimated DESC, recipients DESC, value NULLS LAST';
 
+const sources = {
+  booked: 'SELECT * FROM run_costs WHERE run_id = $1',
+  all: `
+    SELECT (ARRAY['SubAccount', 'ChargeCode', 'run'])[grouping(sub_account, charge_code)] AS by,
+           CASE grouping(sub_account, charge_code) WHEN 1 THEN sub_account WHEN 2 THEN charge_code END AS value,
+           sum(recipients) AS recipients, sum(accepted) AS accepted, sum(price) AS price, sum(estimated) AS estimated,
+           sum(estimated_tax) AS estimated_tax, sum(unrated) AS unrated
+    FROM all_entries
+    WHERE run_id = $1
+    GROUP BY GROUPING SETS ((), (sub_account), (charge_code))`,
+} as const;
+
 /** Ranking by a window function takes six times as long. */
-const statement = `
+const buildStatement = (source: string): string => `
   WITH cost AS MATERIALIZED (
     SELECT *
-    FROM run_costs
+    FROM (${source}) each
     -- Requests of a payer that were in flight may not have been sent.
-    WHERE run_id = $1 AND (recipients <> 0 OR price <> 0 OR estimated <> 0)
+    WHERE recipients <> 0 OR price <> 0 OR estimated <> 0
   )
   SELECT by, value, recipients::float8 AS recipients, accepted::float8 AS accepted, price::text, estimated::text,
          estimated_tax::text AS "estimatedTax", unrated::float8 AS unrated,

@@ -3,7 +3,7 @@ import type { Channel } from '../../domain/message.ts';
 import { formatReason, formatReasonOrNull, type RunReason } from '../../domain/reasons.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import type { RunState, RunSummary } from '../../domain/runs.ts';
-import type { BillingDimension, BillingEnd, BillingLine, BillingTotal } from '../../ledger/billing/report.ts';
+import type { RunCosts } from '../../ledger/billing/run-costs.ts';
 import type {
   DeliveryResult,
   FailureGroup,
@@ -14,7 +14,7 @@ import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/li
 import type { Sending } from '../../ledger/runs/describe-sending.ts';
 import type { Conflicts, ResolutionGroup, RunStateChange } from '../../ledger/runs/history.ts';
 import { formatReasonOf, type WithReasonText } from '../reason-text-of.ts';
-import { findLargest, type Largest } from './run-money.ts';
+import { type RunMoney, toRunMoney } from './run-money.ts';
 import { formatCampaign } from './run-summary.ts';
 
 /** All of `volley report run`; printed unchanged as JSON. */
@@ -42,12 +42,6 @@ export type RunDetails = {
   readonly money: RunMoney | null;
 };
 
-/** The run's total, and those who pay most. */
-export type RunMoney = Pick<
-  BillingTotal,
-  'currency' | 'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference' | 'unrated'
-> & { readonly bySubAccount: Largest; readonly byChargeCode: Largest };
-
 type RecordedRun = Omit<
   RunDetails,
   | 'timeZone'
@@ -65,15 +59,10 @@ type RecordedRun = Omit<
   readonly cancellations: readonly SuppressedRecipients[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
   readonly states: readonly RunStateChange[];
-  readonly billingBy: (
-    dimension: BillingDimension,
-  ) => AsyncGenerator<readonly BillingLine[], BillingEnd, undefined>;
+  readonly costs: RunCosts;
 };
 
-export async function toRunDetails(
-  { states, billingBy, ...recorded }: RecordedRun,
-  timeZone: string,
-): Promise<RunDetails> {
+export function toRunDetails({ states, costs, ...recorded }: RecordedRun, timeZone: string): RunDetails {
   const {
     summary,
     stateReason,
@@ -86,7 +75,6 @@ export async function toRunDetails(
     ...others
   } = recorded;
   const timeline = toTimeline(states, others.sending);
-  const money = await sumMoney(billingBy);
   return {
     summary,
     stateReason: formatReasonOrNull(stateReason),
@@ -102,23 +90,8 @@ export async function toRunDetails(
     })),
     cancellations: cancellations.map((each) => formatReasonOf(each)),
     rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
-    money,
+    money: toRunMoney(costs),
   };
-}
-
-async function sumMoney(billingBy: RecordedRun['billingBy']): Promise<RunMoney | null> {
-  let totals: readonly BillingTotal[] = [];
-  async function* linesBeforeTotals(): AsyncGenerator<readonly BillingLine[], void, undefined> {
-    ({ totals } = yield* billingBy('SubAccount'));
-  }
-  const bySubAccount = await findLargest(linesBeforeTotals());
-  // A run has one rate card, so one currency.
-  const [total] = totals;
-  if (!total) return null;
-  const { currency, recipients, accepted, price, estimated, estimatedTax, difference, unrated } = total;
-  const amounts = { price, estimated, estimatedTax, difference, unrated };
-  const byChargeCode = await findLargest(billingBy('ChargeCode'));
-  return { currency, recipients, accepted, ...amounts, bySubAccount, byChargeCode };
 }
 
 export type TimelineEvent = {

@@ -1,11 +1,8 @@
-import type { BillingLine } from '../../ledger/billing/report.ts';
-import { addAmounts, compareAmounts } from '../../platform/money.ts';
+import type { PayerCost, RunCost, RunCosts } from '../../ledger/billing/run-costs.ts';
+import { subtractAmounts } from '../../platform/money.ts';
 
 /** Money is exact decimals, as text. */
-export type MoneyFigures = Pick<
-  BillingLine,
-  'recipients' | 'accepted' | 'price' | 'estimated' | 'estimatedTax' | 'difference'
->;
+export type MoneyFigures = Omit<RunCost, 'unrated'> & { readonly difference: string };
 
 /** The cost of one SubAccount or ChargeCode; null when the request has none. */
 type MoneyLine = MoneyFigures & { readonly value: string | null };
@@ -16,68 +13,47 @@ export type Largest = {
   readonly others: (MoneyFigures & { readonly count: number }) | null;
 };
 
-const maxListed = 20;
+/** The run's total, and those who pay most. */
+export type RunMoney = MoneyFigures &
+  Pick<RunCost, 'unrated'> & {
+    readonly currency: string | null;
+    readonly bySubAccount: Largest;
+    readonly byChargeCode: Largest;
+  };
 
-/**
- * Finds the lines that cost most, in constant memory: by price, then by estimate.
- *
- * @param batches in the order of their values; corrections of closed months are added to their value
- */
-export async function findLargest(
-  batches: AsyncIterable<readonly BillingLine[]>,
-  limit = maxListed,
-): Promise<Largest> {
-  const lines: MoneyLine[] = [];
-  let rest: Largest['others'] = null;
-  for await (const line of valueByValue(batches)) {
-    const index = lines.findIndex((other) => compareCosts(line, other) > 0);
-    lines.splice(index === -1 ? lines.length : index, 0, line);
-    const last = lines.length > limit ? lines.pop() : undefined;
-    if (last) rest = addToOthers(rest, last);
-  }
-  return { lines, others: rest };
+/** @returns null if the run costs nothing, because nothing was sent */
+export function toRunMoney(costs: RunCosts): RunMoney | null {
+  const { currency, total, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
+  if (subAccounts === 0) return null;
+  return {
+    currency,
+    ...toFigures(total),
+    unrated: total.unrated,
+    bySubAccount: toLargest(total, bySubAccount, subAccounts),
+    byChargeCode: toLargest(total, byChargeCode, chargeCodes),
+  };
 }
 
-async function* valueByValue(
-  batches: AsyncIterable<readonly BillingLine[]>,
-): AsyncGenerator<MoneyLine, void, undefined> {
-  let current: MoneyLine | undefined;
-  for await (const batch of batches) {
-    for (const { values, ...figures } of batch) {
-      const [value = null] = values;
-      if (current && current.value === value) {
-        current = { value, ...addFigures(current, figures) };
-        continue;
-      }
-      if (current) yield current;
-      current = { value, ...pickFigures(figures) };
-    }
-  }
-  if (current) yield current;
+function toLargest(total: RunCost, lines: readonly PayerCost[], count: number): Largest {
+  const others = count - lines.length;
+  return {
+    lines: lines.map(({ value, ...cost }) => ({ value, ...toFigures(cost) })),
+    others: others === 0 ? null : { ...toFigures(lines.reduce(subtract, total)), count: others },
+  };
 }
 
-function compareCosts(one: MoneyLine, other: MoneyLine): number {
-  return compareAmounts(one.price, other.price) || compareAmounts(one.estimated, other.estimated);
-}
-
-function addToOthers(others: Largest['others'], line: MoneyLine): Largest['others'] {
-  return others
-    ? { ...addFigures(others, line), count: others.count + 1 }
-    : { ...pickFigures(line), count: 1 };
-}
-
-function pickFigures(figures: MoneyFigures): MoneyFigures {
-  const { recipients, accepted, price, estimated, estimatedTax, difference } = figures;
+function toFigures({ recipients, accepted, price, estimated, estimatedTax }: RunCost): MoneyFigures {
+  const difference = subtractAmounts(price, estimated);
   return { recipients, accepted, price, estimated, estimatedTax, difference };
 }
 
-function addFigures(one: MoneyFigures, other: MoneyFigures): MoneyFigures {
+function subtract(one: RunCost, other: RunCost): RunCost {
   return {
-    recipients: one.recipients + other.recipients,
-    accepted: one.accepted + other.accepted,
-    price: addAmounts(one.price, other.price),
-    estimated: addAmounts(one.estimated, other.estimated),
-    estimatedTax: addAmounts(one.estimatedTax, other.estimatedTax),
-    difference: addAmounts(one.difference, other.difference),
+    recipients: one.recipients - other.recipients,
+    accepted: one.accepted - other.accepted,
+    price: subtractAmounts(one.price, other.price),
+    estimated: subtractAmounts(one.estimated, other.estimated),
+    estimatedTax: subtractAmounts(one.estimatedTax, other.estimatedTax),
+    unrated: one.unrated - other.unrated,
   };
 }

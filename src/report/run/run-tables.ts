@@ -11,8 +11,8 @@ import { deliveryResultColumns, moneyColumns, payerColumn } from '../lists/run-r
 import { addressColumn, messageIdColumn } from '../lists/usual.ts';
 import type { WithReasonText } from '../reason-text-of.ts';
 import { createReportTable, type ReportTable } from './report-table.ts';
-import type { RunDetails, RunMoney } from './run-details.ts';
-import type { Largest } from './run-money.ts';
+import type { RunDetails } from './run-details.ts';
+import type { Largest, RunMoney } from './run-money.ts';
 import { localTimeColumn, sendingTables, timelineTable } from './run-sending-tables.ts';
 
 export function countsTable({ summary }: RunDetails): ReportTable {

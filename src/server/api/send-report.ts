@@ -186,11 +186,9 @@ export async function sendRunReport(
   switch (asked.report) {
     case 'run': {
       const { zone, format } = asked;
-      const { details, asOf } = await readRunReport(context, run, zone, async (found, asOf) => {
-        return { details: await toRunDetails(found, zone), asOf };
-      });
+      const { asOf, ...found } = await readRunReport(context, run, zone);
       if (asOf.read) reply.header('volley-as-of', formatAsOf(asOf));
-      return sendPieces(reply, file, formatRunReport(details, format, asOf));
+      return sendPieces(reply, file, formatRunReport(toRunDetails(found, zone), format, asOf));
     }
     case 'contacts': {
       const { states, asContactFile } = asked;
