@@ -3,6 +3,7 @@ import { channels } from '../domain/message.ts';
 import { decimal, text } from '../platform/scalars.ts';
 import { keypadTones } from '../wire/message-parts.ts';
 import { approval } from './approval.ts';
+import { canary } from './canary-definition.ts';
 import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey, messageKeys } from './message-keys.ts';
@@ -134,6 +135,7 @@ export const definitionSchema = z
     window: sendingWindow,
     deadline,
     onDeadline,
+    canary,
     approval,
     notify,
   })

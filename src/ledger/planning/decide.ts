@@ -2,6 +2,7 @@ import type { CostTotal } from '../../domain/rate-card.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
+import { readPlannedCanary, selectCanary } from './canary.ts';
 import { countContacts, listRepeated, listSuppressedReasons } from './count-contacts.ts';
 import { type BeyondLimit, type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
 import { handleDuplicates } from './remove-duplicates.ts';
@@ -33,6 +34,7 @@ export async function decideContacts(
   const reached = await removeReachedByRelatives(client, rules);
   await handleDuplicates(client, rules);
   const beyondLimit = rules.limit === undefined ? null : await cutAtLimit(client, rules.limit);
+  if (rules.canary) await selectCanary(client, rules.canary);
   await numberWindows(client, rules.window);
   await sizeEnvelopes(client, rules.chunkSize, rules.window !== undefined);
   const totals = hasTariffs(rules) ? await sumBillingByTariff(client) : await sumBilling(client);
@@ -41,6 +43,7 @@ export async function decideContacts(
     ...counts,
     totals,
     beyondLimit,
+    canary: rules.canary ? await readPlannedCanary(client) : null,
     reached,
     repeated: await listRepeated(client, rules.identity),
     suppressedReasons:

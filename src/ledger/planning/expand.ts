@@ -4,6 +4,8 @@ import { storeRunFiles } from '../runs/run-files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
 import type { HashKey } from '../suppressions/hash.ts';
+import { insertWatch } from '../watch/watches.ts';
+import { isCanary } from './canary.ts';
 import { decideContacts } from './decide.ts';
 import {
   insertContactFiles,
@@ -45,6 +47,7 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
   await insertRejectedContacts(client, run);
   await insertEnvelopes(client, run);
   await planSlices(client, run.run, await sliceableRanges(client), run.firstRequests);
+  if (run.isWatched) await insertWatch(client, run.run);
   await insertContents(client, run);
   await insertKeys(client, run);
   await insertBillingSlices(client, run.run);
@@ -56,10 +59,10 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
 
 async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
-    SELECT window_index AS "windowIndex", min(requests_before) + 1 AS first,
+    SELECT window_index AS "windowIndex", ${isCanary('staged')} AS "isCanary", min(requests_before) + 1 AS first,
            max(requests_before + requests) AS last
     FROM sized_envelopes
-    GROUP BY window_index
+    GROUP BY 1, 2
     ORDER BY first
   `);
   return rows;

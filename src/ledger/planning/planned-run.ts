@@ -6,6 +6,7 @@ import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
+import type { CanaryRule, PlannedCanary } from './canary.ts';
 import type { PlanWindow } from './windows.ts';
 
 /** Excludes addresses of messages since a time, of one campaign; null: of any. */
@@ -34,6 +35,8 @@ export type PlanRules = {
   readonly origins: readonly string[];
   /** For its channel; null: none. Of several tariffs, staged contacts have an index. */
   readonly rates: RunRates | null;
+  /** Undefined: all are sent without waiting. */
+  readonly canary?: CanaryRule | undefined;
   /** Only with sending windows. */
   readonly window?: PlanWindow | undefined;
 };
@@ -51,6 +54,8 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   /** Requests to send and settle before any other; null: none. */
   readonly firstRequests: number | null;
   readonly priority: Priority;
+  /** Whether workers look at it while it is running. */
+  readonly isWatched: boolean;
   /** Queues the first slices, in the same transaction. */
   readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit; by throwing it prevents the run. */
@@ -74,6 +79,8 @@ export type Decided = PlannedCounts & {
   readonly suppressedReasons: readonly SuppressedReason[];
   /** What the limit removed; null: there is none. */
   readonly beyondLimit: BeyondLimit | null;
+  /** What goes first; null: nothing does, or it would be as large as the run. */
+  readonly canary: PlannedCanary | null;
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;

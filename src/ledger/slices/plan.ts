@@ -8,15 +8,17 @@ export function sliceSize(total: number): number {
   return Math.max(100, Math.min(2_000, Math.ceil(total / 8)));
 }
 
-/** The whole run, or the requests of one window. */
+/** The whole run, or the requests of one window; without or only with those of the canary. */
 export type SliceableRange = {
+  readonly isCanary: boolean;
   readonly first: number;
   readonly last: number;
   readonly windowIndex: number | null;
 };
 
 /**
- * Cuts a run into waiting slices. The last one, without requests, is the phase that settles doubts.
+ * Cuts a run into waiting slices; those after a canary are not promoted. The last one, without requests, is the phase
+ * that settles doubts.
  *
  * @param ranges contiguous, from request 1
  * @param firstRequests maximum of requests in a first slice that must be done before others begin
@@ -30,29 +32,35 @@ export async function planSlices(
   await client.query(
     `
     WITH cut AS (
-      SELECT low, high, window_index,
+      SELECT *,
              -- The end of its first slice.
-             least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, $3) ELSE $3 END, high) AS first_until
-      FROM unnest($4::integer[], $5::integer[], $6::smallint[]) AS range (low, high, window_index)
+             least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, size) ELSE size END, high) AS first_until
+      FROM unnest($3::integer[], $4::integer[], $5::smallint[], $6::boolean[], $7::integer[])
+        AS range (low, high, window_index, is_canary, size)
     ), piece AS (
-      SELECT low AS first, first_until AS last, window_index FROM cut
+      SELECT low AS first, first_until AS last, window_index, is_canary FROM cut
       UNION ALL
-      SELECT first_until + 1 + index * $3, least(first_until + (index + 1) * $3, high), window_index
-      FROM cut, generate_series(0, (high - first_until + $3 - 1) / $3 - 1) AS index
+      SELECT first_until + 1 + index * size, least(first_until + (index + 1) * size, high), window_index, is_canary
+      FROM cut, generate_series(0, (high - first_until + size - 1) / size - 1) AS index
     )
-    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index)
-    SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1, 'waiting', window_index
+    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index, is_canary)
+    SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1,
+           CASE WHEN NOT is_canary AND bool_or(is_canary) OVER () THEN 'unpromoted' ELSE 'waiting' END, window_index, is_canary
     FROM piece
     UNION ALL
-    SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL
+    SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL, false
     `,
     [
       run,
       firstRequests,
-      sliceSize(ranges.at(-1)?.last ?? 0),
       ranges.map(({ first }) => first),
       ranges.map(({ last }) => last),
       ranges.map(({ windowIndex }) => windowIndex),
+      ranges.map(({ isCanary }) => isCanary),
+      // A canary of few requests is sent by several workers too.
+      ranges.map(({ first, last, isCanary }) =>
+        sliceSize(isCanary ? last - first + 1 : (ranges.at(-1)?.last ?? 0)),
+      ),
     ],
   );
 }

@@ -1,0 +1,146 @@
+import {
+  type CanaryFailure,
+  type CanaryPromotion,
+  type CanaryRecord,
+  type ComparedShare,
+  canaryFailures,
+  type DecisionCause,
+} from '../domain/decisions.ts';
+import { type Counts, evidenceAbove, evidenceNeeded } from './evidence.ts';
+
+export type CanarySettings = {
+  /** Milliseconds. */
+  readonly observe: number;
+  readonly promote: CanaryPromotion;
+  /** The largest allowed shares. Undefined: not limited. */
+  readonly abort: Readonly<Partial<Record<CanaryFailure, number | undefined>>>;
+};
+
+/** Of a run before its promotion, so all of it is of the canary. */
+export type CanaryCounts = {
+  /** Whether all requests that can be sent now are settled. */
+  readonly isSent: boolean;
+  /** Requests: a rejection is about all recipients of one. */
+  readonly requests: { readonly settled: number; readonly rejected: number };
+  readonly recipients: Readonly<
+    Record<'accepted' | 'delivered' | 'undelivered' | 'rejected' | 'failed' | 'unknown', number>
+  >;
+};
+
+export type Above = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'>;
+
+export type CanaryDecision =
+  | { readonly kind: 'observe' }
+  /** Nothing is above its limit, and a person promotes the run. */
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'promote'; readonly record: CanaryRecord }
+  /** `above`: what is above its limit. */
+  | { readonly kind: 'abort'; readonly above: Above; readonly record: CanaryRecord };
+
+/** How often a limit that is kept may look exceeded, over all looks at a canary. */
+export const canaryAlpha = 0.01;
+
+/**
+ * Decides about a run from its canary. It is aborted at any time when the evidence says that a share is above its limit.
+ * When all reports are in, or the time is over, the shares themselves are compared with their limits.
+ *
+ * @param observedMs since the canary was sent
+ */
+export function decideCanary(
+  { observe, promote, abort }: CanarySettings,
+  counts: CanaryCounts,
+  observedMs: number,
+): CanaryDecision {
+  const shares = measureShares(abort, counts);
+  const recordOf = (cause: DecisionCause): CanaryRecord => toRecord(cause, observedMs, shares);
+  const tests = shares.filter(({ tested }) => tested !== null).length;
+  const proved = shares.find((share) => isProved(share, tests));
+  if (proved) return { kind: 'abort', above: proved, record: recordOf('evidence') };
+  const end = causeOfEnd(counts, { observe, observedMs });
+  if (end === undefined) return { kind: 'observe' };
+  const above = shares.find(({ found, of, limit }) => found > of * limit);
+  if (above) return { kind: 'abort', above, record: recordOf(end) };
+  return promote === 'manual' ? { kind: 'ask' } : { kind: 'promote', record: recordOf(end) };
+}
+
+/** What decided when an operator promotes a run. */
+export function operatorRecord(
+  { abort }: Pick<CanarySettings, 'abort'>,
+  counts: CanaryCounts,
+  observedMs: number,
+): CanaryRecord {
+  return toRecord('operator', observedMs, measureShares(abort, counts));
+}
+
+/** @returns undefined while more reports are waited for */
+function causeOfEnd(
+  { isSent, recipients }: CanaryCounts,
+  { observe, observedMs }: { readonly observe: number; readonly observedMs: number },
+): DecisionCause | undefined {
+  if (!isSent) return undefined;
+  if (recipients.accepted + recipients.unknown === 0) return 'all reports';
+  return observedMs >= observe ? 'time' : undefined;
+}
+
+type Measured = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'> & {
+  /** Null: it only counts when the time is over, because reports are missing at first. */
+  readonly tested: Counts | null;
+};
+
+function measureShares(abort: CanarySettings['abort'], { requests, recipients }: CanaryCounts): Measured[] {
+  const { accepted, delivered, undelivered, rejected, failed, unknown } = recipients;
+  const reported = delivered + undelivered;
+  const refused = rejected + failed;
+  const found: Readonly<Record<CanaryFailure, Omit<Measured, 'what' | 'limit'>>> = {
+    rejected: {
+      found: refused,
+      of: accepted + reported + refused + unknown,
+      tested: { events: requests.rejected, trials: requests.settled },
+    },
+    undelivered: {
+      found: undelivered,
+      of: reported,
+      // A missing report counts as no failure: failures may be reported first.
+      tested: { events: undelivered, trials: accepted + reported },
+    },
+    unreported: { found: accepted + unknown, of: accepted + reported + unknown, tested: null },
+  };
+  return canaryFailures.flatMap((what) => {
+    const limit = abort[what];
+    return limit === undefined ? [] : [{ what, limit, ...found[what] }];
+  });
+}
+
+function isProved({ tested, limit }: Measured, tests: number): boolean {
+  return tested !== null && evidenceAbove(limit, tested) >= evidenceNeeded(canaryAlpha / tests);
+}
+
+function toRecord(cause: DecisionCause, observedMs: number, measured: readonly Measured[]): CanaryRecord {
+  const shares = measured.map(
+    ({ tested, ...share }): ComparedShare => ({
+      ...share,
+      probability: tested === null ? 1 : rounded(Math.min(1, Math.exp(-evidenceAbove(share.limit, tested)))),
+      below: shareBelow({ events: share.found, trials: share.of }),
+    }),
+  );
+  return { cause, observedMs, alpha: canaryAlpha, shares };
+}
+
+/** The smallest share that the true one is below by the same test: the other recipients are above the rest of it. */
+function shareBelow({ events, trials }: Counts): number | null {
+  const others = { events: trials - events, trials };
+  const isBelow = (share: number): boolean =>
+    evidenceAbove(1 - share, others) >= evidenceNeeded(canaryAlpha);
+  let [low, high] = [trials === 0 ? 1 : events / trials, 1 - 1e-6];
+  if (low >= high || !isBelow(high)) return null;
+  while (high - low > 0.000_5) {
+    const middle = (low + high) / 2;
+    if (isBelow(middle)) high = middle;
+    else low = middle;
+  }
+  return rounded(high);
+}
+
+function rounded(share: number): number {
+  return Number(share.toPrecision(2));
+}

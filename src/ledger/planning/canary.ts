@@ -1,0 +1,88 @@
+import type { CanarySize } from '../../domain/decisions.ts';
+import type { Transaction } from '../session.ts';
+
+/** What goes first; the rest waits until the run is promoted. */
+export type CanaryRule = { readonly campaign: string; readonly size: CanarySize };
+
+/** What a plan says of it. */
+export type PlannedCanary = {
+  readonly recipients: number;
+  readonly requests: number;
+  /** The numbers of its requests, in each window. */
+  readonly ranges: readonly { readonly first: number; readonly last: number }[];
+};
+
+/** Numbers of envelopes are positive, and a copy for the canary is this much less: it comes before all others. */
+const canaryEnvelope = -2_000_000_000;
+
+/** SQL: whether an envelope is the canary's. */
+export const isCanary = (envelope: string): string => `${envelope} < 0`;
+
+/** SQL: the domain of an e-mail address, or the first six characters of a phone number, such as +61412. */
+export const destinationOf = (address: string): string =>
+  `CASE WHEN position('@' IN ${address}) > 0 THEN lower(split_part(${address}, '@', 2)) ELSE left(${address}, 6) END`;
+
+/**
+ * Gives a part of the staged contacts envelopes of their own, which are numbered first. In the order of SubAccount,
+ * ChargeCode and destination, every n-th contact is selected, so each has its share. Among the contacts of one, a hash of
+ * campaign and address decides. The same contacts are selected again, in a plan and its run.
+ *
+ * A canary as large as the list would leave nothing that waits for it, so there is none.
+ */
+export async function selectCanary(client: Transaction, { campaign, size }: CanaryRule): Promise<void> {
+  await client.query(
+    `
+    WITH size AS MATERIALIZED (
+      SELECT staged, CASE WHEN $2::float8 IS NULL THEN $3::bigint ELSE ceil(staged * $2::float8)::bigint END AS selected
+      FROM (SELECT count(*) AS staged FROM staged_contacts) counted
+    ), selected AS MATERIALIZED (
+      SELECT contact
+      FROM (
+        SELECT s.ctid AS contact,
+               row_number() OVER (
+                 ORDER BY e.sub_account COLLATE "C", e.charge_code COLLATE "C", (${destinationOf('s.address')}) COLLATE "C",
+                          hashtextextended($1::text || ' ' || s.address, 0), s.line
+               ) AS place
+        FROM staged_contacts s
+        JOIN staged_envelopes e USING (envelope)
+      ) ordered, size
+      -- The middle one of each n contacts.
+      WHERE selected < staged
+        AND (2 * place * selected + staged) / (2 * staged) > (2 * (place - 1) * selected + staged) / (2 * staged)
+    ), moved AS (
+      UPDATE staged_contacts s
+      SET envelope = $4::integer + s.envelope
+      FROM selected
+      WHERE s.ctid = selected.contact
+      RETURNING s.envelope
+    )
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields, maybe_repeated)
+    SELECT c.envelope, e.sub_account, e.department, e.charge_code, e.zones, e.fields, e.other_fields, e.maybe_repeated
+    FROM (SELECT DISTINCT envelope FROM moved) c
+    JOIN staged_envelopes e ON e.envelope = c.envelope - $4::integer
+    `,
+    [
+      campaign,
+      size.kind === 'share' ? size.share : null,
+      size.kind === 'number' ? size.recipients : null,
+      canaryEnvelope,
+    ],
+  );
+}
+
+/** @returns null: there is none */
+export async function readPlannedCanary(client: Transaction): Promise<PlannedCanary | null> {
+  const { rows } = await client.query<PlannedCanary>(`
+    SELECT coalesce(sum(recipients), 0)::integer AS recipients, coalesce(sum(requests), 0)::integer AS requests,
+           coalesce(json_agg(json_build_object('first', first, 'last', last) ORDER BY first), '[]') AS ranges
+    FROM (
+      SELECT sum(recipients) AS recipients, sum(requests) AS requests, min(requests_before) + 1 AS first,
+             max(requests_before + requests) AS last
+      FROM sized_envelopes
+      WHERE ${isCanary('staged')}
+      GROUP BY window_index
+    ) part
+  `);
+  const [canary] = rows;
+  return canary && canary.requests > 0 ? canary : null;
+}
