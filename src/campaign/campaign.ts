@@ -11,6 +11,7 @@ import {
   supportsKeypads,
   unsupportedDestinationFields,
 } from '../wire/message-parts.ts';
+import { canaryWarnings, type ReportedAccount } from './canary.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
@@ -65,9 +66,16 @@ export function checkCampaign({ value: definition, locate }: Campaign, account: 
 }
 
 /** What is valid and probably a mistake. Sentences without a full stop. */
-export function campaignWarnings({ value: { schedule }, locate }: Campaign, now: Date): Problem[] {
-  const past = schedule && pastTimesWarning(schedule, now);
-  return past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }];
+export function campaignWarnings(
+  { value, locate }: Campaign,
+  account: ReportedAccount,
+  now: Date,
+): Problem[] {
+  const past = value.schedule && pastTimesWarning(value.schedule, now);
+  return [
+    ...(past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }]),
+    ...canaryWarnings(value, account, now).map(({ path, what }) => ({ where: locate(path), what })),
+  ];
 }
 
 export function fieldsOf({ channel, message }: Definition, interfaceName: InterfaceName): SetField[] {

@@ -24,10 +24,7 @@ const recipients = z
 const expectedObserve = 'expected a duration from 1s to 30d, such as 30m';
 
 const observe = duration
-  .refine(
-    (milliseconds) => milliseconds >= 1_000 && milliseconds <= 30 * 86_400_000,
-    expectedObserve,
-  )
+  .refine((milliseconds) => milliseconds >= 1_000 && milliseconds <= 30 * 86_400_000, expectedObserve)
   .prefault('30m')
   .describe(
     'How long delivery reports are waited for, once the canary is sent. If all are in, the run does not wait for the rest of this time.',
@@ -59,23 +56,15 @@ export const canary = z
     promote: z
       .enum(canaryPromotions)
       .default('auto')
-      .describe('`manual`: a person promotes the run (`volley promote`), even if nothing is above its limit.'),
+      .describe(
+        '`manual`: a person promotes the run (`volley promote`), even if nothing is above its limit.',
+      ),
     abort,
   })
   .optional()
   .describe(
     'A part of the run goes first: random, and in the proportions of its SubAccounts, ChargeCodes and destinations. Then the rest is sent, or the run pauses.',
   );
-
-export type Canary = NonNullable<z.output<typeof canary>>;
-
-/** Shares that need delivery reports, where the account brings some. */
-const reportedByDefault = { undelivered: 0.1, unreported: 0.5 };
-
-/** Adds the limits that a campaign leaves out. */
-export function withDefaultLimits(written: Canary, { bringsReports }: { readonly bringsReports: boolean }): Canary {
-  return bringsReports ? { ...written, abort: { ...reportedByDefault, ...written.abort } } : written;
-}
 
 /** A canary in the definition of a run. */
 export const frozenCanary = z

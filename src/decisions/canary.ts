@@ -32,7 +32,7 @@ export type Above = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'>;
 export type CanaryDecision =
   | { readonly kind: 'observe' }
   /** Nothing is above its limit, and a person promotes the run. */
-  | { readonly kind: 'ask' }
+  | { readonly kind: 'ask'; readonly record: CanaryRecord }
   | { readonly kind: 'promote'; readonly record: CanaryRecord }
   /** `above`: what is above its limit. */
   | { readonly kind: 'abort'; readonly above: Above; readonly record: CanaryRecord };
@@ -60,7 +60,7 @@ export function decideCanary(
   if (end === undefined) return { kind: 'observe' };
   const above = shares.find(({ found, of, limit }) => found > of * limit);
   if (above) return { kind: 'abort', above, record: recordOf(end) };
-  return promote === 'manual' ? { kind: 'ask' } : { kind: 'promote', record: recordOf(end) };
+  return { kind: promote === 'manual' ? 'ask' : 'promote', record: recordOf(end) };
 }
 
 /** What decided when an operator promotes a run. */
@@ -129,8 +129,7 @@ function toRecord(cause: DecisionCause, observedMs: number, measured: readonly M
 /** The smallest share that the true one is below by the same test: the other recipients are above the rest of it. */
 function shareBelow({ events, trials }: Counts): number | null {
   const others = { events: trials - events, trials };
-  const isBelow = (share: number): boolean =>
-    evidenceAbove(1 - share, others) >= evidenceNeeded(canaryAlpha);
+  const isBelow = (share: number): boolean => evidenceAbove(1 - share, others) >= evidenceNeeded(canaryAlpha);
   let [low, high] = [trials === 0 ? 1 : events / trials, 1 - 1e-6];
   if (low >= high || !isBelow(high)) return null;
   while (high - low > 0.000_5) {

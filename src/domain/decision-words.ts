@@ -61,6 +61,7 @@ const unknownRecord = bareKind('');
 const records: Readonly<Record<DecisionKind, ReasonKind<unknown>>> = {
   'canary promoted': canary,
   'canary aborted': canary,
+  'canary waits': canary,
   'guard stopped': unknownRecord,
   'guard warned': unknownRecord,
   winner: unknownRecord,

@@ -2,6 +2,7 @@
 export const decisionKinds = [
   'canary promoted',
   'canary aborted',
+  'canary waits',
   'guard stopped',
   'guard warned',
   'winner',

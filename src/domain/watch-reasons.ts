@@ -1,5 +1,5 @@
 import { canaryFailures } from './decisions.ts';
-import { number, oneOf, type ReasonOf, reasonKind, text, textOrNull } from './reason-kind.ts';
+import { bareKind, number, oneOf, type ReasonOf, reasonKind, text, textOrNull } from './reason-kind.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 
 /** Of so many recipients (`of`), more than `limit` (a share) failed in this way. */
@@ -15,6 +15,7 @@ export const watchReasonKinds = {
     { what: oneOf(canaryFailures), ...tooMany },
     ({ what, ...found }) => `of its canary, ${tooManyWords(what, found)}`,
   ),
+  canary_waits: bareKind('its canary is within its limits, and a person is to promote the run'),
   guard_undelivered: reasonKind(
     { destination: textOrNull, ...tooMany },
     ({ destination, ...found }) =>

@@ -28,6 +28,8 @@ export type Account = {
   readonly ttsReturn?: TtsReturnForm;
   /** Whether the service has the status look-up. */
   readonly statusLookUp: boolean;
+  /** Whether a webhook or the look-up brings delivery reports. */
+  readonly bringsReports: boolean;
   /** Estimated cost: at any time, at most one rate per channel and destination. */
   readonly rates: readonly Rate[];
   /** Of the dates in `rates`; an IANA name. */

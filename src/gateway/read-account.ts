@@ -50,6 +50,7 @@ export function readAccount(
     ...rateLimitsOf(definition.limits),
     confirmAboveRecipients: definition.limits.confirmAboveRecipients,
     statusLookUp: definition.statusLookUp === 'on',
+    bringsReports: bringsReports(definition),
     ...(definition.ttsReturn && {
       ttsReturn: toTtsReturnForm(definition.ttsReturn.pattern, definition.ttsReturn.number),
     }),
@@ -59,6 +60,17 @@ export function readAccount(
     ratesTimeZone: definition.ratesTimeZone,
     suppressionsOf,
   };
+}
+
+function bringsReports({
+  statusLookUp,
+  webhookToken,
+  webhookTokenSha256,
+  webhookOf,
+}: AccountDefinition): boolean {
+  return (
+    statusLookUp === 'on' || [webhookToken, webhookTokenSha256, webhookOf].some((each) => each !== undefined)
+  );
 }
 
 export function rateLimitsOf({

@@ -75,6 +75,7 @@ test('the rate of a run does not count the time that it waited for its window', 
     heldSlices: 0,
     opensAt: null,
     preemptedBy: null,
+    canary: null,
     idleSince: null,
     refusal: null,
   };

@@ -14,6 +14,7 @@ export function anAccount(changes: Partial<Account> = {}): Account {
     recipientsPerSecond: null,
     confirmAboveRecipients: 10_000,
     statusLookUp: false,
+    bringsReports: true,
     rates: [],
     ratesTimeZone: 'UTC',
     ...changes,

@@ -68,6 +68,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       heldSlices: 1,
       opensAt: null,
       preemptedBy: null,
+      canary: null,
       idleSince: null,
       refusal: null,
     },

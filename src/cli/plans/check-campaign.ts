@@ -31,7 +31,7 @@ export async function checkCampaign(
   });
   await close();
   const service = await askService(account, { settings, now, randomUuid: randomUUID });
-  const warnings = [...campaignWarnings(campaign, now()), ...serviceWarnings(account.name, service)];
+  const warnings = [...campaignWarnings(campaign, account, now()), ...serviceWarnings(account.name, service)];
   if (strict && warnings.length > 0) throw new InputError(warnings);
   for (const { where, what } of warnings) shell.note(`Warning: ${where}: ${what}`);
   const { campaign: name, channel } = campaign.value;

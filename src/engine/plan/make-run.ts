@@ -15,6 +15,7 @@ import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { dispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { newRunId } from '../runs/named-run.ts';
+import { isWatched } from '../watch/watch-runs.ts';
 
 /** Runs in the run's transaction. Its failure prevents the run. */
 export type AlongsideRun = (client: Transaction, run: string) => Promise<unknown>;
@@ -54,6 +55,7 @@ type Made = Pick<
   | 'rates'
   | 'firstRequests'
   | 'priority'
+  | 'isWatched'
   | 'enqueue'
   | 'checkPlan'
   | 'createdAt'
@@ -95,6 +97,7 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       rates,
       firstRequests: failFast?.first ?? null,
       priority: slices.priority,
+      isWatched: isWatched(definition),
       checkPlan: async (session, decided) => {
         await requireAccountHere(session, account.name);
         const cost = estimateCost(decided.totals, channel, rates, now);

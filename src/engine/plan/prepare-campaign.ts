@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { checkBudget } from '../../campaign/budget.ts';
 import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
+import { withCanaryLimits } from '../../campaign/canary.ts';
 import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { rowFolders } from '../../campaign/files.ts';
@@ -115,11 +116,12 @@ export async function prepareCampaign(
   const replaced = list
     ? withBroughtList(written, list)
     : replacingFiles && withContactFiles(written, path, settings, replacingFiles);
-  const { campaign: whole, matched } = replaced
+  const { campaign: found, matched } = replaced
     ? { campaign: replaced, matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
+  const account = await loadAccount(written.value.account, settings, written.locate(['account']));
+  const whole = { ...found, value: withCanaryLimits(found.value, account) };
   const definition = whole.value;
-  const account = await loadAccount(definition.account, settings, whole.locate(['account']));
   const sendingAccount = sendingAccountOf(account);
   checkCampaign(whole, sendingAccount);
   const accountNamed = (name: string, where: string) => loadAccount(name, settings, where);

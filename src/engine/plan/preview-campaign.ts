@@ -137,6 +137,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     differing: formatDiffering(repeated, fileAndLine) ?? null,
     ...(await findEarlierRuns(client, previewing, decided)),
     requests,
+    canary: decided.canary,
     envelopes,
     merge: composition.merge,
     smsParts: sumParts(totals, rules.channel),
@@ -202,14 +203,14 @@ async function chooseRows(client: Transaction, { rows, rules, staged }: Previewi
 }
 
 function listWarnings(
-  { campaign, found }: PreparedCampaign,
+  { campaign, account, found }: PreparedCampaign,
   totals: readonly CostTotal[],
   now: Date,
 ): string[] {
   return [
     ...found().warnings,
     ...similarPayerWarnings(totals),
-    ...campaignWarnings(campaign, now).map(({ where, what }) => `${where}: ${what}`),
+    ...campaignWarnings(campaign, account, now).map(({ where, what }) => `${where}: ${what}`),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Channel, Destination, DestinationField, Envelope } from '../../dom
 import type { Problem } from '../../domain/problems.ts';
 import type { ContactCounts } from '../../domain/runs.ts';
 import type { PartCauses } from '../../domain/sms.ts';
+import type { PlannedCanary } from '../../ledger/planning/canary.ts';
 import type { RunForecast } from './forecast.ts';
 import type { Origins } from './origins.ts';
 import type { TestRecipients } from './test-recipients.ts';
@@ -30,6 +31,8 @@ export type Preview = {
   /** A warning about earlier runs of the campaign that can still send; null when there are none. */
   readonly unfinished: string | null;
   readonly requests: number;
+  /** What goes first; null: nothing does, or it would be as large as the run. */
+  readonly canary: PlannedCanary | null;
   readonly envelopes: number;
   readonly merge: MergePlan;
   /** All SMS parts, before the service fills its own placeholders. */

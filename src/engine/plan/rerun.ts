@@ -20,6 +20,7 @@ import type { EngineContext } from '../context.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
+import { canaryRule } from '../watch/canary.ts';
 import { comparePlans, type ProvablePlan, planAnewText } from './compare-plan.ts';
 import { type AlongsideRun, type Making, makeRun } from './make-run.ts';
 import { testOriginText } from './origins.ts';
@@ -167,7 +168,7 @@ type StagedRerun = Pick<Rerun, 'states' | 'row' | 'account'>;
 /** Stages the recipients of a rerun in a session, for a plan or a run of it. */
 export async function stageRerun(
   client: Session,
-  { run, definition }: Run,
+  { run, campaign, definition }: Run,
   { states, row, account }: StagedRerun,
   { now, tariffs }: Pick<Making, 'now' | 'tariffs'>,
 ) {
@@ -182,6 +183,7 @@ export async function stageRerun(
     contactFiles: await listContactFiles(client, run),
     sourceRun: run,
     origins: [],
+    canary: canaryRule(campaign, definition),
     window: windowPlanner(windowOf(definition), account.interface, now),
   };
 }

@@ -5,6 +5,7 @@ import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
 import { type ContactSource, stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import type { Session } from '../../ledger/session.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
+import { canaryRule } from '../watch/canary.ts';
 import {
   type ContactPlace,
   countLinesBefore,
@@ -85,6 +86,7 @@ export async function stageCampaign(
       sourceRun: null,
       limit,
       origins: origins.runs,
+      canary: prepared.test ? undefined : canaryRule(definition.campaign, definition),
       window: windowPlanner(window, account.interface, now),
     },
     origins,

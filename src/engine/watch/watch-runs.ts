@@ -1,42 +1,23 @@
 import { addLook } from '../../decisions/observation.ts';
-import type { DecisionKind } from '../../domain/decisions.ts';
-import type { WatchReason } from '../../domain/watch-reasons.ts';
 import { lockRun, markPaused } from '../../ledger/run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { markPromoted } from '../../ledger/slice-states/transitions.ts';
 import { enqueueSlices, lockAndDequeueRun, type SlicePlan } from '../../ledger/slices/enqueue.ts';
+import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { insertDecision } from '../../ledger/watch/decisions.ts';
 import { listRunsToWatch, readWatch, recordLook, type WatchedRun } from '../../ledger/watch/watches.ts';
 import type { EngineContext } from '../context.ts';
-
-/** One look at a running run. Its transaction has locked the run. */
-export type Look = WatchedRun & {
-  readonly client: Transaction;
-  readonly now: Date;
-  /** How long the canary has been observed, with this look. */
-  readonly observedMs: number;
-  /** What this watcher kept at the look before; undefined: nothing. */
-  readonly evidence: unknown;
-};
-
-/** What a look comes to. */
-export type Finding = {
-  readonly decision?: {
-    readonly kind: DecisionKind;
-    readonly record: object;
-    /** Given if the run pauses. */
-    readonly pause?: WatchReason;
-  };
-  /** What to keep until the next look; undefined: as it was. */
-  readonly evidence?: unknown;
-};
-
-/** Reads what a pure function of `decisions/` needs, and asks it. It changes nothing. */
-export type Watcher = (look: Look) => Promise<Finding>;
+import { canaryOf, watchCanary } from './canary.ts';
+import type { Watcher } from './look.ts';
 
 /** By the name under which `run_watches.evidence` has what each keeps. */
-const watchers: Readonly<Record<string, Watcher>> = {};
+const watchers: Readonly<Record<string, Watcher>> = { canary: watchCanary };
+
+/** Whether workers look at a run of this definition. */
+export function isWatched(definition: unknown): boolean {
+  return canaryOf(definition) !== undefined;
+}
 
 /** Workers together look about this often at a run. */
 const lookInterval = 900;
@@ -77,13 +58,14 @@ async function lookAt(
   const { run } = watched;
   const state = await lockRun(client, run);
   const watch = await readWatch(client, run);
-  if (state !== 'running' || !watch) return false;
+  const progress = (await readDispatchProgress(client, [run])).get(run);
+  if (state !== 'running' || !watch || !progress) return false;
   const sinceLookMs = watch.lookedAt === null ? 0 : now.getTime() - watch.lookedAt.getTime();
-  const observedMs = addLook(watch.observedMs, sinceLookMs);
+  const observedMs = progress.canary?.isSent ? addLook(watch.observedMs, sinceLookMs) : watch.observedMs;
   const evidence: Record<string, unknown> = { ...watch.evidence };
   let paused = false;
   for (const [name, watcher] of Object.entries(watchers)) {
-    const found = await watcher({ ...watched, client, now, observedMs, evidence: evidence[name] });
+    const found = await watcher({ ...watched, client, now, progress, observedMs, evidence: evidence[name] });
     if (found.evidence !== undefined) evidence[name] = found.evidence;
     const { decision } = found;
     if (!decision) continue;

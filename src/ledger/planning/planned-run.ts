@@ -55,7 +55,7 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   readonly firstRequests: number | null;
   readonly priority: Priority;
   /** Whether workers look at it while it is running. */
-  readonly isWatched: boolean;
+  readonly isWatched?: boolean;
   /** Queues the first slices, in the same transaction. */
   readonly enqueue: (client: Transaction) => Promise<unknown>;
   /** The last step before the commit; by throwing it prevents the run. */

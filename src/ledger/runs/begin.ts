@@ -8,6 +8,7 @@ import { reopenDoubts } from '../slice-states/transitions.ts';
 import { enqueueSlices, lockAndDequeueRun } from '../slices/enqueue.ts';
 import { type CompleteOptions, completeRun } from '../slices/finish.ts';
 import type { SliceQueue } from '../slices/queue.ts';
+import { restartWatch } from '../watch/watches.ts';
 
 export type BeginOptions = CompleteOptions & {
   readonly includePaused?: boolean;
@@ -43,6 +44,7 @@ export async function beginRun(
         counts?.requests.rejected ?? 0,
       ]);
       await reopenDoubts(client, plan.run);
+      await restartWatch(client, plan.run);
     }
     await alongside?.(client, state);
     await enqueueSlices(queue, client, plan);

@@ -6,6 +6,16 @@ import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
 import { preemptingRun } from './priority.ts';
 
+export type CanaryProgress = {
+  /** Whether all of it that can be sent now is settled. */
+  readonly isSent: boolean;
+  readonly observedMs: number;
+  /** Null: no worker has looked at the run since it began or was resumed. */
+  readonly lookedAt: Date | null;
+  /** As frozen in the definition of the run. */
+  readonly definition: unknown;
+};
+
 /** Progress of a run over all workers, read from its few slices. */
 export type DispatchProgress = {
   readonly state: RunState;
@@ -22,6 +32,8 @@ export type DispatchProgress = {
   readonly phase: RunPhase;
   /** Slices that workers hold. */
   readonly heldSlices: number;
+  /** Before the run is promoted; null: it is, or it has no canary. */
+  readonly canary: CanaryProgress | null;
   /** When the first window opens, if all that is left waits for one. */
   readonly opensAt: Date | null;
   /** The more urgent run of its account that goes first. */
@@ -39,6 +51,10 @@ type DbProgress = Stored<
   'stateReason'
 > & {
   readonly run: string;
+  readonly isCanarySent: boolean | null;
+  readonly observedMs: number | null;
+  readonly lookedAt: Date | null;
+  readonly canary: unknown;
   readonly settledBefore: number;
   readonly rejectedBefore: number;
   readonly since: Date | null;
@@ -76,12 +92,21 @@ export async function readDispatch(
                WHERE h.state = 'held' AND o.account = r.account AND o.run_id <> r.run_id
              ) THEN greatest(max(s.claimed_at), (SELECT max(changed_at) FROM run_states c WHERE c.run_id = r.run_id)) END
                AS "idleSince",
+             bool_or(s.is_canary AND s.state = 'done') AND NOT bool_or(
+               s.is_canary AND s.state <> 'done' AND (s.state <> 'waiting' OR NOT EXISTS (
+                 SELECT FROM run_windows w
+                 WHERE w.run_id = s.run_id AND w.window_index = s.window_index AND w.opens_at IS NOT NULL
+               ))
+             ) AS "isCanarySent",
+             CAST(o.observed_ms AS float8) AS "observedMs", o.looked_at AS "lookedAt",
+             CASE WHEN bool_or(s.state = 'unpromoted') THEN r.definition -> 'canary' END AS canary,
              b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)
+      LEFT JOIN run_watches o USING (run_id)
       LEFT JOIN account_breakers b ON b.account = r.account AND r.state = 'running'
       WHERE r.run_id = ANY ($1)
-      GROUP BY r.run_id, b.account
+      GROUP BY r.run_id, o.run_id, b.account
     `,
     values: [runs],
   });
@@ -95,7 +120,20 @@ export function progressOf(
 ): ReadonlyMap<string, DispatchProgress> {
   return new Map(
     dispatch.flatMap(
-      ({ run, since, retryAt, reason, stateReason, settledBefore, rejectedBefore, ...watch }) => {
+      ({
+        run,
+        since,
+        retryAt,
+        reason,
+        stateReason,
+        settledBefore,
+        rejectedBefore,
+        isCanarySent,
+        observedMs,
+        lookedAt,
+        canary,
+        ...watch
+      }) => {
         const counts = countsOf.get(run);
         if (!counts) return [];
         const { requests } = counts;
@@ -104,6 +142,10 @@ export function progressOf(
           ...watch,
           stateReason: runReason(stateReason),
           counts,
+          canary:
+            canary === null
+              ? null
+              : { isSent: isCanarySent === true, observedMs: observedMs ?? 0, lookedAt, definition: canary },
           total: requests.total,
           settled,
           notAccepted: countNotAccepted(counts),

@@ -23,6 +23,14 @@ export async function insertWatch(client: Transaction, run: string): Promise<voi
   await client.query('INSERT INTO run_watches (run_id) VALUES ($1)', [run]);
 }
 
+/** Begins to watch a resumed run anew. The caller has locked it. */
+export async function restartWatch(client: Transaction, run: string): Promise<void> {
+  await client.query(
+    'UPDATE run_watches SET observed_ms = 0, looked_at = NULL, evidence = NULL WHERE run_id = $1',
+    [run],
+  );
+}
+
 /**
  * Lists running runs that no worker has looked at since `before`. A last look after `now` comes from a clock that was
  * set.

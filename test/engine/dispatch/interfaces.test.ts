@@ -27,6 +27,7 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
     recipientsPerSecond: null,
     confirmAboveRecipients: 10_000,
     statusLookUp: false,
+    bringsReports: true,
     rates: [],
     ratesTimeZone: 'UTC',
   };

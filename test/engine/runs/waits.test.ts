@@ -17,6 +17,7 @@ const progress: WaitFacts['progress'] = {
   heldSlices: 1,
   opensAt: null,
   preemptedBy: null,
+  canary: null,
   idleSince: now,
   refusal: null,
 };

@@ -1,0 +1,63 @@
+import { formatDuration } from '../domain/scalar-text.ts';
+import { toInstant } from '../platform/zoned-times.ts';
+import type { Definition } from './definition.ts';
+import { nextLocalTime } from './window.ts';
+import { isTimeOfDay } from './window-definition.ts';
+import { campaignZone } from './window-faults.ts';
+
+type Warning = { readonly path: readonly string[]; readonly what: string };
+
+/** Whether a webhook or a status look-up brings delivery reports. */
+export type ReportedAccount = { readonly bringsReports: boolean };
+
+/** Shares that need delivery reports, where the account brings some. */
+const reportedByDefault = { undelivered: 0.1, unreported: 0.5 };
+
+/** Adds the limits that a campaign leaves out. */
+export function withCanaryLimits(definition: Definition, { bringsReports }: ReportedAccount): Definition {
+  const { canary } = definition;
+  if (!canary || !bringsReports) return definition;
+  return { ...definition, canary: { ...canary, abort: { ...reportedByDefault, ...canary.abort } } };
+}
+
+/** What is valid in a canary and probably a mistake. Sentences without a full stop. */
+export function canaryWarnings(
+  definition: Definition,
+  { bringsReports }: ReportedAccount,
+  now: Date,
+): Warning[] {
+  const { canary, window } = definition;
+  if (!canary) return [];
+  const { observe, abort } = canary;
+  const warnings: Warning[] = [];
+  const warn = (path: readonly string[], what: string): void => {
+    warnings.push({ path: ['canary', ...path], what: `"canary.${path.join('.')}": ${what}` });
+  };
+  for (const limit of ['undelivered', 'unreported'] as const) {
+    if (abort[limit] === undefined || bringsReports) continue;
+    const effect = limit === 'unreported' ? 'so the run always pauses' : 'so it never holds';
+    const what = `account "${definition.account}" has neither a webhook nor a status look-up that brings delivery reports, ${effect}`;
+    warn(['abort', limit], what);
+  }
+  if (window && observe >= openMilliseconds(window)) {
+    const what = `${formatDuration(observe)} is longer than the window is open, so the rest waits until it opens again`;
+    warn(['observe'], what);
+  }
+  const last = lastTime(definition, now);
+  if (last && now.getTime() + observe > last.getTime()) {
+    const what = `${formatDuration(observe)} goes beyond the deadline, so the rest would be late`;
+    warn(['observe'], what);
+  }
+  return warnings;
+}
+
+function openMilliseconds({ from, to }: NonNullable<Definition['window']>): number {
+  const minutes = from < to ? to - from : 24 * 60 - from + to;
+  return minutes * 60_000;
+}
+
+function lastTime({ deadline, ...definition }: Definition, now: Date): Date | undefined {
+  const zone = campaignZone(definition);
+  if (deadline === undefined || zone === undefined) return undefined;
+  return toInstant(isTimeOfDay(deadline) ? nextLocalTime(deadline, zone, now) : deadline, zone);
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { frozenCanary } from '../../campaign/canary-definition.ts';
+import { type CanaryCounts, type CanarySettings, decideCanary } from '../../decisions/canary.ts';
+import type { CanarySize } from '../../domain/decisions.ts';
+import { countSettled } from '../../ledger/counts/run-counts.ts';
+import type { CanaryRule } from '../../ledger/planning/canary.ts';
+import type { DispatchProgress } from '../../ledger/slices/progress.ts';
+import type { Finding, Look } from './look.ts';
+
+const frozenDefinition = z.object({ canary: frozenCanary });
+
+/** @param definition as frozen in the run */
+export function canaryOf(
+  definition: unknown,
+): (CanarySettings & { readonly recipients: CanarySize }) | undefined {
+  return frozenDefinition.parse(definition).canary;
+}
+
+/** What goes first of a new run; undefined: its campaign has no canary. */
+export function canaryRule(campaign: string, definition: unknown): CanaryRule | undefined {
+  const canary = canaryOf(definition);
+  return canary && { campaign, size: canary.recipients };
+}
+
+/** Of a run that is not promoted, so all that was sent is of the canary. */
+export function canaryCounts({ canary, counts }: DispatchProgress): CanaryCounts {
+  const { requests, recipients, divided } = counts;
+  return {
+    isSent: canary?.isSent ?? false,
+    requests: {
+      settled: countSettled(counts) - divided,
+      rejected: requests.rejected - divided + requests.failed,
+    },
+    recipients,
+  };
+}
+
+/** Promotes or pauses a run whose canary has been observed. */
+export async function watchCanary({ definition, progress, observedMs }: Look): Promise<Finding> {
+  const settings = canaryOf(definition);
+  if (!settings || !progress.canary) return {};
+  const decided = decideCanary(settings, canaryCounts(progress), observedMs);
+  switch (decided.kind) {
+    case 'observe':
+      return {};
+    case 'promote':
+      return { decision: { kind: 'canary promoted', record: decided.record } };
+    case 'ask':
+      return {
+        decision: { kind: 'canary waits', record: decided.record, pause: { kind: 'canary_waits' } },
+      };
+    case 'abort': {
+      const { what, found: recipients, of, limit } = decided.above;
+      return {
+        decision: {
+          kind: 'canary aborted',
+          record: decided.record,
+          pause: { kind: 'canary_stopped', what, recipients, of, limit },
+        },
+      };
+    }
+  }
+}

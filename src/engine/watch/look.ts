@@ -1,0 +1,32 @@
+import type { DecisionKind } from '../../domain/decisions.ts';
+import type { WatchReason } from '../../domain/watch-reasons.ts';
+import type { Transaction } from '../../ledger/session.ts';
+import type { DispatchProgress } from '../../ledger/slices/progress.ts';
+import type { WatchedRun } from '../../ledger/watch/watches.ts';
+
+/** One look at a running run. Its transaction has locked the run. */
+export type Look = WatchedRun & {
+  readonly client: Transaction;
+  readonly now: Date;
+  /** The run and its counts. */
+  readonly progress: DispatchProgress;
+  /** How long the canary has been observed, with this look (milliseconds). */
+  readonly observedMs: number;
+  /** What this watcher kept at the look before; undefined: nothing. */
+  readonly evidence: unknown;
+};
+
+/** What a look comes to. */
+export type Finding = {
+  readonly decision?: {
+    readonly kind: DecisionKind;
+    readonly record: object;
+    /** Given if the run pauses. */
+    readonly pause?: WatchReason;
+  };
+  /** What to keep until the next look; undefined: as it was. */
+  readonly evidence?: unknown;
+};
+
+/** Reads what a pure function of `decisions/` needs, and asks it. It changes nothing. */
+export type Watcher = (look: Look) => Promise<Finding>;
