@@ -31,6 +31,10 @@ export const commandSections: Readonly<Record<string, Section>> = {
     },
     pause: { summary: 'stop sending a run; resume continues it', load: () => import('./commands/pause.ts') },
     cancel: { summary: 'end a run for good', load: () => import('./commands/cancel.ts') },
+    promote: {
+      summary: 'send the rest of a run after its canary',
+      load: () => import('./commands/promote.ts'),
+    },
     approve: { summary: 'approve a run, as a second person', load: () => import('./commands/approve.ts') },
     resolve: {
       summary: 'list, look up and resolve requests in doubt',

@@ -65,7 +65,7 @@ export function decideCanary(
 
 /** What decided when an operator promotes a run. */
 export function operatorRecord(
-  { abort }: Pick<CanarySettings, 'abort'>,
+  abort: CanarySettings['abort'],
   counts: CanaryCounts,
   observedMs: number,
 ): CanaryRecord {

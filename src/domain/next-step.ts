@@ -1,6 +1,9 @@
 /** What a person can do about something: a command on the command line, a page of the dashboard. */
 export type Step =
-  | { readonly kind: 'status' | 'approve' | 'resume' | 'cancel' | 'resolve'; readonly run: string }
+  | {
+      readonly kind: 'status' | 'approve' | 'promote' | 'resume' | 'cancel' | 'resolve';
+      readonly run: string;
+    }
   | { readonly kind: 'list reports'; readonly state: 'unmatched' | 'unreadable' | 'failed' }
   /** @param file the name of the campaign file in its folder */
   | { readonly kind: 'check campaign'; readonly file: string }
@@ -34,6 +37,7 @@ const commands: Readonly<Record<Step['kind'], string>> = {
   ...generalCommands,
   status: '`volley status RUN`',
   approve: '`volley approve RUN`',
+  promote: '`volley promote RUN --reason …`',
   resume: '`volley resume RUN`',
   cancel: '`volley cancel RUN`',
   resolve: '`volley resolve RUN`',

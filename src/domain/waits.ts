@@ -2,12 +2,16 @@ import type { HoldReason } from './hold-reasons.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { isInterruption, type RunReason } from './reasons.ts';
 import type { RunState } from './runs.ts';
+import { isStoppedByCanary } from './watch-reasons.ts';
 
 /** What a run waits for. */
 export type RunWait =
   | { readonly kind: 'approval'; readonly reason: RunReason | null }
   | { readonly kind: 'start' }
   | { readonly kind: 'resume'; readonly reason: RunReason | null }
+  /** The canary is not within its limits, or a person decides in any case. */
+  | { readonly kind: 'promotion'; readonly reason: RunReason }
+  | CanaryWait
   | { readonly kind: 'ledger on hold'; readonly reason: HoldReason }
   | { readonly kind: 'service'; readonly since: Date; readonly retryAt: Date; readonly words: string }
   | { readonly kind: 'window'; readonly opensAt: Date }
@@ -15,6 +19,15 @@ export type RunWait =
   | { readonly kind: 'worker' }
   | { readonly kind: 'rate'; readonly limits: RateLimits }
   | { readonly kind: 'doubts'; readonly requests: number };
+
+/** The rest of the run waits for delivery reports of its canary, or for the time in which they are waited for. */
+export type CanaryWait = {
+  readonly kind: 'canary';
+  readonly since: Date;
+  readonly until: Date;
+  readonly reported: number;
+  readonly recipients: number;
+};
 
 type WaitKind = {
   /** Whether a person must act, not Volley (`needsPerson`). */
@@ -27,6 +40,8 @@ export const waitKinds = {
   approval: { needsPerson: true, stopsWorker: false },
   start: { needsPerson: false, stopsWorker: false },
   resume: { needsPerson: true, stopsWorker: false },
+  promotion: { needsPerson: true, stopsWorker: false },
+  canary: { needsPerson: false, stopsWorker: true },
   'ledger on hold': { needsPerson: true, stopsWorker: false },
   service: { needsPerson: false, stopsWorker: true },
   window: { needsPerson: false, stopsWorker: true },
@@ -44,7 +59,10 @@ export function needsPerson(wait: RunWait): boolean {
 
 /** What the state of a run says, whatever workers do; undefined for one that is running or has ended. */
 export function waitOfState(state: RunState, reason: RunReason | null): RunWait | undefined {
-  if (state === 'paused') return { kind: 'resume', reason };
+  if (state === 'paused')
+    return reason !== null && isStoppedByCanary(reason)
+      ? { kind: 'promotion', reason }
+      : { kind: 'resume', reason };
   if (state !== 'planned') return undefined;
   const needsApproval = typeof reason === 'object' && reason?.kind === 'waits_for_approval';
   return needsApproval ? { kind: 'approval', reason } : { kind: 'start' };

@@ -31,3 +31,8 @@ export const watchReasonKinds = {
   guard_unknown: reasonKind(tooMany, (found) => `${tooManyWords('unknown', found)} (guard)`),
 };
 export type WatchReason = ReasonOf<typeof watchReasonKinds>;
+
+/** Whether a run is paused until a person promotes it, or has its canary observed again. */
+export function isStoppedByCanary(reason: string | { readonly kind: string } | null): boolean {
+  return typeof reason === 'object' && (reason?.kind === 'canary_stopped' || reason?.kind === 'canary_waits');
+}

@@ -4,6 +4,10 @@ export const runActionWords = {
     verb: 'Approve',
     what: 'The campaign and its contact files must be unchanged. A run of a schedule or of the API then starts by itself.',
   },
+  promote: {
+    verb: 'Promote',
+    what: 'The rest is sent, whatever its canary shows.',
+  },
   pause: {
     verb: 'Pause',
     what: 'Nothing more of it is sent until it is resumed. Answers to requests in flight are recorded.',

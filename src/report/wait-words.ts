@@ -1,7 +1,7 @@
 import { type NextStep, nextStep, nextStepText } from '../domain/next-step.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
-import { formatReason } from '../domain/reasons.ts';
-import type { RunWait } from '../domain/waits.ts';
+import { formatReason, type RunReason } from '../domain/reasons.ts';
+import type { CanaryWait, RunWait } from '../domain/waits.ts';
 import { asSentence, count } from '../platform/sentence.ts';
 import { limitTexts } from './lists/limits.ts';
 import { printable } from './printable.ts';
@@ -44,6 +44,10 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
         short: null,
         command: 'volley resume',
       };
+    case 'promotion':
+      return promotionWords(wait.reason);
+    case 'canary':
+      return canaryWords(wait, at);
     case 'ledger on hold':
       return {
         what: holdText(formatReason(wait.reason)),
@@ -96,6 +100,27 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
   }
 }
 
+function promotionWords(reason: RunReason): WaitWords {
+  return {
+    what: asSentence(`It is paused: ${formatReason(reason)}`),
+    next: 'Promote it to send the rest, resume it to observe its canary again, or cancel it. Nothing is sent before.',
+    short: null,
+    command: 'volley promote',
+  };
+}
+
+function canaryWords(
+  { since, until, reported, recipients }: CanaryWait,
+  at: (time: Date) => string,
+): WaitWords {
+  return {
+    what: `Its canary is sent, and observed since ${at(since)}: ${reported} of ${count(recipients, 'delivery report')} ${reported === 1 ? 'is' : 'are'} in.`,
+    next: `The rest is sent, or the run pauses, by ${at(until)}. To send the rest now, promote it.`,
+    short: 'its canary is observed',
+    command: 'volley promote',
+  };
+}
+
 const nextRequestAt = 'The next request is sent at';
 
 const holdText = (reason: string): string => asSentence(`The ledger is on hold: ${reason}`);
@@ -125,7 +150,7 @@ export function waitLines(waits: readonly RunWait[], run: string, zone: string):
     .filter(({ kind }) => kind !== 'doubts')
     .map((wait) => {
       const { what, next, command } = waitWords(wait, zone);
-      const isSaid = (wait.kind === 'approval' || wait.kind === 'resume') && wait.reason !== null;
+      const isSaid = 'reason' in wait && wait.reason !== null && wait.kind !== 'ledger on hold';
       const words = `${isSaid ? '' : `${what} `}${nextStepText(next)}${command === null ? '' : ` \`${command} ${run}\` does it.`}`;
       return `  waits       ${printable(words)}`;
     });

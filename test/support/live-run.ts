@@ -94,6 +94,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     rejections: [{ reason: 'invalid', column: text, contacts: 1 }],
     former: { runs: 0, accepted: 0, delivered: 0 },
     unapplied: { waiting: 0, since: null, failed: 0 },
+    decisions: [],
     events: {
       states: [{ state: 'planned', reason: text, at }],
       audit: [

@@ -17,6 +17,7 @@ export function statusLines(status: RunStatus, screen: Screen): string[] {
     formatRunSummary(status, screen),
     ...(reason ? [`  because     ${printable(reason)}`] : []),
     ...(phase === 'settling doubts' ? [`  phase       ${phase}: ${settlingText}`] : []),
+    ...decisionLines(status, screen),
     ...waitLines(waitsFor, run, screenZone(screen)),
     ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
     ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
@@ -24,6 +25,13 @@ export function statusLines(status: RunStatus, screen: Screen): string[] {
     ),
     ...notificationLines(status.notifications),
   ];
+}
+
+function decisionLines({ decisions }: RunStatus, screen: Screen): string[] {
+  return decisions.map(({ decidedAt, kind, byUser, reason, why }) => {
+    const by = byUser === null ? '' : ` by ${byUser}: ${reason ?? 'no reason'}`;
+    return `  decided     ${zonedTime(decidedAt, screen)}, ${kind}${printable(by)}. ${printable(why)}`;
+  });
 }
 
 /** Equals the exit code of the command that sends the run. */

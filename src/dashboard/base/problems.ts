@@ -8,7 +8,7 @@ export function refuse(where: string, what: string): never {
 
 /** Commands for which a page has a link or a button. */
 const commandOfPage =
-  /`volley (?:approve|billing report|cancel|pause|plan|report|rerun|resolve|resume|run|runs|status|suppress remove|token list)\b/;
+  /`volley (?:approve|billing report|cancel|pause|plan|promote|report|rerun|resolve|resume|run|runs|status|suppress remove|token list)\b/;
 
 /** A text that commands print too, without the sentences about commands that pages replace. */
 export function omitCommands(text: string): string {

@@ -31,6 +31,7 @@ function pageOf(step: Step): PageLink {
     case 'resolve':
       return { href: runPath(step.run, 'doubts'), text: `the doubts of ${step.run}` };
     case 'approve':
+    case 'promote':
     case 'resume':
     case 'cancel':
       return { href: runPath(step.run, step.kind), text: `${step.kind} it` };
@@ -45,7 +46,7 @@ function pageOf(step: Step): PageLink {
 
 function mayTake({ kind }: Step, { mayRun, mayApprove }: Viewer): boolean {
   if (kind === 'approve') return mayApprove;
-  return mayRun || !['resume', 'cancel', 'replay reports', 'run campaign'].includes(kind);
+  return mayRun || !['promote', 'resume', 'cancel', 'replay reports', 'run campaign'].includes(kind);
 }
 
 /** A sentence whose steps are links to the pages that take them. @param look of the links */

@@ -16,7 +16,7 @@ import { folded, section, unappliedBanner } from '../parts/parts.ts';
 import { runActionLink, runPath } from '../paths.ts';
 import { answersPart, chartPart } from './answers-part.ts';
 import { outcomePart } from './outcome-part.ts';
-import { costsPart, eventsPart, failuresPart } from './result-parts.ts';
+import { costsPart, decisionsPart, eventsPart, failuresPart } from './result-parts.ts';
 
 /** Everything of the page that changes while the run is sent. Links lead to actions; nothing in it is a form. */
 export function livePart(live: LiveRun, viewer: Viewer): Html {
@@ -24,6 +24,7 @@ export function livePart(live: LiveRun, viewer: Viewer): Html {
 ${unappliedBanner(live.unapplied, viewer)}
 ${outcomePart(live)}
 ${decisionPart(live, viewer)}
+${decisionsPart(live, viewer)}
 ${failuresPart(live, viewer)}
 ${chartPart(live, viewer)}
 ${answersPart(live, viewer)}
@@ -71,6 +72,7 @@ export function actionLinks(
   });
   const offered = [
     waitsForApproval && mayApprove && runActionLink(run, 'approve'),
+    waits.some(({ kind }) => kind === 'canary' || kind === 'promotion') && runActionLink(run, 'promote'),
     state === 'running' && runActionLink(run, 'pause'),
     canResume && runActionLink(run, 'resume'),
     !hasEnded(state) && runActionLink(run, 'cancel'),

@@ -15,6 +15,7 @@ import { badge, time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';
 import { interfaceWords } from '../../report/lists/audit.ts';
+import { decisionColumns } from '../../report/lists/decisions.ts';
 import { estimatedColumn, payerColumn, priceColumn } from '../../report/lists/run-results.ts';
 import { recipientsColumn } from '../../report/lists/usual.ts';
 import type { Viewer } from '../base/view.ts';
@@ -89,6 +90,13 @@ function amountsOf({ bySubAccount, byChargeCode }: RunCosts): (exact: string) =>
   const shown = [...bySubAccount, ...byChargeCode];
   const format = createAmountFormat(shown.flatMap(({ price, estimated }) => [price, estimated]));
   return (exact) => groupThousands(format(exact));
+}
+
+/** What was decided about a run that is watched; undefined if nothing was. */
+export function decisionsPart({ decisions }: LiveRun, viewer: Viewer): Html | undefined {
+  if (decisions.length === 0) return undefined;
+  const list = { caption: 'Oldest first', columns: decisionColumns, rows: decisions };
+  return folded('decisions', 'Decisions', listTable(list, viewer));
 }
 
 type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: Part };

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
+import { promoteRun, requirePromotable } from '../../engine/runs/promote-run.ts';
 import { cancel, pause, requirePossible, resumeText } from '../../engine/runs/stop-run.ts';
 import { type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { count } from '../../platform/sentence.ts';
@@ -18,7 +19,7 @@ import { plannedPart, type ReadPlannedRun } from '../plan/plan-page.ts';
 import { requireTypedNumber, typedNumberField } from '../plan/typed-number.ts';
 import { addRerun } from './rerun-action.ts';
 
-/** Pause, resume, cancel, approve and send again. */
+/** Pause, resume, promote, cancel, approve and send again. */
 export function addRunActions(server: FastifyInstance, tools: Tools, readPlan: ReadPlannedRun): void {
   const { accountNamed } = tools.campaignSource;
   add(server, {
@@ -38,6 +39,15 @@ export function addRunActions(server: FastifyInstance, tools: Tools, readPlan: R
       const before = await resumeByWorkers(context, run, accountNamed, reason);
       if (before === 'running') refuse(`run ${run}`, resumeText(before));
       return 'Workers send the run.';
+    },
+  });
+  add(server, {
+    name: 'promote',
+    check: ({ context }, run) => requirePromotable(context, run),
+    about: (counts) => html`<p>It concerns ${unsent(counts)} not sent to yet.</p>`,
+    act: async ({ context }, run, reason) => {
+      await promoteRun(context, run, accountNamed, reason);
+      return 'The run is promoted. Workers send the rest.';
     },
   });
   add(server, {

@@ -98,11 +98,14 @@ function offeredLinks(
       ];
     case 'resume':
       return [mayRun && runActionLink(run, 'resume'), cancel, refusedAccount(wait)];
+    case 'promotion':
+      return [mayRun && runActionLink(run, 'promote'), mayRun && runActionLink(run, 'resume'), cancel];
     case 'doubts':
       return [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }];
     // No page ends these.
     case 'ledger on hold':
     case 'start':
+    case 'canary':
     case 'service':
     case 'window':
     case 'urgent run':

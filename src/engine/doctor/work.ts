@@ -2,6 +2,7 @@ import type { Finding } from '../../domain/doctor.ts';
 import { nextStep } from '../../domain/next-step.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { isLeftToPerson } from '../../domain/waits.ts';
+import { isStoppedByCanary } from '../../domain/watch-reasons.ts';
 import { findWrongCounts, listNewestRuns } from '../../ledger/counts/recount.ts';
 import { listRunsInDoubt } from '../../ledger/counts/run-counts.ts';
 import { hasNextPartition } from '../../ledger/delivery-reports/partitions.ts';
@@ -108,7 +109,9 @@ export function checkWaitingRuns(
   const next =
     first.state === 'planned'
       ? nextStep`${{ kind: 'approve', run }}`
-      : nextStep`${{ kind: 'resume', run }} when it may go on`;
+      : isStoppedByCanary(reason)
+        ? nextStep`${{ kind: 'promote', run }} to send the rest`
+        : nextStep`${{ kind: 'resume', run }} when it may go on`;
   return warning(
     `Run ${run}, planned ${age} ago, waits for a person (${why.replace(/\.$/, '')}).${others}`,
     nextStep`See ${{ kind: 'status', run }}, then ${next}, or ${{ kind: 'cancel', run }}.`,

@@ -21,6 +21,7 @@ import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
 import { listStateChanges, type RunStateChange } from '../../ledger/runs/history.ts';
 import { readTogether } from '../../ledger/session.ts';
 import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
+import { listDecisions, type RecordedDecision } from '../../ledger/watch/decisions.ts';
 import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
@@ -43,6 +44,8 @@ export type LiveRun = Speed & {
   readonly costs: BookedCosts;
   readonly rejections: readonly RejectionGroup[];
   readonly former: FormerRuns;
+  /** Oldest first. */
+  readonly decisions: readonly RecordedDecision[];
   readonly events: RunEvents;
   readonly unapplied: UnappliedReports;
 };
@@ -83,6 +86,7 @@ export function createLiveRuns(
       results: listDeliveryResults(client, run, maxListed.groups),
       rejections: listRejections(client, run),
       former: readFormerRuns(client, run),
+      decisions: listDecisions(client, run),
       states: listStateChanges(client, run),
       audit: listAudit(client, { run }, maxListed.entries),
       notifications: listRunNotifications(client, run),

@@ -72,7 +72,7 @@ export async function forecastDecided(
 }
 
 function forecastRun(
-  definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule'>,
+  definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule' | 'canary'>,
   account: Pick<Account, 'interface'>,
   {
     limits,
@@ -96,7 +96,9 @@ function forecastRun(
     return { ...totals, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
   });
   const last = deadline === undefined || zone === undefined ? undefined : toInstant(deadline, zone);
-  const found = forecast(planned, window, limits, { from, deadline: last });
+  // The rest waits at most so long for its canary.
+  const begins = new Date(from.getTime() + (definition.canary?.observe ?? 0));
+  const found = forecast(planned, window, limits, { from: begins, deadline: last });
   const isKnown =
     window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
   return {

@@ -6,15 +6,23 @@ type PlanNote = { readonly label: string; readonly text: string };
 
 /** Says what is unusual about recipients of a plan. The texts quote rows of contact files. */
 export function recipientNotes({
+  recipients,
+  canary,
   pastSendTimes,
   removedMarks,
   bidiControls,
-}: Pick<Preview, 'pastSendTimes' | 'removedMarks' | 'bidiControls'>): PlanNote[] {
+}: Pick<Preview, 'recipients' | 'canary' | 'pastSendTimes' | 'removedMarks' | 'bidiControls'>): PlanNote[] {
   return [
+    ...(canary ? [{ label: 'canary', text: canaryText(canary, recipients) }] : []),
     ...(pastSendTimes.recipients > 0 ? [{ label: 'SendTime', text: pastSendTimesText(pastSendTimes) }] : []),
     ...(removedMarks.recipients > 0 ? [{ label: 'cleaned', text: removedMarksText(removedMarks) }] : []),
     ...(bidiControls.recipients > 0 ? [{ label: 'warning', text: bidiText(bidiControls) }] : []),
   ];
+}
+
+function canaryText({ recipients, ranges }: NonNullable<Preview['canary']>, all: number): string {
+  const requests = ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
+  return `${count(recipients, 'recipient')} of ${all.toLocaleString('en')} go first, in requests ${requests.join(', ')}; the rest waits until the run is promoted`;
 }
 
 function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): string {

@@ -5,7 +5,6 @@ import { formatDiffering } from '../../campaign/recipient-guards.ts';
 import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
-import type { CostTotal } from '../../domain/rate-card.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
@@ -19,6 +18,7 @@ import {
   streamSentRows,
 } from '../../ledger/planning/read-decided.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
+import { count } from '../../platform/sentence.ts';
 import type { EngineContext } from '../context.ts';
 import { createNoteReader } from './contact-notes.ts';
 import { readUnreadFiles } from './fingerprint.ts';
@@ -145,7 +145,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     forecast,
     ...(await readPreviewedContacts(client, previewing, windowTotals)),
     invalidBecause: found().causes,
-    warnings: listWarnings(prepared, totals, now),
+    warnings: listWarnings(prepared, decided, now),
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
     origins: formatOrigins(staged.origins, reached),
     test: prepared.test ?? null,
@@ -203,14 +203,17 @@ async function chooseRows(client: Transaction, { rows, rules, staged }: Previewi
 }
 
 function listWarnings(
-  { campaign, account, found }: PreparedCampaign,
-  totals: readonly CostTotal[],
+  { campaign, account, found, test }: PreparedCampaign,
+  { totals, canary, recipients }: Decided,
   now: Date,
 ): string[] {
+  const { value, locate } = campaign;
+  const whole = `${locate(['canary', 'recipients'])}: the canary would be all ${count(recipients, 'recipient')}, so nothing waits for it`;
   return [
     ...found().warnings,
     ...similarPayerWarnings(totals),
     ...campaignWarnings(campaign, account, now).map(({ where, what }) => `${where}: ${what}`),
+    ...(value.canary && !canary && !test && recipients > 0 ? [whole] : []),
   ];
 }
 

@@ -8,6 +8,7 @@ import { type ListedNotification, listRunNotifications } from '../../ledger/noti
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { listDecisions, type RecordedDecision } from '../../ledger/watch/decisions.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun, readSummary } from '../runs/find-run.ts';
 import { readFleet, waitsOf } from '../runs/waits.ts';
@@ -26,6 +27,8 @@ export type RunStatus = RunSummary & {
   readonly held: string | null;
   /** Null if there are none. */
   readonly unappliedReports: UnappliedReports | null;
+  /** Oldest first. */
+  readonly decisions: readonly RecordedDecision[];
   readonly notifications: readonly ListedNotification[];
 };
 
@@ -52,6 +55,7 @@ export async function requireStatus(
       clockStep: (await findClockStep(client, run)) ?? null,
       held: formatReasonOrNull(fleet.onHold),
       unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
+      decisions: await listDecisions(client, run),
       notifications: await listRunNotifications(client, run),
     };
   });

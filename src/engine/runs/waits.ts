@@ -5,6 +5,7 @@ import { readLocation } from '../../ledger/location/location.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
 import type { Connection } from '../../ledger/session.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
+import { canaryWait } from '../watch/canary.ts';
 
 export type WaitFacts = {
   readonly progress: DispatchProgress;
@@ -35,8 +36,8 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
 }
 
 function runningWaits(facts: WaitFacts): RunWait[] {
-  const { progress, onHold, workers, limits, perSecond } = facts;
-  const cause = causeOf(progress);
+  const { progress, onHold, workers, now, limits, perSecond } = facts;
+  const cause = causeOf(progress, now);
   if (workers === 0 || (!onHold && !cause && isLeftIdle(facts))) return [{ kind: 'worker' }];
   if (onHold) return [];
   if (cause) return [cause];
@@ -44,9 +45,11 @@ function runningWaits(facts: WaitFacts): RunWait[] {
 }
 
 /** What keeps workers that have the account from sending the run. */
-function causeOf({ refusal, opensAt, preemptedBy }: DispatchProgress): RunWait | undefined {
+function causeOf(progress: DispatchProgress, now: Date): RunWait | undefined {
+  const { refusal, opensAt, preemptedBy } = progress;
   if (refusal)
     return { kind: 'service', since: refusal.since, retryAt: refusal.retryAt, words: refusal.reason };
+  if (progress.canary?.isSent) return canaryWait(progress, now);
   if (opensAt) return { kind: 'window', opensAt };
   return preemptedBy === null ? undefined : { kind: 'urgent run', run: preemptedBy };
 }

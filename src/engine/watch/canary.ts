@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { frozenCanary } from '../../campaign/canary-definition.ts';
 import { type CanaryCounts, type CanarySettings, decideCanary } from '../../decisions/canary.ts';
 import type { CanarySize } from '../../domain/decisions.ts';
+import type { CanaryWait } from '../../domain/waits.ts';
 import { countSettled } from '../../ledger/counts/run-counts.ts';
 import type { CanaryRule } from '../../ledger/planning/canary.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
@@ -32,6 +33,22 @@ export function canaryCounts({ canary, counts }: DispatchProgress): CanaryCounts
       rejected: requests.rejected - divided + requests.failed,
     },
     recipients,
+  };
+}
+
+/** What a run waits for whose canary is sent. */
+export function canaryWait({ canary, counts }: DispatchProgress, now: Date): CanaryWait | undefined {
+  const settings = canaryOf({ canary: canary?.definition });
+  if (!canary || !settings) return undefined;
+  const { accepted, delivered, undelivered, unknown } = counts.recipients;
+  const reported = delivered + undelivered;
+  const lookedAt = (canary.lookedAt ?? now).getTime();
+  return {
+    kind: 'canary',
+    since: new Date(lookedAt - canary.observedMs),
+    until: new Date(lookedAt + Math.max(0, settings.observe - canary.observedMs)),
+    reported,
+    recipients: accepted + reported + unknown,
   };
 }
 

@@ -1,5 +1,6 @@
+import { decisionText } from '../../domain/decision-words.ts';
 import type { DecisionKind } from '../../domain/decisions.ts';
-import type { Connection, Transaction } from '../session.ts';
+import type { ReadConnection, Transaction } from '../session.ts';
 
 /** Not yet recorded. */
 export type NewDecision = {
@@ -17,6 +18,8 @@ export type RecordedDecision = Omit<NewDecision, 'record' | 'by'> & {
   readonly reason: string | null;
   /** As it was recorded, unparsed. */
   readonly record: unknown;
+  /** The record in words. */
+  readonly why: string;
 };
 
 /** Records a decision in the transaction that does what it says. */
@@ -36,8 +39,8 @@ export async function insertDecision(
 }
 
 /** Oldest first. */
-export async function listDecisions(client: Connection, run: string): Promise<RecordedDecision[]> {
-  const { rows } = await client.query<RecordedDecision>(
+export async function listDecisions(client: ReadConnection, run: string): Promise<RecordedDecision[]> {
+  const { rows } = await client.query<Omit<RecordedDecision, 'why'>>(
     `
     SELECT kind, decided_at AS "decidedAt", by_user AS "byUser", reason, record
     FROM run_decisions
@@ -46,5 +49,5 @@ export async function listDecisions(client: Connection, run: string): Promise<Re
     `,
     [run],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, why: decisionText(row.kind, row.record) }));
 }

@@ -3,6 +3,7 @@ import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { startOnce } from '../../engine/access/start-by-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
+import { promoteRun } from '../../engine/runs/promote-run.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { runActionWords } from '../../report/run-action-words.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
@@ -42,6 +43,24 @@ export function addRunControlRoutes(server: Routes): void {
       },
     });
   }
+  server.route({
+    method: 'POST',
+    url: '/runs/:run/promote',
+    ...operation(changing, {
+      operationId: 'promoteRun',
+      summary: `Promotes a run with a canary. ${runActionWords.promote.what}`,
+      params: runParameters,
+      querystring: noParameters,
+      body: z.strictObject({ reason }),
+      response: { 202: answer('The run; workers send the rest.', runStatus) },
+    }),
+    handler: async (request, reply) => {
+      const call = callOf(request);
+      const { run } = await requireVisibleRun(call, request.params.run);
+      await asConflict(promoteRun(call.context, run, call.campaignSource.accountNamed, request.body.reason));
+      return reply.code(202).send(await statusOf(call, run));
+    },
+  });
   server.route({
     method: 'POST',
     url: '/runs/:run/resume',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireStatus } from '../../engine/reporting/run-status.ts';
 import { listRuns, type Run } from '../../ledger/runs/find.ts';
 import { toRecord } from '../../report/formats/json.ts';
+import { decisionColumns } from '../../report/lists/decisions.ts';
 import { runColumns } from '../../report/lists/runs.ts';
 import { runQuestion, toRunFilter } from '../../report/questions.ts';
 import { type Call, callOf, findVisibleRun, requireVisibleRun } from './call.ts';
@@ -58,10 +59,14 @@ export function addRunRoutes(server: Routes): void {
 
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await requireVisibleRun(call, run);
-  const { waits, waitsFor, doubts, notifications, ...status } = await requireStatus(call.context, run);
+  const { waits, waitsFor, doubts, decisions, notifications, ...status } = await requireStatus(
+    call.context,
+    run,
+  );
   return {
     ...status,
     waitsFor: waitsFor.map((wait) => ({ ...wait })),
+    decisions: decisions.map((decision) => toRecord(decisionColumns, decision)),
     notifications: [...notifications],
     ...(doubts && { doubts: [...doubts] }),
     ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),

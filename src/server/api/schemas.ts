@@ -12,6 +12,7 @@ import {
 } from '../../domain/runs.ts';
 import { waitKinds } from '../../domain/waits.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
+import { decisionColumns } from '../../report/lists/decisions.ts';
 import { runAbout, runColumns } from '../../report/lists/runs.ts';
 import { scheduleColumns, tickColumns } from '../../report/lists/schedules.ts';
 import { tokenColumns } from '../../report/lists/tokens.ts';
@@ -120,6 +121,9 @@ export const runStatus = runSummary
       .describe(
         'Delivery reports of all accounts that are not applied: due for longer than a minute, `since` when, or refused by Postgres. Null if there are none.',
       ),
+    decisions: z
+      .array(lineSchema(decisionColumns, { record: z.unknown() }))
+      .describe('What was decided about a run with a canary, a guard or variants, oldest first.'),
     notifications: z
       .array(
         z.object({

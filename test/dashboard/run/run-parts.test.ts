@@ -243,6 +243,17 @@ const waits: { readonly [Kind in RunWait['kind']]: readonly [Extract<RunWait, { 
   approval: [{ kind: 'approval', reason: null }, 'It waits for approval.'],
   start: [{ kind: 'start' }, 'A worker starts it, or you resume it.'],
   resume: [{ kind: 'resume', reason: 'wrong text' }, 'It is paused: wrong text.'],
+  promotion: [
+    {
+      kind: 'promotion',
+      reason: { kind: 'canary_stopped', what: 'undelivered', recipients: 52, of: 400, limit: 0.1 },
+    },
+    'It is paused: of its canary, 52 of 400 recipients are undelivered, more than 10%.',
+  ],
+  canary: [
+    { kind: 'canary', since: at, until: at, reported: 312, recipients: 400 },
+    'observed since 2026-09-27 01:00:00 Pacific/Auckland: 312 of 400 delivery reports are in.',
+  ],
   'ledger on hold': [
     { kind: 'ledger on hold', reason: { kind: 'being_restored', words: 'disk lost' } },
     'The ledger is on hold: An operator is handling a restored ledger: disk lost.',

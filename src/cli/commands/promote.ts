@@ -1,0 +1,23 @@
+import { runActionWords } from '../../report/run-action-words.ts';
+import { argument, defineCommand } from '../command.ts';
+import { jsonFlag, neededReasonOption, runArgument } from '../options.ts';
+import { withLedger } from '../shell.ts';
+
+export const command = defineCommand({
+  description: `Promotes a run with a canary, as a person. ${runActionWords.promote.what}`,
+  arguments: [argument('<run>', runArgument)],
+  options: [neededReasonOption, jsonFlag],
+  examples: [['volley promote latest --reason "the carrier is back"', 'send the rest of the newest run']],
+  run: async (shell, [name], { reason, json }) => {
+    const { promoteRun } = await import('../../engine/runs/promote-run.ts');
+    const { requireStatus } = await import('../../engine/reporting/run-status.ts');
+    const { chooseRun } = await import('../runs/choose-run.ts');
+    const { accountLoader } = await import('../runs/surroundings.ts');
+    await withLedger(shell, async (context) => {
+      const run = await chooseRun(shell, context, name);
+      await promoteRun(context, run, accountLoader(shell), reason);
+      const text = `Run ${run} is promoted. Workers send the rest; if none runs, \`volley resume ${run}\` does.`;
+      shell.print(json ? JSON.stringify(await requireStatus(context, run)) : text);
+    });
+  },
+});
