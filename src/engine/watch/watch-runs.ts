@@ -1,8 +1,7 @@
 import { addLook } from '../../decisions/observation.ts';
 import { lockRun, markPaused } from '../../ledger/run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
-import { markPromoted } from '../../ledger/slice-states/transitions.ts';
-import { enqueueSlices, lockAndDequeueRun, type SlicePlan } from '../../ledger/slices/enqueue.ts';
+import { lockAndDequeueRun, promoteSlices, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { insertDecision } from '../../ledger/watch/decisions.ts';
@@ -70,17 +69,11 @@ async function lookAt(
     const { decision } = found;
     if (!decision) continue;
     await insertDecision(client, run, { ...decision, by: null }, now);
-    if (decision.kind === 'canary promoted') await promote(queue, client, plan);
+    if (decision.kind === 'canary promoted') await promoteSlices(queue, client, plan);
     if (decision.pause) await markPaused(client, run, decision.pause);
     paused = decision.pause !== undefined;
     if (paused) break;
   }
   await recordLook(client, run, { observedMs, lookedAt: now, evidence });
   return paused;
-}
-
-/** The caller has locked the run, and it is running. */
-async function promote(queue: SliceQueue, client: Transaction, plan: SlicePlan): Promise<void> {
-  await markPromoted(client, plan.run);
-  await enqueueSlices(queue, client, plan);
 }

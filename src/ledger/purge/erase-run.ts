@@ -49,6 +49,7 @@ export async function eraseRun(pool: pg.Pool, run: string, longestWait?: number)
   await deleteAll(pool, run, 'recipient_keys', { limit: batch });
   await eraseJobNumbers(pool, run);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
+  await pool.query('UPDATE run_decisions SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);
   // The groups without words take the place of those with them.
   await inTransaction(pool, (client) => foldWholeRun(client, run));

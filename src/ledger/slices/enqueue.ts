@@ -5,6 +5,7 @@ import {
   markDequeued,
   markDoubtsQueued,
   markPostponed,
+  markPromoted,
   markQueued,
   type SliceJobId,
   type SliceKey,
@@ -46,6 +47,12 @@ export async function enqueueSlices(
   const slices = await markQueued(client, plan);
   await insertJobs(queue, client, { ...plan, rank: rankOf(plan.priority) }, { slices });
   return slices.length;
+}
+
+/** Lets workers send what waited for the canary of a running run. The caller has locked it. */
+export async function promoteSlices(queue: SliceQueue, client: Transaction, plan: SlicePlan): Promise<void> {
+  await markPromoted(client, plan.run);
+  await enqueueSlices(queue, client, plan);
 }
 
 /** Queues the phase that settles doubts, unless a worker holds it. */

@@ -28,6 +28,7 @@ const settings = {
   maxRunSlices: 3,
   resends: 0,
   firstAlone: false,
+  canarySlices: 0,
   lookUp: false,
   workersMayEnd: false,
   mayCancel: false,

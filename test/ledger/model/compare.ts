@@ -86,7 +86,7 @@ async function readLedger({ pool, run }: World): Promise<LedgerRun> {
       'slices', (
         SELECT json_agg(json_build_object('number', slice, 'phase', phase,
                                           'first', coalesce(first_request, 1), 'last', coalesce(last_request, 0),
-                                          'state', state, 'owner', owner, 'worker', worker,
+                                          'isCanary', is_canary, 'state', state, 'owner', owner, 'worker', worker,
                                           'claimedTo', coalesce(claimed_to, 0), 'version', version) ORDER BY slice)
         FROM slices
         WHERE run_id = $1
@@ -125,8 +125,22 @@ export async function compare(model: Model, world: World): Promise<void> {
   await expectCountsKept(world.pool, world.run);
   expect(ledger.run, 'the run').toBe(model.run);
   for (const request of ledger.requests) expectPromisesKept(model, world, request);
+  expectNoneSentBeforePromotion(model, world);
   expectNoneLeftBehind(ledger);
   await expectSums(model, world, ledger);
+}
+
+/** Of a slice that is not promoted, the service has nothing, and no worker may have sent anything. */
+function expectNoneSentBeforePromotion(model: Model, { service, messageIds }: World): void {
+  for (const slice of model.slices.filter(({ state }) => state === 'unpromoted')) {
+    const sent = model.requests.filter(
+      ({ number, attempts }) =>
+        number >= slice.first &&
+        number <= slice.last &&
+        (attempts.length > 0 || service.accepted(messageIds.get(number) ?? '') > 0),
+    );
+    expect(sent, `rule 6e: what was sent of slice ${slice.number} before its promotion`).toEqual([]);
+  }
 }
 
 /** A request has a row, or a recorded acceptance, or neither. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { compare } from './compare.ts';
 import { doubtsSlice, type Model } from './model.ts';
-import { beginOrResume, resendByPolicy } from './operator-steps.ts';
+import { beginOrResume, promoteStep, resendByPolicy } from './operator-steps.ts';
 import { claimSome, flightsOfOwners, sendFlight } from './request-steps.ts';
 import { settleSome } from './settle-steps.ts';
 import { acquireNext, activeHoldings, finishHeld, reclaimEnded } from './slice-steps.ts';
@@ -16,6 +16,7 @@ export async function finishRun(model: Model, world: World): Promise<void> {
   await reclaimEnded.run(model, world);
   await compare(model, world);
   await beginOrResume(true).run(model, world);
+  if (promoteStep.possible(model)) await promoteStep.run(model, world);
   for (let count = 0; hasWork(model); count++) {
     expect(count, 'slices until the end').toBeLessThan(maxSlices);
     await acquireNext(0, true).run(model, world);

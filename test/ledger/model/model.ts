@@ -22,6 +22,8 @@ export type Settings = {
   readonly maxAccountSlices: number;
   readonly maxRunSlices: number;
   readonly firstAlone: boolean;
+  /** The slices of the canary; the others wait until the run is promoted. 0: there is none. */
+  readonly canarySlices: number;
   readonly lookUp: boolean;
   /** The limit of the campaign's policy. */
   readonly resends: number;
@@ -59,7 +61,8 @@ export type ModelSlice = {
   readonly phase: RunPhase;
   readonly first: number;
   readonly last: number;
-  state: 'waiting' | 'queued' | 'held' | 'done';
+  readonly isCanary: boolean;
+  state: 'unpromoted' | 'waiting' | 'queued' | 'held' | 'done';
   owner: string | null;
   worker: string | null;
   /** As in the ledger. */
@@ -134,12 +137,17 @@ export function createModel(
       waitingSlice(slices.length + 1, first, Math.min(requests.length, first + requestsInSlice - 1)),
     );
   }
-  slices.push({ ...waitingSlice(slices.length + 1, 1, 0), phase: 'settling doubts' });
+  const { canarySlices } = settings;
+  const parts = slices.map((slice, index): ModelSlice => {
+    if (canarySlices === 0) return slice;
+    return index < canarySlices ? { ...slice, isCanary: true } : { ...slice, state: 'unpromoted' };
+  });
+  parts.push({ ...waitingSlice(parts.length + 1, 1, 0), phase: 'settling doubts' });
   return {
     run: 'planned',
     settings,
     requests: requests.map((addresses, index) => plannedRequest(index + 1, addresses)),
-    slices,
+    slices: parts,
     staleJobs: 0,
     suppressed: new Set(),
     epoch: 0,
@@ -156,6 +164,7 @@ export function waitingSlice(number: number, first: number, last: number): Model
     phase: 'sending',
     first,
     last,
+    isCanary: false,
     state: 'waiting',
     ...unheld,
     claimedTo: first - 1,

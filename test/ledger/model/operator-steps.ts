@@ -9,14 +9,16 @@ import {
   resendDoubts as resendInLedger,
   resolveRequests,
 } from '../../../src/ledger/requests/resolve.ts';
+import { lockRun } from '../../../src/ledger/run-states/transitions.ts';
 import { beginRun } from '../../../src/ledger/runs/begin.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
+import { promoteSlices } from '../../../src/ledger/slices/enqueue.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { foldAll } from '../../support/fold-outcomes.ts';
 import { doubtsSlice, type Model, type ModelRequest } from './model.ts';
 import { report, resendDoubts, resolve, sentTo } from './predict-requests.ts';
-import { begin, cancel, pause } from './predict-slices.ts';
+import { begin, cancel, pause, promote } from './predict-slices.ts';
 import { activeHoldings, planOf, policyOf } from './slice-steps.ts';
 import { choose, type Step } from './step.ts';
 import type { World } from './world.ts';
@@ -42,6 +44,19 @@ export const pauseStep: Step = {
   async run(model, { queue, pool, run }) {
     const stopped = await pauseRun(queue, pool, run, { reason: 'wait' });
     expect(stopped?.changed, 'whether it was paused').toBe(pause(model));
+  },
+};
+
+/** Volley promotes a run in the transaction that decides; an operator in the one that resumes it. */
+export const promoteStep: Step = {
+  name: 'promote',
+  possible: ({ run, slices }) => run === 'running' && slices.some(({ state }) => state === 'unpromoted'),
+  async run(model, { queue, pool, run }) {
+    await inTransaction(pool, async (client) => {
+      if ((await lockRun(client, run)) === 'running')
+        await promoteSlices(queue, client, planOf(run, model.settings));
+    });
+    promote(model);
   },
 };
 

@@ -227,11 +227,14 @@ function settledState({ resends, reported }: ModelRequest, settled: Settled['sta
   return mayBeAccepted && settled !== 'planned' ? 'in_doubt' : settled;
 }
 
-/** Moves recipients of rejected requests to two new ones each, in a waiting slice. */
+/** Moves recipients of rejected requests to two new ones each, in a waiting slice, apart from those of the canary. */
 export function divide(model: Model, numbers: readonly number[]): void {
   if (model.run !== 'planned' && model.run !== 'running' && model.run !== 'paused') return;
-  const highest = model.requests.length;
-  for (const number of numbers.toSorted((one, other) => one - other)) {
+  const isCanary = (number: number): boolean => sliceOfRequest(model, findRequest(model, number)).isCanary;
+  const halves = new Map<boolean, number[]>();
+  for (const number of numbers.toSorted(
+    (one, other) => Number(isCanary(one)) - Number(isCanary(other)) || one - other,
+  )) {
     const request = findRequest(model, number);
     const outcomes = [...request.outcomes.values()];
     const left = sentTo(request);
@@ -241,13 +244,16 @@ export function divide(model: Model, numbers: readonly number[]): void {
     request.divided = true;
     const middle = Math.ceil(left.length / 2);
     for (const half of [left.slice(0, middle), left.slice(middle)]) {
-      model.requests.push({ ...plannedRequest(model.requests.length + 1, half), hasRow: true });
+      const added = model.requests.length + 1;
+      model.requests.push({ ...plannedRequest(added, half), hasRow: true });
+      halves.set(isCanary(number), [...(halves.get(isCanary(number)) ?? []), added]);
     }
   }
-  if (model.requests.length === highest) return;
-  const number = Math.max(...model.slices.map((slice) => slice.number)) + 1;
-  const slice = waitingSlice(number, highest + 1, model.requests.length);
-  model.slices.push({ ...slice, claimedTo: slice.last });
+  for (const [ofCanary, added] of halves) {
+    const number = Math.max(...model.slices.map((slice) => slice.number)) + 1;
+    const slice = waitingSlice(number, Math.min(...added), Math.max(...added));
+    model.slices.push({ ...slice, isCanary: ofCanary, claimedTo: slice.last });
+  }
 }
 
 export function predictRelease(

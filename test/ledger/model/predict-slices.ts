@@ -34,9 +34,15 @@ export function cancel(model: Model): boolean {
   dequeue(model);
   for (const slice of model.slices) {
     cancelPlanned(model, slice);
-    if (slice.state === 'waiting') slice.state = 'done';
+    if (slice.state === 'waiting' || slice.state === 'unpromoted') slice.state = 'done';
   }
   return true;
+}
+
+export function promote(model: Model): void {
+  if (model.run !== 'running') return;
+  for (const slice of model.slices) if (slice.state === 'unpromoted') slice.state = 'waiting';
+  enqueue(model);
 }
 
 function enqueue(model: Model): void {

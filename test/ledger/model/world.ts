@@ -48,15 +48,18 @@ export async function openWorld(
   const model = createModel(settings, chunks, requestsInSlice);
   await pool.query('DELETE FROM slices WHERE run_id = $1', [run]);
   await pool.query(
-    `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state)
-     SELECT $1, slice, phase, first, last, first - 1, 'waiting'
-     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS slice (slice, phase, first, last)`,
+    `INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, is_canary)
+     SELECT $1, slice, phase, first, last, first - 1, state, is_canary
+     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[], $6::text[], $7::boolean[])
+       AS slice (slice, phase, first, last, state, is_canary)`,
     [
       run,
       model.slices.map(({ number }) => number),
       model.slices.map(({ phase }) => phase),
       model.slices.map(({ phase, first }) => (phase === 'sending' ? first : null)),
       model.slices.map(({ phase, last }) => (phase === 'sending' ? last : null)),
+      model.slices.map(({ state }) => state),
+      model.slices.map(({ isCanary }) => isCanary),
     ],
   );
   await cutContents(pool, run, requestsInSlice);
