@@ -1,3 +1,4 @@
+import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
 
 /**
@@ -15,6 +16,14 @@ export type SliceableRange = {
   readonly last: number;
   readonly windowIndex: number | null;
 };
+
+const sizedRanges = batchOf<SliceableRange & { readonly size: number }>({
+  low: ['integer', ({ first }) => first],
+  high: ['integer', ({ last }) => last],
+  window_index: ['smallint', ({ windowIndex }) => windowIndex],
+  is_canary: ['boolean', ({ isCanary }) => isCanary],
+  size: ['integer', ({ size }) => size],
+});
 
 /**
  * Cuts a run into waiting slices; those after a canary are not promoted. The last one, without requests, is the phase
@@ -35,8 +44,7 @@ export async function planSlices(
       SELECT *,
              -- The end of its first slice.
              least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, size) ELSE size END, high) AS first_until
-      FROM unnest($3::integer[], $4::integer[], $5::smallint[], $6::boolean[], $7::integer[])
-        AS range (low, high, window_index, is_canary, size)
+      FROM ${sizedRanges.table('range', 3)}
     ), piece AS (
       SELECT low AS first, first_until AS last, window_index, is_canary FROM cut
       UNION ALL
@@ -53,13 +61,12 @@ export async function planSlices(
     [
       run,
       firstRequests,
-      ranges.map(({ first }) => first),
-      ranges.map(({ last }) => last),
-      ranges.map(({ windowIndex }) => windowIndex),
-      ranges.map(({ isCanary }) => isCanary),
-      // A canary of few requests is sent by several workers too.
-      ranges.map(({ first, last, isCanary }) =>
-        sliceSize(isCanary ? last - first + 1 : (ranges.at(-1)?.last ?? 0)),
+      ...sizedRanges.values(
+        ranges.map((range) => ({
+          ...range,
+          // A canary of few requests is sent by several workers too.
+          size: sliceSize(range.isCanary ? range.last - range.first + 1 : (ranges.at(-1)?.last ?? 0)),
+        })),
       ),
     ],
   );

@@ -55,6 +55,39 @@ test('a running run waits for the service, for its window, or for a more urgent 
   ]);
 });
 
+const definition = {
+  recipients: { kind: 'share', share: 0.02 },
+  observe: 1_800_000,
+  promote: 'auto',
+  abort: { rejected: 0.02 },
+};
+const canary = { isSent: true, observedMs: 600_000, lookedAt: now, definition };
+
+test('a run whose canary is sent waits for its reports, or for the time in which they are waited for', () => {
+  const recipients = { ...noCounts.recipients, accepted: 88, delivered: 300, undelivered: 12 };
+  const idle = { heldSlices: 0, idleSince: new Date(0), counts: { ...noCounts, recipients } };
+  expect(waitsOf({ ...sending, ...running({ ...idle, canary }) })).toEqual([
+    {
+      kind: 'canary',
+      since: new Date('2026-11-22T07:50Z'),
+      until: new Date('2026-11-22T08:20Z'),
+      reported: 312,
+      recipients: 400,
+    },
+  ]);
+  expect(kindsOf(running({ canary: { ...canary, isSent: false } }))).toEqual([]);
+  expect(kindsOf({ ...running({ ...idle, canary }), workers: 0 })).toEqual(['worker']);
+});
+
+test('a run that its canary paused waits for a person who promotes it', () => {
+  const stateReason = { kind: 'canary_waits' } as const;
+  const paused = { state: 'paused', stateReason } as const;
+  expect(waitsOf({ ...sending, ...running({ ...paused, canary }) })).toEqual([
+    { kind: 'promotion', reason: stateReason },
+  ]);
+  expect(isLeftToPerson(paused)).toBe(true);
+});
+
 test('a run waits for a worker if none runs, or if none takes it for ten seconds although nothing else keeps it', () => {
   const idleSince = new Date(now.getTime() - 11_000);
   expect(kindsOf({ workers: 0 })).toEqual(['worker']);

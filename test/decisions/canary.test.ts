@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import {
+  type CanaryCounts,
+  type CanarySettings,
+  decideCanary,
+  operatorRecord,
+} from '../../src/decisions/canary.ts';
+import { decisionText } from '../../src/domain/decision-words.ts';
+
+const settings: CanarySettings = {
+  observe: 1_800_000,
+  promote: 'auto',
+  abort: { rejected: 0.02, undelivered: 0.1, unreported: 0.5 },
+};
+
+const nobody = { accepted: 0, delivered: 0, undelivered: 0, rejected: 0, failed: 0, unknown: 0 };
+
+/** Requests with one recipient each. */
+function sent(recipients: Partial<CanaryCounts['recipients']>, isSent = true): CanaryCounts {
+  const all = { ...nobody, ...recipients };
+  const settled = Object.values(all).reduce((sum, count) => sum + count, 0);
+  return { isSent, requests: { settled, rejected: all.rejected + all.failed }, recipients: all };
+}
+
+test('a canary that is not sent, or whose reports are not in, is observed', () => {
+  expect(decideCanary(settings, sent({ delivered: 20 }, false), 1_800_000)).toEqual({ kind: 'observe' });
+  expect(decideCanary(settings, sent({ accepted: 1, delivered: 499 }), 1_799_999)).toEqual({
+    kind: 'observe',
+  });
+  expect(decideCanary(settings, sent({ unknown: 1, delivered: 499 }), 0)).toEqual({ kind: 'observe' });
+});
+
+test('a run is promoted when all reports are in and nothing is above its limit', () => {
+  expect(decideCanary(settings, sent({ delivered: 480, undelivered: 20 }), 60_000)).toEqual({
+    kind: 'promote',
+    record: {
+      cause: 'all reports',
+      observedMs: 60_000,
+      alpha: 0.01,
+      shares: [
+        { what: 'rejected', found: 0, of: 500, limit: 0.02, probability: 1, below: expect.any(Number) },
+        { what: 'undelivered', found: 20, of: 500, limit: 0.1, probability: 1, below: expect.any(Number) },
+        { what: 'unreported', found: 0, of: 500, limit: 0.5, probability: 1, below: expect.any(Number) },
+      ],
+    },
+  });
+});
+
+test('when the time is over, missing reports are counted too', () => {
+  const over = 1_800_000;
+  expect(decideCanary(settings, sent({ accepted: 250, delivered: 250 }), over)).toMatchObject({
+    kind: 'promote',
+    record: { cause: 'time' },
+  });
+  expect(decideCanary(settings, sent({ accepted: 251, delivered: 249 }), over)).toMatchObject({
+    kind: 'abort',
+    above: { what: 'unreported', found: 251, of: 500, limit: 0.5 },
+  });
+  expect(decideCanary(settings, sent({ unknown: 500 }), over)).toMatchObject({
+    above: { what: 'unreported' },
+  });
+});
+
+test('a share above its limit aborts at the end, even if it may be chance', () => {
+  const counts = sent({ delivered: 445, undelivered: 55 });
+  expect(decideCanary(settings, counts, 60_000)).toMatchObject({
+    kind: 'abort',
+    above: { what: 'undelivered', found: 55, of: 500, limit: 0.1 },
+    record: { cause: 'all reports' },
+  });
+});
+
+test('the evidence aborts before the reports are in, and before all of the canary is sent', () => {
+  expect(decideCanary(settings, sent({ accepted: 400, undelivered: 100 }), 1_000)).toMatchObject({
+    kind: 'abort',
+    above: { what: 'undelivered', found: 100, of: 100 },
+    record: { cause: 'evidence' },
+  });
+  expect(decideCanary(settings, sent({ rejected: 10, accepted: 10 }, false), 0)).toMatchObject({
+    kind: 'abort',
+    above: { what: 'rejected', found: 10, of: 20 },
+    record: { cause: 'evidence' },
+  });
+});
+
+test('failures that are reported before deliveries are no evidence: those without a report may be delivered', () => {
+  expect(decideCanary(settings, sent({ accepted: 465, undelivered: 35 }), 1_000)).toEqual({
+    kind: 'observe',
+  });
+  expect(decideCanary(settings, sent({ delivered: 465, undelivered: 35 }), 2_000)).toMatchObject({
+    kind: 'promote',
+  });
+});
+
+test('one rejected request of many recipients is no evidence, and is counted at the end', () => {
+  const counts = { ...sent({ rejected: 200, accepted: 300 }), requests: { settled: 3, rejected: 1 } };
+  expect(decideCanary(settings, counts, 0)).toEqual({ kind: 'observe' });
+  expect(decideCanary(settings, counts, 1_800_000)).toMatchObject({ above: { what: 'rejected' } });
+});
+
+test('with promote: manual, a canary within its limits asks a person', () => {
+  const manual = { ...settings, promote: 'manual' } as const;
+  expect(decideCanary(manual, sent({ delivered: 500 }), 0)).toMatchObject({ kind: 'ask' });
+  expect(decideCanary(manual, sent({ accepted: 500 }), 0)).toEqual({ kind: 'observe' });
+  expect(decideCanary(manual, sent({ undelivered: 500 }), 0)).toMatchObject({ kind: 'abort' });
+});
+
+test('shares that have no limit are neither compared nor recorded', () => {
+  const only = { ...settings, abort: { rejected: 0.02 } };
+  expect(decideCanary(only, sent({ accepted: 500 }), 1_800_000)).toMatchObject({
+    kind: 'promote',
+    record: { shares: [{ what: 'rejected', found: 0, of: 500 }] },
+  });
+});
+
+test('a record says what was found, by which test, and how often that errs', () => {
+  const text = (counts: CanaryCounts, observedMs: number): string => {
+    const decided = decideCanary(settings, counts, observedMs);
+    if (!('record' in decided)) return decided.kind;
+    return decisionText(decided.kind === 'promote' ? 'canary promoted' : 'canary aborted', decided.record);
+  };
+  expect(text(sent({ delivered: 480, undelivered: 20 }), 60_000)).toMatch(
+    /^All delivery reports are in, and the shares were compared with their limits: 0 of 500 rejected \(limit 2%, probably below [\d.]+%\), 20 of 500 undelivered \(limit 10%, probably below [\d.]+%\), 0 of 500 unreported \(limit 50%\)\. "Probably" errs in at most 1% of runs\.$/,
+  );
+  expect(text(sent({ accepted: 400, undelivered: 100 }), 1_000)).toMatch(
+    /^Sequential test \(mixture of likelihood ratios\): .*100 of 100 undelivered .* with a probability of at most 0?[\d.e-]*%; it aborts at most 1% of such runs\.$/,
+  );
+  const record = operatorRecord(settings.abort, sent({ accepted: 500 }), 90_000);
+  expect(decisionText('canary promoted', record)).toMatch(/^After 90s: 0 of 500 rejected/);
+  expect(decisionText('canary promoted', { since: 'tomorrow' })).toBe(
+    'Another version of Volley recorded it.',
+  );
+});
