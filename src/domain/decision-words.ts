@@ -39,7 +39,8 @@ const canary = reasonKind<CanaryRecord>(
   ({ cause, observedMs, alpha, shares }) => {
     const errs = formatPercent(alpha);
     const found = `${shares.map(share.words).join(', ')}.`;
-    const time = formatDuration(Math.round(observedMs / 1_000) * 1_000);
+    const seconds = Math.round(observedMs / 1_000);
+    const time = seconds === 0 ? '0s' : formatDuration(seconds * 1_000);
     const strongest = Math.min(...shares.map(({ probability }) => probability));
     switch (cause) {
       case 'evidence':

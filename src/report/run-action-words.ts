@@ -6,7 +6,7 @@ export const runActionWords = {
   },
   promote: {
     verb: 'Promote',
-    what: 'The rest is sent, whatever its canary shows.',
+    what: 'Workers send the rest, whatever its canary shows.',
   },
   pause: {
     verb: 'Pause',

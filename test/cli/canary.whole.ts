@@ -121,7 +121,7 @@ describe('while a canary is observed', () => {
     const first = scene.start(['worker']);
     const second = scene.start(['worker']);
     expect((await scene.here(['plan', 'campaign.yaml'])).stdout).toContain(
-      `canary      ${canarySize} recipients of ${canarySize + rest} go first`,
+      `canary      ${canarySize} of ${canarySize + rest} recipients go first`,
     );
     const run = await scene.plan();
     await scene.hasReceived(canarySize);
@@ -145,7 +145,10 @@ describe('while a canary is observed', () => {
     const server = await startOwnPostgres();
     onTestFinished(() => server[Symbol.asyncDispose]());
     const url = await server.createDatabase();
-    const scene = await openScene(patient, openLedgerIn({ connection: { connectionString: url }, url, drop: async () => undefined }));
+    const scene = await openScene(
+      patient,
+      openLedgerIn({ connection: { connectionString: url }, url, drop: async () => undefined }),
+    );
     const started = scene.start(['run', 'campaign.yaml']);
     await scene.hasReceived(canarySize);
     await sleep(2_000);

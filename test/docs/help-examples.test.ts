@@ -31,7 +31,7 @@ const endsOtherwise: readonly (readonly [example: RegExp, code: number, reason: 
   [/^volley run --plan/, 2, 'the first example has sent the same'],
   [/^volley rerun|--of latest/, 2, 'every recipient was reached'],
   [/^volley approve/, 2, 'the run waits for no approval'],
-  [/^volley (pause|cancel)/, 2, 'the run is over'],
+  [/^volley (pause|cancel|promote)/, 2, 'the run is over'],
   [/--look-up|delivery-reports poll/, 2, 'the account has no status look-up'],
   [/^volley cells/, 2, 'the project has no file of cells; test/cli/cells-move.test.ts has one'],
   [/--link$/, 2, 'people reach no dashboard of the project; test/dashboard/base/token-link.whole.ts has one'],

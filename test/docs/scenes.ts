@@ -61,6 +61,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ serve }) => serve() },
   'docs/how-to/limits.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
+  'docs/how-to/canary.md': { after: [[/^volley plan campaigns\/night/, sendCanary]] },
   'docs/how-to/deployment.md': { start: 'database' },
   'docs/how-to/billing.md': {
     before: async ({ folder }) => {
@@ -175,6 +176,14 @@ async function keepServer({ folder, atEnd }: Scene): Promise<void> {
 /** The latest run waits for approval. It was planned by the user of this process, and the page's user approves it. */
 async function planForApproval({ folder, volley }: Scene): Promise<void> {
   const changed = campaign.replace('campaign: first', 'campaign: second\napproval: required');
+  writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
+  await volley('run campaigns/second.yaml', 4);
+}
+
+/** The latest run waits until a person promotes it. No delivery report of its canary comes. */
+async function sendCanary({ folder, volley }: Scene): Promise<void> {
+  const canary = '{ recipients: 1, observe: 1s, promote: manual, abort: { unreported: 100% } }';
+  const changed = campaign.replace('campaign: first', `campaign: second\ncanary: ${canary}`);
   writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
   await volley('run campaigns/second.yaml', 4);
 }

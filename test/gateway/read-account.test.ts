@@ -37,6 +37,7 @@ describe('an account of an accounts file', () => {
       recipientsPerSecond: null,
       confirmAboveRecipients: 10_000,
       statusLookUp: false,
+      bringsReports: false,
       rates: [],
       ratesTimeZone: 'UTC',
     });

@@ -4,7 +4,7 @@ import { jsonFlag, neededReasonOption, runArgument } from '../options.ts';
 import { withLedger } from '../shell.ts';
 
 export const command = defineCommand({
-  description: `Promotes a run with a canary, as a person. ${runActionWords.promote.what}`,
+  description: `Sends the rest of a run by hand, while its canary is observed or after that paused the run. ${runActionWords.promote.what}`,
   arguments: [argument('<run>', runArgument)],
   options: [neededReasonOption, jsonFlag],
   examples: [['volley promote latest --reason "the carrier is back"', 'send the rest of the newest run']],

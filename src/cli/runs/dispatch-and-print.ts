@@ -134,7 +134,7 @@ export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean
   shell.print(json ? JSON.stringify(summary) : formatRunSummary(summary, shell.screen));
   if (end.kind === 'drained') shell.note(`Interrupted. \`volley resume ${run}\` continues the run.`);
   if (end.kind === 'paused' || end.kind === 'cancelled') {
-    const next = end.kind === 'paused' ? ` \`volley resume ${run}\` continues it.` : '';
+    const next = end.kind === 'paused' ? ` ${nextCommand(run, end)}` : '';
     shell.note(`The run is ${end.kind}: ${printable(end.reason)}.${next}`);
   }
   const { in_doubt: requests } = summary.requests;
@@ -142,6 +142,12 @@ export function printEnd(shell: Shell, run: string, end: KnownEnd, json: boolean
     const { what } = waitWords({ kind: 'doubts', requests }, screenZone(shell.noteScreen));
     shell.note(`${what} \`volley resolve ${run}\` lists ${requests === 1 ? 'it' : 'them'}.`);
   }
+}
+
+function nextCommand(run: string, { isByCanary }: Extract<KnownEnd, { kind: 'paused' }>): string {
+  const resume = `\`volley resume ${run}\``;
+  if (!isByCanary) return `${resume} continues it.`;
+  return `\`volley promote ${run} --reason …\` sends the rest, ${resume} observes its canary again.`;
 }
 
 export function exitCodeOf({ kind, summary: { requests } }: KnownEnd): ExitCode {

@@ -21,8 +21,10 @@ export function recipientNotes({
 }
 
 function canaryText({ recipients, ranges }: NonNullable<Preview['canary']>, all: number): string {
-  const requests = ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
-  return `${count(recipients, 'recipient')} of ${all.toLocaleString('en')} go first, in requests ${requests.join(', ')}; the rest waits until the run is promoted`;
+  const requests = ranges.map(({ first, last }) =>
+    first === last ? `request ${first}` : `requests ${first}–${last}`,
+  );
+  return `${recipients.toLocaleString('en')} of ${count(all, 'recipient')} go first, in ${requests.join(', ')}; the rest waits until the run is promoted`;
 }
 
 function pastSendTimesText({ recipients, examples }: Preview['pastSendTimes']): string {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { heldLedgerAdvice } from '../../domain/hold-reasons.ts';
 import { formatReason, isInterruption } from '../../domain/reasons.ts';
 import { hasEnded, type RunSummary } from '../../domain/runs.ts';
+import { isStoppedByCanary } from '../../domain/watch-reasons.ts';
 import type { BeginOptions } from '../../ledger/runs/begin.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { pauseRun } from '../../ledger/runs/stop.ts';
@@ -27,7 +28,9 @@ export type KnownEnd = { readonly summary: RunSummary } & (
   | { readonly kind: 'finished' }
   /** The process was asked to stop. Requests in flight are recorded, and the run can be resumed. */
   | { readonly kind: 'drained' }
-  | { readonly kind: 'paused' | 'cancelled'; readonly reason: string }
+  | { readonly kind: 'cancelled'; readonly reason: string }
+  /** `isByCanary`: a person promotes the run. */
+  | { readonly kind: 'paused'; readonly reason: string; readonly isByCanary: boolean }
 );
 
 /** The last three: the process had to end while the ledger was unreachable. */
@@ -127,7 +130,7 @@ export async function executeRun(
           continue;
         }
         const summary = await retry(() => requireSummary(context, runId));
-        return { kind: 'paused', reason: `${onHold} ${heldLedgerAdvice}`, summary };
+        return { kind: 'paused', reason: `${onHold} ${heldLedgerAdvice}`, isByCanary: false, summary };
       }
       trace('run finished', runId);
       return end;
@@ -183,7 +186,8 @@ async function findEnd(
   // An operator may have resumed it.
   if (stop.aborted && (isInterruption(stateReason) || state === 'running'))
     return { kind: 'drained', summary };
-  return state === 'paused' ? { kind: 'paused', reason, summary } : undefined;
+  if (state !== 'paused') return undefined;
+  return { kind: 'paused', reason, isByCanary: isStoppedByCanary(stateReason), summary };
 }
 
 /**

@@ -79,7 +79,7 @@ test('exactly the bodies without defaults are required', () => {
   const required = operations.flatMap(({ path, method, operation }) =>
     paths[path]?.[method]?.requestBody?.required ? [operation] : [],
   );
-  expect(required.toSorted()).toEqual(['resolveRun', 'startRun']);
+  expect(required.toSorted()).toEqual(['promoteRun', 'resolveRun', 'startRun']);
 });
 
 test('the document has internal errors, Retry-After headers and binary reports', () => {
@@ -128,6 +128,17 @@ beforeAll(async () => {
     `UPDATE requests SET state = 'in_doubt' WHERE run_id = $1 AND request = 1`,
     [run],
   );
+  const canary = {
+    recipients: { kind: 'share', share: 0.02 },
+    observe: 1_000,
+    promote: 'auto',
+    abort: { rejected: 0 },
+  };
+  await scene.opened.ledger.pool.query(
+    `WITH rest AS (UPDATE slices SET state = 'unpromoted', job = NULL WHERE run_id = $1 AND phase = 'sending')
+     UPDATE runs SET definition = definition || jsonb_build_object('canary', $2::jsonb) WHERE run_id = $1`,
+    [run, JSON.stringify(canary)],
+  );
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -145,6 +156,7 @@ const exercises: Readonly<Record<string, Exercise>> = {
   reportBilling: { status: 200 },
   listCampaigns: { status: 200 },
   listSchedules: { status: 200 },
+  promoteRun: { status: 202, body: { reason: 'seen' } },
   pauseRun: { status: 200, body: { reason: 'lunch' } },
   resumeRun: { status: 202 },
   resolveRun: { status: 200, body: { resolution: 'abandon', reason: 'seen' } },
