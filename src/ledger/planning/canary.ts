@@ -33,28 +33,33 @@ export async function selectCanary(client: Transaction, { campaign, size }: Cana
   await client.query(
     `
     WITH size AS MATERIALIZED (
-      SELECT staged, CASE WHEN $2::float8 IS NULL THEN $3::bigint ELSE ceil(staged * $2::float8)::bigint END AS selected
+      SELECT staged, coalesce($3::bigint, ceil(staged * $2::numeric)::bigint) AS selected
       FROM (SELECT count(*) AS staged FROM staged_contacts) counted
     ), selected AS MATERIALIZED (
       SELECT contact
       FROM (
         SELECT s.ctid AS contact,
                row_number() OVER (
-                 ORDER BY e.sub_account COLLATE "C", e.charge_code COLLATE "C", (${destinationOf('s.address')}) COLLATE "C",
-                          hashtextextended($1::text || ' ' || s.address, 0), s.line
+                 -- Of a million, a sort by the texts takes two to three times as long. Equal hashes only mix two groups.
+                 ORDER BY e.payer | ((CAST(hashtext(${destinationOf('s.address')}) AS bigint) & 16383) << 20)
+                            | (hashtextextended(s.address, hashtextextended($1::text, 0)) & 1048575),
+                          s.line
                ) AS place
         FROM staged_contacts s
-        JOIN staged_envelopes e USING (envelope)
+        JOIN (
+          SELECT envelope, ((CAST(hashtext(coalesce(sub_account, '')) AS bigint) & 16383) << 49)
+                             | ((CAST(hashtext(coalesce(charge_code, '')) AS bigint) & 32767) << 34) AS payer
+          FROM staged_envelopes
+        ) e USING (envelope)
       ) ordered, size
       -- The middle one of each n contacts.
       WHERE selected < staged
         AND (2 * place * selected + staged) / (2 * staged) > (2 * (place - 1) * selected + staged) / (2 * staged)
     ), moved AS (
-      UPDATE staged_contacts s
-      SET envelope = $4::integer + s.envelope
-      FROM selected
-      WHERE s.ctid = selected.contact
-      RETURNING s.envelope
+      UPDATE staged_contacts
+      SET envelope = $4::integer + envelope
+      WHERE ctid = ANY (ARRAY(SELECT contact FROM selected))
+      RETURNING envelope
     )
     INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields, maybe_repeated)
     SELECT c.envelope, e.sub_account, e.department, e.charge_code, e.zones, e.fields, e.other_fields, e.maybe_repeated
