@@ -28,7 +28,7 @@ const lookInterval = 900;
  * @param planOf undefined: the process does not have the account
  */
 export async function watchRuns(
-  { ledger: { pool }, now }: EngineContext,
+  { ledger: { pool }, now }: Pick<EngineContext, 'ledger' | 'now'>,
   queue: SliceQueue,
   ignoredAccounts: readonly string[],
   planOf: (watched: WatchedRun) => Promise<SlicePlan | undefined>,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { fenceValues, mayClaim } from '../location/location.ts';
 import type { Transaction } from '../session.ts';
 
 /** A running run that is watched. */
@@ -32,8 +33,8 @@ export async function restartWatch(client: Transaction, run: string): Promise<vo
 }
 
 /**
- * Lists running runs that no worker has looked at since `before`. A last look after `now` comes from a clock that was
- * set.
+ * Lists running runs that no worker has looked at since `before`; none while the ledger is on hold or in another location,
+ * because what it counts may be old. A last look after `now` comes from a clock that was set.
  */
 export async function listRunsToWatch(
   pool: pg.Pool,
@@ -50,10 +51,10 @@ export async function listRunsToWatch(
       FROM runs r
       JOIN run_watches w USING (run_id)
       WHERE r.state = 'running' AND r.account <> ALL ($3::text[])
-        AND (w.looked_at IS NULL OR w.looked_at <= $1 OR w.looked_at > $2)
+        AND (w.looked_at IS NULL OR w.looked_at <= $1 OR w.looked_at > $2) AND ${mayClaim(4)}
       ORDER BY run_id
     `,
-    values: [before, now, ignoredAccounts],
+    values: [before, now, ignoredAccounts, ...fenceValues(null)],
   });
   return rows;
 }
