@@ -96,7 +96,7 @@ function amountsOf({ bySubAccount, byChargeCode }: RunCosts): (exact: string) =>
 export function decisionsPart({ decisions }: LiveRun, viewer: Viewer): Html | undefined {
   if (decisions.length === 0) return undefined;
   const list = { caption: 'Oldest first', columns: decisionColumns, rows: decisions };
-  return folded('decisions', 'Decisions', listTable(list, viewer));
+  return section('decisions', 'Decisions', listTable(list, viewer));
 }
 
 type Event = { readonly at: Date; readonly what: Part; readonly who: string; readonly why: Part };

@@ -27,37 +27,45 @@ export async function promoteRun(
     context,
     { action: 'run promoted', run: runId, details: { reason } },
     async (addAuditEntry) => {
-      await requirePromotable(context, runId);
+      // A resume forgets it.
+      const { observedMs } = await requirePromotable(context, runId);
+      let isPromoted = false;
       const account = await accountNamed(run.account);
       await beginSending(context, run, account, {
         includePaused: isStoppedByCanary(run.stateReason),
         alongside: async (client) => {
           const progress = (await readDispatchProgress(client, [runId])).get(runId) ?? noSuchRun(runId);
-          const { observedMs } = requireCanary(runId, progress);
+          requireCanary(runId, progress);
           const settings = canaryOf(run.definition);
           const record = operatorRecord(settings?.abort ?? {}, canaryCounts(progress), observedMs);
           const by = { user: context.actor.name, reason };
           await insertDecision(client, runId, { kind: 'canary promoted', by, record }, context.now());
           await markPromoted(client, runId);
           await addAuditEntry(client);
+          isPromoted = true;
         },
       });
+      if (!isPromoted) refuse(runId, 'The run has changed meanwhile. Look at it, and try again.');
     },
   );
 }
 
-/** @throws InputError if it cannot be promoted now */
-export async function requirePromotable({ ledger }: EngineContext, run: string): Promise<void> {
+/** @returns its canary @throws InputError if it cannot be promoted now */
+export async function requirePromotable(
+  { ledger }: EngineContext,
+  run: string,
+): Promise<NonNullable<DispatchProgress['canary']>> {
   const progress = (await readDispatchProgress(ledger.pool, [run])).get(run) ?? noSuchRun(run);
   const { state, stateReason } = progress;
   if (hasEnded(state)) refuse(run, nothingLeftText(state));
-  requireCanary(run, progress);
+  const canary = requireCanary(run, progress);
   if (state === 'planned') refuse(run, 'The run is not started yet; there is nothing to promote.');
   if (state === 'paused' && !isStoppedByCanary(stateReason))
     refuse(
       run,
       `The run is paused for another reason. \`volley resume ${run}\` continues it; then promote it.`,
     );
+  return canary;
 }
 
 function requireCanary(

@@ -24,6 +24,7 @@ beforeAll(async () => {
     files: {
       'campaigns/slow.yaml': slow.replace('contacts.csv', 'many.csv'),
       'campaigns/watched.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: watched')}approval: required\n`,
+      'campaigns/canary.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: canary').replace('contacts.csv', 'many.csv')}canary: { recipients: 5, observe: 1s, promote: manual, abort: { unreported: 100% } }\n`,
       'campaigns/many.csv': contactsCsv(400),
     },
   });
@@ -33,6 +34,28 @@ afterAll(() => scene[Symbol.asyncDispose]());
 /** The worker of the scene sends it. */
 const start = async (campaign: string, owner = 'ann') =>
   startOverApi(scene.url, await scene.tokenOf('run', { owner }), campaign);
+
+test('a run whose canary is within its limits waits on the start page, and is promoted with a reason on its page', async () => {
+  const run = await start('canary.yaml');
+  await expect.poll(() => stateOf(run), { timeout: 20_000 }).toBe('paused');
+  const first = await scene.browse('/', { owner: 'bea' });
+  await first.locator(`#waiting-${run}`).getByRole('link', { name: 'Promote' }).waitFor();
+  const page = await scene.browse(`/runs/${run}`, { owner: 'bea' });
+  expect(await page.locator('#decision').innerText()).toContain(
+    'its canary is within its limits, and a person is to promote the run',
+  );
+  expect(await page.locator('#decisions').innerText()).toContain('canary waits');
+  expect(await findProblems(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Promote', exact: true }).press('Enter');
+  await page.getByLabel('Reason').fill('seen on my phone');
+  await page.getByRole('button', { name: 'Promote the run' }).press('Enter');
+  await page.getByText('The run is promoted. Workers send the rest.').waitFor();
+  await expect.poll(() => stateOf(run), { timeout: 120_000 }).toBe('completed');
+  expect((await auditOf(run))[0]).toBe('bea (dashboard): run promoted, done: seen on my phone');
+  await page.goto(page.url());
+  expect(await page.locator('#decisions').innerText()).toContain('seen on my phone');
+  if (process.env['SHOT']) await page.screenshot({ path: process.env['SHOT'], fullPage: true });
+});
 
 /** Both have the form open before either sends it. */
 async function sendAtOnce(people: readonly Visitor[], path: string, reason: string) {
