@@ -99,19 +99,13 @@ test('a person signs in at the provider, comes to the page that was asked for, a
   await expectAccessible(page);
 });
 
-test('two people of a group have one token, and neither sees the sessions of the other', async () => {
-  const [ann, bea] = [await openPage(), await openPage()];
-  await signInAs('ann', ann);
-  await signInAs('bea', bea);
-  await bea.getByRole('link', { name: 'bea@company.example' }).waitFor();
-  expect(await bea.getByRole('row').count()).toBe(2);
-});
-
-test('each of two people of a group has a plan of their own, and starts it', async () => {
+test('two people of a group have one token, neither sees the sessions of the other, and each starts a plan of their own', async () => {
   const [ann, bea] = [await openPage(), await openPage()];
   const pages = [ann, bea];
   await signInAs('ann', ann);
   await signInAs('bea', bea);
+  await bea.getByRole('link', { name: 'bea@company.example' }).waitFor();
+  expect(await bea.getByRole('row').count()).toBe(2);
   for (const page of pages) await page.goto(`${scene.url}/campaigns/test.yaml/start`);
   const plan = (page: Page) => page.locator('form.question input[name=plan]').inputValue();
   expect(await plan(ann)).not.toBe(await plan(bea));
