@@ -60,6 +60,8 @@ export type TokenOptions = {
 };
 
 export type BrowseOptions = TokenOptions & {
+  /** Instead of a new one. */
+  readonly token?: string;
   readonly scope?: TokenScope;
   readonly width?: number;
   readonly height?: number;
@@ -123,7 +125,8 @@ export async function openDashboardScene({
   ) => createToken(opened.context, { name: `${scope} ${++tokens}`, scope, owner, accounts, expiresAt });
   opening.defer(closePages);
   const browse: DashboardScene['browse'] = async (path, { scope = 'admin', ...asked } = {}) => {
-    return openPage(await openBrowser(), { url, token: await tokenOf(scope, asked), path, ...asked });
+    const token = asked.token ?? (await tokenOf(scope, asked));
+    return openPage(await openBrowser(), { ...asked, url, token, path });
   };
   const whole = opening.move();
   return {

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRuns } from '../../../src/ledger/runs/find.ts';
 import {
@@ -34,8 +35,17 @@ const path = '/campaigns/large.yaml/start';
 const listed = async () =>
   (await listRuns(scene.opened.ledger.knex, 100)).filter(({ campaign }) => campaign === 'large');
 
-test('a plan of 200,000 rows is made anew by a process that does not have it, and nothing starts by itself', async () => {
-  const token = await scene.tokenOf('run');
+let token: string;
+let page: Page;
+
+test('200,000 recipients are planned without JavaScript', async () => {
+  token = await scene.tokenOf('run');
+  page = await scene.browse(path, { token, javaScript: false });
+  await page.getByLabel('Number of recipients').waitFor({ timeout: 60_000 });
+  await page.getByText('200,000', { exact: false }).first().waitFor();
+});
+
+test('their plan is made anew by a process that does not have it, and nothing starts by itself', async () => {
   const form = hiddenFields((await whenPlanned(await signIn(scene.url, token), path)).text);
   expect(form['plan']).toMatch(/^[0-9a-f]{32}$/);
   const place = { cwd: scene.workspace.folder, env: scene.environment };
@@ -57,9 +67,7 @@ test('a plan of 200,000 rows is made anew by a process that does not have it, an
   }
 });
 
-test('200,000 recipients are planned with progress and started without JavaScript', async () => {
-  const page = await scene.browse(path, { javaScript: false });
-  await page.getByText('200,000', { exact: false }).first().waitFor({ timeout: 60_000 });
+test('they are started without JavaScript, by the plan that was made first', async () => {
   await page.getByLabel('Number of recipients').fill(String(contacts));
   await page.getByRole('button', { name: 'Start the run' }).click();
   await page.getByText('The run is planned; workers send it.').waitFor({ timeout: 60_000 });
@@ -68,11 +76,11 @@ test('200,000 recipients are planned with progress and started without JavaScrip
 });
 
 test('the last of 200,000 rows is shown as soon as it is read, by the stream of the page', async () => {
-  const page = await scene.browse(`${path}?row=${contacts}`);
-  await page
+  const another = await scene.browse(`${path}?row=${contacts}`);
+  await another
     .getByRole('status')
     .getByText(/rows read|row read/)
     .waitFor({ timeout: 60_000 });
-  await page.getByRole('article').getByText('Hello Name 199999').waitFor({ timeout: 60_000 });
-  await page.getByRole('button', { name: 'Start the run' }).waitFor();
+  await another.getByRole('article').getByText('Hello Name 199999').waitFor({ timeout: 60_000 });
+  await another.getByRole('button', { name: 'Start the run' }).waitFor();
 });
