@@ -5,7 +5,7 @@ import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.
 import type { DeliveryReportCredentials, OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
 import { internationalNumber } from '../wire/wire-values.ts';
 import { type Content, unitsFor } from './content.ts';
-import type { DeliveryReportId } from './options.ts';
+import type { DeliveryReportId, UndeliveredAt } from './options.ts';
 import type { Acceptance } from './receive-request.ts';
 import { seededRandom } from './seeded-values.ts';
 
@@ -55,6 +55,7 @@ export type Callback = {
 export type DeliverySettings = {
   readonly seed: number;
   readonly undeliveredRate: number;
+  readonly undeliveredAt: readonly UndeliveredAt[];
   /** Share of reached SMS recipients that reply. */
   readonly replyRate: number;
 };
@@ -125,14 +126,16 @@ export function deliver(
 function deliverOnce(
   message: AcceptedMessage,
   destination: Destination,
-  { seed, undeliveredRate }: DeliverySettings,
+  { seed, undeliveredRate, undeliveredAt }: DeliverySettings,
   submission: number,
 ): Delivery {
   const { channel, messageId, simulated } = message;
   const address = destination.Recipient;
   const resubmission = submission === 0 ? [] : [submission];
   const draw = (what: string): number => seededRandom(what, seed, messageId, address, ...resubmission);
-  const delivered = simulated || draw('delivery') >= undeliveredRate;
+  const reported = reportedAddress(message, destination);
+  const ofPlace = undeliveredAt.find(({ at }) => reported.startsWith(at) || reported.endsWith(at));
+  const delivered = simulated || draw('delivery') >= (ofPlace?.rate ?? undeliveredRate);
   const { text, charged } = delivered
     ? pick(results[channel].delivered, Math.max(0, draw('result') - 0.9) * 10)
     : pick(results[channel].undelivered, draw('result'));
@@ -141,7 +144,7 @@ function deliverOnce(
       ? { VoiceSeconds: delivered ? secondsOfCall(draw('seconds')) : 0 }
       : unitsFor(message.content, destination);
   return {
-    destination: reportedAddress(message, destination),
+    destination: reported,
     delivered,
     status: delivered ? 'Success' : 'Failed',
     result: text,

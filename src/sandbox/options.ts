@@ -27,6 +27,8 @@ export type SandboxOptions = {
   /** Share of valid requests that are answered 500 and not accepted. */
   readonly failRate?: number;
   readonly undeliveredRate?: number;
+  /** Instead, where an address begins or ends with these characters; the first that fits. */
+  readonly undeliveredAt?: readonly UndeliveredAt[];
   /** Share of reached SMS recipients that reply. */
   readonly replyRate?: number;
   /** From acceptance to the reports, by the sandbox's clock. */
@@ -47,6 +49,9 @@ export type SandboxOptions = {
   readonly now?: () => Date;
 };
 
+/** A share of the addresses that begin, such as `+61412`, or end, such as `@example.com`, with these characters. */
+export type UndeliveredAt = { readonly at: string; readonly rate: number };
+
 export const deliveryReportIds = ['message', 'job'] as const;
 export type DeliveryReportId = (typeof deliveryReportIds)[number];
 
@@ -63,6 +68,7 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
     latency: 0,
     failRate: 0,
     undeliveredRate: 0,
+    undeliveredAt: [],
     replyRate: 0,
     clockSpeed: 1,
     timeZone: 'UTC',
@@ -78,6 +84,7 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
   const problems = [
     ...rateProblems('--fail-rate', settings.failRate),
     ...rateProblems('--undelivered-rate', settings.undeliveredRate),
+    ...settings.undeliveredAt.flatMap(({ rate }) => rateProblems('--undelivered-at', rate)),
     ...rateProblems('--reply-rate', settings.replyRate),
     ...(settings.webhook ? urlProblems('--webhook-url', settings.webhook.url) : []),
   ];

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
 import { deliveryReportFormats } from '../../domain/delivery-reports.ts';
 import { InputError } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
-import { deliveryReportIds, type SandboxOptions } from '../../sandbox/options.ts';
+import { deliveryReportIds, type SandboxOptions, type UndeliveredAt } from '../../sandbox/options.ts';
 import { defineCommand, flag, type OptionValues, option } from '../command.ts';
 import { loadDurationReader, loadSpeedReader, parseShare, parseWholeNumber } from '../option-readers.ts';
 import { portOption } from '../options.ts';
@@ -67,6 +68,11 @@ More: docs/reference/sandbox.md`,
       read: parseShare,
       default: 0,
     }),
+    option(
+      '--undelivered-at <place=share>',
+      'another share for numbers that begin with this, or e-mail addresses that end with it',
+      { read: readUndeliveredAt },
+    ),
     option('--reply-rate <share>', 'share of delivered SMS that their recipients answer', {
       read: parseShare,
       default: 0,
@@ -98,6 +104,14 @@ More: docs/reference/sandbox.md`,
     await sandbox.close();
   },
 });
+
+/** Reads `+61412=0.4`; the option can be repeated. */
+function readUndeliveredAt(text: string, before: readonly UndeliveredAt[] = []): readonly UndeliveredAt[] {
+  const [, at, rate] = /^([^=]+)=([^=]+)$/.exec(text) ?? [];
+  if (at === undefined || rate === undefined)
+    throw new InvalidArgumentError('expected a place and a share, such as +61412=0.4 or @example.com=0.4.');
+  return [...before, { at, rate: parseShare(rate) }];
+}
 
 /** @throws InputError if the file cannot be read, or the address has no place for its token */
 function withToken(

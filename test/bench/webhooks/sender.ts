@@ -22,7 +22,7 @@ const writtenBefore = 200_000;
 const sender = 'bench@example.com';
 
 const recipient = z.tuple([z.string(), z.string()]);
-const settings = { seed: 1, undeliveredRate: 0, replyRate: 0 };
+const settings = { seed: 1, undeliveredRate: 0, replyRate: 0, undeliveredAt: [] };
 const sentAt = Date.parse('2026-11-21T12:00:00Z');
 
 /** As the sandbox writes it: result, job number and time differ from message to message. */
