@@ -155,5 +155,8 @@ test('triggers do only what application code cannot enforce: keep the audit trai
     'slice_outcomes_added on slice_outcomes',
     'slice_outcomes_changed on slice_outcomes',
     'suppressions_begin_epoch on suppressions',
+    'watched_outcomes_added on recipient_outcomes',
+    'watched_outcomes_changed on recipient_outcomes',
+    'watched_outcomes_deleted on recipient_outcomes',
   ]);
 });

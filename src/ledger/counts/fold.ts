@@ -1,7 +1,7 @@
 import type { Transaction } from '../session.ts';
 
 /** Rows of a run that are few enough to be added up at each look. */
-const fewRows = { counts: 100, answers: 1_000 } as const;
+const fewRows = { counts: 100, answers: 1_000, watched: 500 } as const;
 
 /** Groups of a run whose words are kept, of each state or outcome. */
 export const maxGroups = 100;
@@ -10,7 +10,7 @@ export const maxGroups = 100;
 const foldLock = 1_302_771_645;
 
 /**
- * Replaces rows of `run_counts` and `run_answers` by their sums, of those of the runs that have many. Readers see the
+ * Replaces rows of `run_counts`, `run_answers` and `watched_counts` by their sums, of those of the runs that have many. Readers see the
  * rows or their sums. Groups that are not among the largest lose their words.
  */
 export async function foldRunCounts(client: Transaction, runs: readonly string[]): Promise<void> {
@@ -20,7 +20,7 @@ export async function foldRunCounts(client: Transaction, runs: readonly string[]
 /** Folds everything of one run, after a concurrent fold: of what is erased or resolved, nothing stays. */
 export async function foldWholeRun(client: Transaction, run: string): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [foldLock, run]);
-  await fold(client, [run], { counts: 0, answers: 0 });
+  await fold(client, [run], { counts: 0, answers: 0, watched: 0 });
 }
 
 async function fold(
@@ -30,10 +30,11 @@ async function fold(
 ): Promise<void> {
   await client.query({ name: 'fold-run-counts', text: foldCounts, values: [runs, few.counts] });
   await client.query({ name: 'fold-run-answers', text: foldAnswers, values: [runs, few.answers] });
+  await client.query({ name: 'fold-watched-counts', text: foldWatched, values: [runs, few.watched] });
 }
 
 /** SQL: those of the runs $1 that have more than $2 new rows, without runs that another transaction folds. */
-const withMany = (table: 'run_counts' | 'run_answers'): string => `
+const withMany = (table: 'run_counts' | 'run_answers' | 'watched_counts'): string => `
     SELECT run_id
     FROM ${table}
     WHERE run_id = ANY ($1) AND NOT folded
@@ -80,4 +81,19 @@ const foldAnswers = `
   ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (run_id, ended_at, verdict, http_status, took) WHERE folded DO UPDATE
   SET attempts = a.attempts + excluded.attempts
+`;
+
+const foldWatched = `
+  WITH many AS (${withMany('watched_counts')}
+  ), taken AS (
+    DELETE FROM watched_counts t USING many WHERE t.run_id = many.run_id RETURNING t.*
+  )
+  INSERT INTO watched_counts AS c (run_id, is_canary, variant, destination, outcome, recipients, folded)
+  SELECT run_id, is_canary, variant, destination, outcome, sum(recipients), true
+  FROM taken
+  GROUP BY 1, 2, 3, 4, 5
+  HAVING sum(recipients) <> 0
+  ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (run_id, is_canary, variant, destination, outcome) WHERE folded DO UPDATE
+  SET recipients = c.recipients + excluded.recipients
 `;

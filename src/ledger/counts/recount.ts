@@ -2,7 +2,7 @@ import type { Connection } from '../session.ts';
 
 /** A count that differs from what the requests and outcomes of the run are. Requests, and their recipients. */
 export type WrongCount = {
-  /** As in `run_counts`; of a group, its words follow; of answers, their verdict or duration. */
+  /** As in `run_counts`; of a group, its words follow; of answers, their verdict or duration; of watched ones, where. */
   readonly counted: string;
   readonly kept: readonly [number, number];
   readonly found: readonly [number, number];
@@ -11,7 +11,7 @@ export type WrongCount = {
 /** Counts the requests, recipients, outcomes and attempts of a run anew: a million of each take some seconds. */
 export async function findWrongCounts(client: Connection, run: string): Promise<readonly WrongCount[]> {
   const wrong: WrongCount[] = [];
-  for (const statement of [wrongCounts, wrongGroups, wrongAnswers])
+  for (const statement of [wrongCounts, wrongGroups, wrongAnswers, wrongWatched])
     wrong.push(...(await client.query<WrongCount>(statement, [run])).rows);
   return wrong;
 }
@@ -72,6 +72,32 @@ const wrongAnswers = `
     GROUP BY 1, 2, 3, 4
   ) f USING (ended_at, verdict, http_status, took)
   WHERE coalesce(k.attempts, 0) <> coalesce(f.attempts, 0)
+`;
+
+/** Of a purged run nothing can be counted anew; of one with an erased person, not where each recipient was. */
+const wrongWatched = `
+  WITH erased AS MATERIALIZED (
+    SELECT EXISTS (SELECT FROM contents WHERE run_id = $1 AND '' = ANY (addresses)) AS has_erased
+  )
+  SELECT concat_ws(' ', 'watched', outcome, destination, CASE WHEN is_canary THEN 'canary' END, nullif(variant, 0)) AS counted,
+         json_build_array(0, coalesce(k.recipients, 0)) AS kept, json_build_array(0, coalesce(f.recipients, 0)) AS found
+  FROM (
+    SELECT is_canary, coalesce(variant, 0) AS variant, CASE WHEN has_erased THEN '' ELSE destination END AS destination, outcome,
+           sum(recipients) AS recipients
+    FROM watched_counts, erased
+    WHERE run_id = $1 AND outcome <> 'other price'
+    GROUP BY 1, 2, 3, 4
+    HAVING sum(recipients) <> 0
+  ) k
+  FULL JOIN (
+    SELECT is_canary, coalesce(variant, 0) AS variant, CASE WHEN has_erased THEN '' ELSE destination END AS destination, outcome,
+           sum(recipients) AS recipients
+    FROM recount_watched($1), erased
+    GROUP BY 1, 2, 3, 4
+  ) f USING (is_canary, variant, destination, outcome)
+  WHERE coalesce(k.recipients, 0) <> coalesce(f.recipients, 0)
+    AND NOT EXISTS (SELECT FROM runs WHERE run_id = $1 AND (purging OR purged_at IS NOT NULL))
+  ORDER BY counted
 `;
 
 /** Lists ids, the newest run first, without those whose records are deleted. */

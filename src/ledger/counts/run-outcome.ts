@@ -30,10 +30,23 @@ export function outcomeOfRun(run: string): string {
   )`;
 }
 
+/** SQL: the five runs of a campaign before one that are completed, of its account and not tests. */
+export function formerRuns(
+  before: Readonly<Record<'campaign' | 'account' | 'createdAt' | 'run', string>>,
+): string {
+  return `
+    SELECT run_id
+    FROM runs b
+    WHERE b.campaign = ${before.campaign} AND b.account = ${before.account} AND b.kind = 'ordinary' AND b.state = 'completed'
+      AND (b.created_at, b.run_id) < (${before.createdAt}, ${before.run})
+    ORDER BY b.created_at DESC, b.run_id DESC
+    LIMIT 5`;
+}
+
 /** What came of the last runs of a campaign before one of its runs. */
 export type FormerRuns = Pick<RunOutcome, 'accepted' | 'delivered'> & { readonly runs: number };
 
-/** Adds up the five runs before this one that are completed, of its account and not tests. */
+/** Adds up the runs before this one (`formerRuns`). */
 export async function readFormerRuns(client: ReadConnection, run: string): Promise<FormerRuns> {
   const { rows } = await client.query<FormerRuns>(
     `
@@ -42,13 +55,7 @@ export async function readFormerRuns(client: ReadConnection, run: string): Promi
     FROM (
       SELECT ${outcomeOfRun('former.run_id')} AS outcome
       FROM runs r
-      CROSS JOIN LATERAL (
-        SELECT run_id
-        FROM runs b
-        WHERE b.campaign = r.campaign AND b.account = r.account AND b.kind = 'ordinary' AND b.state = 'completed'
-          AND (b.created_at, b.run_id) < (r.created_at, r.run_id)
-        ORDER BY b.created_at DESC, b.run_id DESC
-        LIMIT 5
+      CROSS JOIN LATERAL (${formerRuns({ campaign: 'r.campaign', account: 'r.account', createdAt: 'r.created_at', run: 'r.run_id' })}
       ) former
       WHERE r.run_id = $1
     ) f

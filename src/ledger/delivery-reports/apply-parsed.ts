@@ -10,7 +10,7 @@ import { applyOrdinary } from './apply-ordinary.ts';
 import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
 import { findRecipients } from './match.ts';
 import { unfoldOutcomes } from './outcome-blocks.ts';
-import { findPriceOutliers } from './price-outliers.ts';
+import { countPriceOutliers, findPriceOutliers } from './price-outliers.ts';
 import { requeueUnmatched } from './queue.ts';
 import {
   type MatchedRecipient,
@@ -54,6 +54,7 @@ export async function applyParsedReports(
   for (const [index, recipient] of found) recipients.set(named[index]?.report ?? '', recipient);
 
   const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
+  await countPriceOutliers(client, recipients, priceOutliers);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
   else await unfoldOutcomes(client, [...recipients.values()]);
   await storeDeliveries(client, deliveries, recipients, priceOutliers);

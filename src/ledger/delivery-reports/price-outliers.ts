@@ -1,7 +1,12 @@
 import type { Channel } from '../../domain/message.ts';
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import type { MatchedRecipient, ParsedReport, RecipientKey } from './report-content.ts';
+import {
+  type MatchedRecipient,
+  type ParsedReport,
+  type RecipientKey,
+  recipientKeys,
+} from './report-content.ts';
 
 /** Prices that differ from the rate card by this factor need a check. */
 const outlierFactor = 10;
@@ -93,4 +98,32 @@ export async function findPriceOutliers(
     [JSON.stringify(defaultUnits), ...pricedReports.values(priced)],
   );
   return new Map(rows.map(({ report, ...far }) => [report, far]));
+}
+
+/**
+ * Counts recipients with a price outlier for their run, if it is watched. Call this before the reports are stored: a recipient
+ * counts with its first report with a price, which may be read again or doubled.
+ */
+export async function countPriceOutliers(
+  client: Transaction,
+  recipients: ReadonlyMap<string, MatchedRecipient>,
+  outliers: ReadonlyMap<string, PriceOutlier>,
+): Promise<void> {
+  const found = [...outliers.keys()].flatMap((report) => recipients.get(report) ?? []);
+  if (found.length === 0) return;
+  await client.query(
+    `
+    INSERT INTO watched_counts (run_id, is_canary, destination, outcome, recipients)
+    SELECT run_id, false, '', 'other price', count(*)
+    FROM (SELECT DISTINCT * FROM ${recipientKeys.table('k')}) k
+    JOIN run_watches USING (run_id)
+    WHERE NOT EXISTS (
+      SELECT
+      FROM unusual_delivery_reports u
+      WHERE u.run_id = k.run_id AND u.request = k.request AND u.position = k.position AND u.price IS NOT NULL
+    )
+    GROUP BY run_id
+    `,
+    recipientKeys.values(found),
+  );
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { TickReason } from '../../domain/reasons.ts';
+import type { WatchReason } from '../../domain/watch-reasons.ts';
 import { batchOf } from '../batch.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -38,6 +39,29 @@ export async function insertRunNotifications(
     WHERE c.run_id = $1 AND c.change = $2 AND each.target -> 'on' @> to_jsonb(happened.event)
     `,
     [run, change],
+  );
+}
+
+/**
+ * Adds a notification that the guard of a run warns, for each target of `paused`: one until the state of the run changes.
+ */
+export async function insertWarning(
+  client: Transaction,
+  run: string,
+  reason: WatchReason,
+  now: Date,
+): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO notifications (run_id, change, target_index, event, target, campaign_file, reason, created_at)
+    SELECT l.run_id, c.change, each.target_index, 'warned', each.target, l.campaign_file, $2, $3
+    FROM notify_lists l
+    CROSS JOIN LATERAL (SELECT max(change) AS change FROM run_states WHERE run_id = l.run_id) c
+    CROSS JOIN LATERAL jsonb_array_elements(l.targets) WITH ORDINALITY AS each (target, target_index)
+    WHERE l.run_id = $1 AND each.target -> 'on' @> '"paused"'
+    ON CONFLICT (run_id, change, target_index) DO NOTHING
+    `,
+    [run, reasonValue(reason), now],
   );
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { fenceValues, mayClaim } from '../location/location.ts';
 import type { Transaction } from '../session.ts';
+import { largestDestinations } from './destinations.ts';
 
 /** A running run that is watched. */
 export type WatchedRun = {
@@ -19,9 +20,15 @@ export type Watch = {
   readonly evidence: Readonly<Record<string, unknown>> | null;
 };
 
-/** Says that a new run is watched. */
+/** Says that a new run is watched, whose contacts are still staged in this session. */
 export async function insertWatch(client: Transaction, run: string): Promise<void> {
-  await client.query('INSERT INTO run_watches (run_id) VALUES ($1)', [run]);
+  await client.query(
+    `
+    INSERT INTO run_watches (run_id, destinations)
+    SELECT $1, coalesce(array_agg(destination), '{}') FROM (${largestDestinations}) largest
+    `,
+    [run],
+  );
 }
 
 /** Begins to watch a resumed run anew. The caller has locked it. */

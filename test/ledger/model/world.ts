@@ -38,10 +38,10 @@ export async function openWorld(
   const { pool } = ledger;
   const addresses = Array.from(
     { length: settings.recipients },
-    (_, index) => `+614000000${String(index).padStart(2, '0')}`,
+    (_, index) => `+6140${index % 2}0000${String(index).padStart(2, '0')}`,
   );
   const all = addresses.map((address, index) => aContact(index + 2, { address }));
-  const run = await planContacts(ledger, aRun({ chunkSize: contactsInRequest }), all);
+  const run = await planContacts(ledger, aRun({ chunkSize: contactsInRequest, isWatched: true }), all);
   const chunks = Array.from({ length: Math.ceil(settings.recipients / contactsInRequest) }, (_, index) =>
     addresses.slice(index * contactsInRequest, (index + 1) * contactsInRequest),
   );
@@ -62,6 +62,7 @@ export async function openWorld(
       model.slices.map(({ isCanary }) => isCanary),
     ],
   );
+  await pool.query(`UPDATE run_watches SET destinations = '{+61400}' WHERE run_id = $1`, [run]);
   await cutContents(pool, run, requestsInSlice);
   const world: World = {
     ledger,
