@@ -5,8 +5,9 @@ import {
   type DecisionKind,
   decisionCauses,
 } from './decisions.ts';
-import { bareKind, number, oneOf, orNull, type ReasonKind, reasonKind } from './reason-kind.ts';
+import { bareKind, number, oneOf, orNull, type ReasonKind, reasonKind, text } from './reason-kind.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
+import { type GuardRecord, type GuardTest, isGuardReason, watchReasonKinds } from './watch-reasons.ts';
 
 /** A sentence or two about a decision: what was found, by which test, and how often that errs. */
 export function decisionText(kind: DecisionKind, record: unknown): string {
@@ -55,6 +56,18 @@ const canary = reasonKind<CanaryRecord>(
   },
 );
 
+const guardTest = reasonKind<GuardTest>(
+  { name: text, evidence: number, needed: number, errorRate: number },
+  ({ name, evidence, needed, errorRate }) =>
+    ` Its test (${name}) has the evidence ${evidence.toFixed(1)} and needs ${needed.toFixed(1)}, which healthy runs reach in at most ${formatPercent(errorRate)} of cases.`,
+);
+
+const guard = reasonKind<GuardRecord>(
+  { reason: isGuardReason, test: orNull(guardTest.holds) },
+  ({ reason, test }) =>
+    `The guard found: ${watchReasonKinds[reason.kind].words(reason)}.${test === null ? '' : guardTest.words(test)}`,
+);
+
 /** Not described yet. */
 const unknownRecord = bareKind('');
 
@@ -63,8 +76,8 @@ const records: Readonly<Record<DecisionKind, ReasonKind<unknown>>> = {
   'canary promoted': canary,
   'canary aborted': canary,
   'canary waits': canary,
-  'guard stopped': unknownRecord,
-  'guard warned': unknownRecord,
+  'guard stopped': guard,
+  'guard warned': guard,
   winner: unknownRecord,
   'no winner': unknownRecord,
 };

@@ -7,7 +7,10 @@ import type { RunWait } from './waits.ts';
  * run; `refused`: the contacts allowed no run.
  */
 export const notifiedEvents = ['completed', 'failures', 'paused', 'missed', 'refused'] as const;
-export type NotifiedEvent = (typeof notifiedEvents)[number];
+
+/** `warned`: a guard would have paused the run, but only notifies; for targets of `paused`. */
+export const allNotifiedEvents = [...notifiedEvents, 'warned'] as const;
+export type NotifiedEvent = (typeof allNotifiedEvents)[number];
 
 /** One or more ticks that made no run. */
 export type MissedTicks = {

@@ -27,8 +27,42 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     'of its canary, 52 of 400 recipients are undelivered, more than 10%',
   ],
   [
-    { kind: 'guard_undelivered', destination: '+61412', recipients: 52, of: 400, limit: 0.05 },
-    '52 of 400 recipients are undelivered, more than 5% at +61412 (guard)',
+    {
+      kind: 'guard_undelivered',
+      destination: '+61412',
+      recipients: 52,
+      of: 400,
+      basis: 'campaign',
+      usual: 0.0211,
+      limit: 0.0543,
+      errorRate: 0.01,
+    },
+    '52 of 400 recipients at +61412 are undelivered (13%), and 2.1% in the former runs of the campaign; the guard allows 5.4% (CUSUM, error rate 1%)',
+  ],
+  [
+    {
+      kind: 'guard_undelivered',
+      destination: null,
+      recipients: 52,
+      of: 400,
+      basis: 'limit',
+      usual: null,
+      limit: 0.05,
+      errorRate: 0.01,
+    },
+    '52 of 400 recipients are undelivered (13%); the guard allows 5% (CUSUM, error rate 1%)',
+  ],
+  [
+    { kind: 'guard_silent', milliseconds: 1_200_000, recipients: 412 },
+    'no delivery report has come for 20m, although 412 recipients were accepted before (guard)',
+  ],
+  [
+    { kind: 'guard_price', recipients: 12, of: 100, limit: 0.01, errorRate: 0.01 },
+    'the prices of 12 recipients, of 100 sent ones, are far from the rate card; the guard allows 1% (sequential test, error rate 1%)',
+  ],
+  [
+    { kind: 'guard_rejected', requests: 9, of: 60, limit: 0.02, errorRate: 0.01 },
+    'the service rejected 9 of 60 requests; the guard allows 2% (sequential test, error rate 1%)',
   ],
   [
     { kind: 'service_refuses', account: 'main', milliseconds: 3_600_000, words: 'HTTP 503' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { doubtPolicies, rejectionPolicies } from '../../campaign/dispatch.ts';
 import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
+import type { FailFast } from '../../decisions/guard.ts';
 import { priorities } from '../../domain/runs.ts';
 import type { Account } from '../../gateway/account.ts';
 import { accountSlicesLimit, type SlicePlan } from '../../ledger/slices/enqueue.ts';
@@ -26,8 +27,6 @@ const frozenWindows = z.object({ window: frozenWindow });
 export function windowOf(definition: unknown): FrozenWindow | undefined {
   return frozenWindows.parse(definition).window;
 }
-
-export type FailFast = { readonly first: number; readonly share?: number | undefined };
 
 export type DispatchSettings = {
   readonly plan: SlicePlan;

@@ -1,6 +1,7 @@
 import { firstByDefault } from '../../campaign/dispatch.ts';
 import type { WindowGate } from '../../campaign/window.ts';
-import type { FailFastReason, RunReason } from '../../domain/reasons.ts';
+import { failFastReason } from '../../decisions/guard.ts';
+import type { RunReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { findRefusalTime } from '../../ledger/limits/breaker.ts';
 import { failRefused } from '../../ledger/requests/release.ts';
@@ -14,7 +15,7 @@ import type { AccountRuntime } from './account-runtime.ts';
 import { type AddressCheck, createAddressCheck, createAddressChecks } from './address-check.ts';
 import { createBegunRunNotes } from './begun-runs.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import { type DispatchSettings, dispatchSettings, type FailFast, failFastOf } from './dispatch-settings.ts';
+import { type DispatchSettings, dispatchSettings, failFastOf } from './dispatch-settings.ts';
 import type { Lease } from './lease.ts';
 import { settleDoubts } from './look-up-doubts.ts';
 import type { Observer } from './observer.ts';
@@ -159,7 +160,7 @@ async function stopIfRejected(
   if (!failFast || progress.state !== 'running') return;
   const { total, settled, settledSince, rejectedSince } = progress;
   const answered = { settled: settledSince, rejected: rejectedSince };
-  const reason = reasonToStop(failFast, answered, total - (settled - settledSince));
+  const reason = failFastReason(failFast, answered, total - (settled - settledSince));
   if (reason !== undefined) await pause(options, run, reason);
 }
 
@@ -199,21 +200,4 @@ async function giveUpIfRefused(
     words: refused.reason,
   });
   return true;
-}
-
-type Answered = { readonly settled: number; readonly rejected: number };
-
-/**
- * @param total requests that will be answered
- * @returns undefined if the run goes on
- */
-export function reasonToStop(
-  { first, share }: FailFast,
-  { settled, rejected }: Answered,
-  total: number,
-): Exclude<FailFastReason, { kind: 'foreign_answers' }> | undefined {
-  if (settled < Math.min(first, total) || rejected === 0) return undefined;
-  if (rejected === settled) return { kind: 'all_rejected', requests: settled };
-  if (share === undefined || rejected <= share * settled) return undefined;
-  return { kind: 'too_many_rejected', rejected, requests: settled, share };
 }
