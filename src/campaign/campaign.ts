@@ -15,6 +15,7 @@ import { canaryWarnings, type ReportedAccount } from './canary.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
+import { guardWarnings } from './run-guard.ts';
 import { pastTimesWarning } from './schedule.ts';
 import type { SendingAccount } from './sending-account.ts';
 import { characterError, lineError, pathError, valueError } from './value-checks.ts';
@@ -74,7 +75,10 @@ export function campaignWarnings(
   const past = value.schedule && pastTimesWarning(value.schedule, now);
   return [
     ...(past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }]),
-    ...canaryWarnings(value, account, now).map(({ path, what }) => ({ where: locate(path), what })),
+    ...[...canaryWarnings(value, account, now), ...guardWarnings(value, account)].map(({ path, what }) => ({
+      where: locate(path),
+      what,
+    })),
   ];
 }
 

@@ -8,6 +8,7 @@ import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
 import { describeMessageKey, messageKeys } from './message-keys.ts';
 import { notify } from './notify.ts';
+import { guard } from './run-guard-definition.ts';
 import { schedule } from './schedule.ts';
 import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
@@ -128,6 +129,7 @@ export const definitionSchema = z
         'The folders of attachments; by default those of the account, or `documents`. One before a [[Column]] need not be named.',
       ),
     dispatch,
+    guard,
     budget,
     chargeCodes,
     schedule,

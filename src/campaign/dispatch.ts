@@ -22,7 +22,7 @@ const failFast = z
   })
   .optional()
   .describe(
-    `When to pause because the service rejects requests. Without it, a run still pauses when what answers its first ${firstByDefault} requests is not the interface.`,
+    `When to pause because the service rejects requests; "guard" watches more, and stands beside it. Without it, a run still pauses when what answers its first ${firstByDefault} requests is not the interface.`,
   );
 
 const repeat = z

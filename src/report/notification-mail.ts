@@ -67,6 +67,8 @@ function headline({
   data: { recipients },
 }: Exclude<NotificationPayload, PayloadOf<'schedule.missed' | 'run.refused'>>): string {
   const total = count.format(recipients.total);
+  if (type === 'run.warned')
+    return `its guard warns, ${count.format(recipients.pending)} of ${total} not sent`;
   if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;
   const parts = [
     [recipients.rejected + recipients.failed, 'failed'],

@@ -10,6 +10,8 @@ export type Look = WatchedRun & {
   readonly now: Date;
   /** The run and its counts. */
   readonly progress: DispatchProgress;
+  /** Milliseconds since the look before, as `addLook` counts them. */
+  readonly lookMs: number;
   /** How long the canary has been observed, with this look (milliseconds). */
   readonly observedMs: number;
   /** What this watcher kept at the look before; undefined: nothing. */
@@ -23,6 +25,8 @@ export type Finding = {
     readonly record: object;
     /** Given if the run pauses. */
     readonly pause?: WatchReason;
+    /** Given if it goes on, and is only notified about. */
+    readonly warning?: WatchReason;
   };
   /** What to keep until the next look; undefined: as it was. */
   readonly evidence?: unknown;

@@ -1,4 +1,5 @@
 import { addLook } from '../../decisions/observation.ts';
+import { insertWarning } from '../../ledger/notifications/insert.ts';
 import { lockRun, markPaused } from '../../ledger/run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { lockAndDequeueRun, promoteSlices, type SlicePlan } from '../../ledger/slices/enqueue.ts';
@@ -8,14 +9,15 @@ import { insertDecision } from '../../ledger/watch/decisions.ts';
 import { listRunsToWatch, readWatch, recordLook, type WatchedRun } from '../../ledger/watch/watches.ts';
 import type { EngineContext } from '../context.ts';
 import { canaryOf, watchCanary } from './canary.ts';
+import { guardOf, watchGuard } from './guard.ts';
 import type { Watcher } from './look.ts';
 
 /** By the name under which `run_watches.evidence` has what each keeps. */
-const watchers: Readonly<Record<string, Watcher>> = { canary: watchCanary };
+const watchers: Readonly<Record<string, Watcher>> = { canary: watchCanary, guard: watchGuard };
 
 /** Whether workers look at a run of this definition. */
 export function isWatched(definition: unknown): boolean {
-  return canaryOf(definition) !== undefined;
+  return canaryOf(definition) !== undefined || guardOf(definition) !== undefined;
 }
 
 /** Workers together look about this often at a run. */
@@ -59,17 +61,19 @@ async function lookAt(
   const watch = await readWatch(client, run);
   const progress = (await readDispatchProgress(client, [run])).get(run);
   if (state !== 'running' || !watch || !progress) return false;
-  const sinceLookMs = watch.lookedAt === null ? 0 : now.getTime() - watch.lookedAt.getTime();
-  const observedMs = progress.canary?.isSent ? addLook(watch.observedMs, sinceLookMs) : watch.observedMs;
+  const lookMs = addLook(0, watch.lookedAt === null ? 0 : now.getTime() - watch.lookedAt.getTime());
+  const observedMs = watch.observedMs + (progress.canary?.isSent ? lookMs : 0);
   const evidence: Record<string, unknown> = { ...watch.evidence };
   let paused = false;
   for (const [name, watcher] of Object.entries(watchers)) {
-    const found = await watcher({ ...watched, client, now, progress, observedMs, evidence: evidence[name] });
+    const look = { ...watched, client, now, progress, lookMs, observedMs, evidence: evidence[name] };
+    const found = await watcher(look);
     if (found.evidence !== undefined) evidence[name] = found.evidence;
     const { decision } = found;
     if (!decision) continue;
     await insertDecision(client, run, { ...decision, by: null }, now);
     if (decision.kind === 'canary promoted') await promoteSlices(queue, client, plan);
+    if (decision.warning) await insertWarning(client, run, decision.warning, now);
     if (decision.pause) await markPaused(client, run, decision.pause);
     paused = decision.pause !== undefined;
     if (paused) break;

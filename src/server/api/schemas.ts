@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
-import { notifiedEvents } from '../../domain/notify.ts';
+import { allNotifiedEvents } from '../../domain/notify.ts';
 import {
   type ContactCounts,
   recipientStates,
@@ -128,7 +128,7 @@ export const runStatus = runSummary
       .array(
         z.object({
           notification: z.string(),
-          event: z.enum(notifiedEvents),
+          event: z.enum(allNotifiedEvents),
           way: z.enum(['command', 'webhook', 'email']),
           state: z.enum(['due', 'acknowledged', 'given up']),
           createdAt: z.date(),
