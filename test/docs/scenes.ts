@@ -62,6 +62,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/reference/api.md': { before: ({ serve }) => serve() },
   'docs/how-to/limits.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
   'docs/how-to/canary.md': { after: [[/^volley plan campaigns\/night/, sendCanary]] },
+  'docs/how-to/guard.md': { after: [[/^volley plan campaigns\/night/, stopByGuard]] },
   'docs/how-to/deployment.md': { start: 'database' },
   'docs/how-to/billing.md': {
     before: async ({ folder }) => {
@@ -186,6 +187,18 @@ async function sendCanary({ folder, volley }: Scene): Promise<void> {
   const changed = campaign.replace('campaign: first', `campaign: second\ncanary: ${canary}`);
   writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
   await volley('run campaigns/second.yaml', 4);
+}
+
+/** The latest run is paused, because no delivery report comes. */
+async function stopByGuard({ folder, volley, slowSandbox }: Scene): Promise<void> {
+  const changed = campaign
+    .replace('campaign: first', 'campaign: second\nguard: { silence: 1s }')
+    .replace('contacts.csv', 'second.csv')
+    .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 8');
+  writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
+  const rows = Array.from({ length: 100 }, (_, row) => `+6141200${row + 1000},Ann,C1`);
+  writeFileSync(join(folder, 'campaigns/second.csv'), ['mobile,name,code', ...rows].join('\n'));
+  await volley('run campaigns/second.yaml', 4, { VOLLEY_SANDBOX_URL: slowSandbox });
 }
 
 /** A hundred requests, one a second; those after the pause are sent to the fast sandbox. */

@@ -1,7 +1,7 @@
 import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import { formatLate, type RunForecast } from '../../engine/plan/forecast.ts';
-import { recipientNotes } from '../../engine/plan/plan-notes.ts';
+import { planNotes } from '../../engine/plan/plan-notes.ts';
 import type { Preview, PreviewedFile, PreviewedMessage } from '../../engine/plan/preview.ts';
 import { showInvisible } from '../../platform/invisible-characters.ts';
 import { count } from '../../platform/sentence.ts';
@@ -58,8 +58,7 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   if (preview.unfinished !== null) parts.push(`  unfinished  ${printable(preview.unfinished)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
-  for (const { label, text } of recipientNotes(preview))
-    parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
+  for (const { label, text } of planNotes(preview)) parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));

@@ -1,19 +1,25 @@
 import { count } from '../../platform/sentence.ts';
+import { guardNotes } from './guard-notes.ts';
 import type { Preview } from './preview.ts';
 
-/** A sentence about recipients of a plan, and the word that stands before it in a terminal. */
+/** A sentence about a plan, and the word that stands before it in a terminal. */
 type PlanNote = { readonly label: string; readonly text: string };
 
-/** Says what is unusual about recipients of a plan. The texts quote rows of contact files. */
-export function recipientNotes({
+/** Says how a run is watched, and what is unusual about its recipients. The texts quote rows of contact files. */
+export function planNotes({
   recipients,
   canary,
+  guard,
   pastSendTimes,
   removedMarks,
   bidiControls,
-}: Pick<Preview, 'recipients' | 'canary' | 'pastSendTimes' | 'removedMarks' | 'bidiControls'>): PlanNote[] {
+}: Pick<
+  Preview,
+  'recipients' | 'canary' | 'guard' | 'pastSendTimes' | 'removedMarks' | 'bidiControls'
+>): PlanNote[] {
   return [
     ...(canary ? [{ label: 'canary', text: canaryText(canary, recipients) }] : []),
+    ...(guard ? guardNotes(guard) : []),
     ...(pastSendTimes.recipients > 0 ? [{ label: 'SendTime', text: pastSendTimesText(pastSendTimes) }] : []),
     ...(removedMarks.recipients > 0 ? [{ label: 'cleaned', text: removedMarksText(removedMarks) }] : []),
     ...(bidiControls.recipients > 0 ? [{ label: 'warning', text: bidiText(bidiControls) }] : []),

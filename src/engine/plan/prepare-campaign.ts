@@ -6,6 +6,7 @@ import { withCanaryLimits } from '../../campaign/canary.ts';
 import { type Composition, compose } from '../../campaign/composition.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { rowFolders } from '../../campaign/files.ts';
+import { checkGuard } from '../../campaign/run-guard.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
@@ -136,6 +137,7 @@ export async function prepareCampaign(
   // Report an unknown cost before any contact is read.
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
+  checkGuard(campaign, rates());
   const kept = createKeptContactFiles(keeps);
   const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles, list });
   try {

@@ -23,6 +23,7 @@ import type { EngineContext } from '../context.ts';
 import { createNoteReader } from './contact-notes.ts';
 import { readUnreadFiles } from './fingerprint.ts';
 import { forecastDecided } from './forecast.ts';
+import { readPlannedGuard } from './guard-notes.ts';
 import type { Origins } from './origins.ts';
 import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
 import { checkDecided } from './plan-run.ts';
@@ -123,6 +124,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
       })),
     );
   await chooseRows(client, previewing);
+  const { account, channel } = rules;
   const { contacts, recipients, requests, envelopes, totals, repeated, reached } = decided;
   return {
     campaign: definition.campaign,
@@ -138,6 +140,14 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     ...(await findEarlierRuns(client, previewing, decided)),
     requests,
     canary: decided.canary,
+    guard: ledger
+      ? await readPlannedGuard(client, definition, {
+          campaign: definition.campaign,
+          account,
+          channel,
+          createdAt: now,
+        })
+      : null,
     envelopes,
     merge: composition.merge,
     smsParts: sumParts(totals, rules.channel),

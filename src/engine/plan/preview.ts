@@ -9,6 +9,7 @@ import type { ContactCounts } from '../../domain/runs.ts';
 import type { PartCauses } from '../../domain/sms.ts';
 import type { PlannedCanary } from '../../ledger/planning/canary.ts';
 import type { RunForecast } from './forecast.ts';
+import type { PlannedGuard } from './guard-notes.ts';
 import type { Origins } from './origins.ts';
 import type { TestRecipients } from './test-recipients.ts';
 
@@ -33,6 +34,8 @@ export type Preview = {
   readonly requests: number;
   /** What goes first; null: nothing does, or it would be as large as the run. */
   readonly canary: PlannedCanary | null;
+  /** Null: the campaign has none, or the ledger was not read. */
+  readonly guard: PlannedGuard | null;
   readonly envelopes: number;
   readonly merge: MergePlan;
   /** All SMS parts, before the service fills its own placeholders. */
