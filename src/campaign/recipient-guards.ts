@@ -1,7 +1,12 @@
 import type { ContactFindings, ContactIdentity } from '../domain/contacts.ts';
 import { type Problem, RefusedRunError } from '../domain/problems.ts';
 import { formatReason } from '../domain/reasons.ts';
-import type { DuplicateContacts, ReachedContacts, RejectionDetail } from '../domain/rejected-contacts.ts';
+import type {
+  CappedContacts,
+  DuplicateContacts,
+  ReachedContacts,
+  RejectionDetail,
+} from '../domain/rejected-contacts.ts';
 import { formatPercent } from '../domain/scalar-text.ts';
 import { count } from '../platform/sentence.ts';
 import type { Campaign } from './campaign.ts';
@@ -10,6 +15,8 @@ import type { Guards } from './guards-definition.ts';
 type PlannedContacts = {
   readonly duplicate: number;
   readonly suppressed: number;
+  /** Those of the suppressed ones that are beyond a cap. */
+  readonly capped: readonly CappedContacts[];
   /** Duplicates that earlier runs reached, may have reached or will reach; the largest group first. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
@@ -99,7 +106,7 @@ function guardFaults(guards: Guards, found: ContactFindings, planned: PlannedCon
 /** Completes a sentence: `2,539 of 2,539 invalid (2,539 …)`. */
 function formatExclusions(
   { read, filtered, invalid, causes }: ContactFindings,
-  { duplicate, suppressed, reached }: PlannedContacts,
+  { duplicate, suppressed, capped, reached }: PlannedContacts,
 ): string {
   if (read === 0) {
     return filtered > 0
@@ -108,8 +115,8 @@ function formatExclusions(
   }
   const parts = [
     [invalid, `invalid (${causes.join('; ')})`],
-    [duplicate, reached.length > 0 ? `duplicate (${formatReached(reached)})` : 'duplicate'],
-    [suppressed, 'suppressed'],
+    [duplicate, reached.length > 0 ? `duplicate (${formatGroups(reached)})` : 'duplicate'],
+    [suppressed, capped.length > 0 ? `suppressed (${formatGroups(capped)})` : 'suppressed'],
   ] as const;
   const [first, ...others] = parts.filter(([rows]) => rows > 0);
   if (!first) return `${read.toLocaleString('en')} rows were read`;
@@ -120,14 +127,14 @@ function formatExclusions(
   ].join(', ');
 }
 
-const maxShownRuns = 3;
+const maxShownGroups = 3;
 
-/** The earlier runs of duplicates: `2 reached by run …`. */
-export function formatReached(
-  reached: readonly { readonly rows: number; readonly detail: RejectionDetail }[],
+/** Contacts that are left out, by their reason: `2 reached by run …`. */
+export function formatGroups(
+  groups: readonly { readonly rows: number; readonly detail: RejectionDetail }[],
 ): string {
-  const shown = reached
-    .slice(0, maxShownRuns)
+  const shown = groups
+    .slice(0, maxShownGroups)
     .map(({ rows, detail }) => `${rows.toLocaleString('en')} ${formatReason(detail)}`);
-  return [...shown, ...(reached.length > maxShownRuns ? ['and others'] : [])].join('; ');
+  return [...shown, ...(groups.length > maxShownGroups ? ['and others'] : [])].join('; ');
 }

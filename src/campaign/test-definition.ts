@@ -35,6 +35,9 @@ export const causesInTrials: Readonly<Record<LeftOutGroup, CauseInTrials>> = {
   suppressed: { inTest: {} },
   listed: { inTest: {} },
   'sent recently': { inTest: { notWithin: undefined }, countsSandbox: 'notWithin' },
+  // A test has no caps (`stageCampaign`).
+  'over frequency': { inTest: {} },
+  'over daily limit': { inTest: {} },
   // Only contacts that are fixed, or sent again, are compared with earlier runs.
   reached: { inTest: {} },
   repeated: { inTest: { key: [], duplicates: 'allow' } },

@@ -1,3 +1,4 @@
+import { frequencyOwners } from './caps.ts';
 import type { RejectedContact } from './contacts.ts';
 import { type Channel, channels } from './message.ts';
 import {
@@ -68,6 +69,19 @@ export const suppressedKinds = {
     const by = run === null ? 'a run of another account' : `run ${run}`;
     return `reached within ${formatDuration(milliseconds)}, by ${by}`;
   }),
+  /** `run`: the latest run of the account that counts; null: none, or only runs of other accounts. */
+  over_frequency: reasonKind(
+    { most: number, milliseconds: number, of: oneOf(frequencyOwners), run: textOrNull },
+    ({ most, milliseconds, of, run }) => {
+      const messages = most === 1 ? '1 message' : `${most} messages`;
+      const latest = run === null ? '' : `, the latest by run ${run}`;
+      return `would get more than ${messages} within ${formatDuration(milliseconds)} (frequency of the ${of})${latest}`;
+    },
+  ),
+  over_daily_limit: reasonKind(
+    { most: number },
+    ({ most }) => `beyond the ${most.toLocaleString('en')} recipients a day of the account`,
+  ),
 };
 export type SuppressedReason = ReasonOf<typeof suppressedKinds>;
 
@@ -97,6 +111,9 @@ export type RejectedContactRecord = Omit<RejectedContact, 'detail'> & { readonly
 /** Contacts rejected because the run in `detail` reached them, may have, or still will. */
 export type ReachedContacts = { readonly rows: number; readonly detail: ReachedReason };
 
+/** Contacts left out by the cap in `detail`, which names no run. */
+export type CappedContacts = { readonly rows: number; readonly detail: SuppressedReason };
+
 /** Contacts identical to an earlier one. */
 export type DuplicateContacts = {
   readonly rows: number;
@@ -115,6 +132,8 @@ export const leftOutGroups = {
   suppressed_hash: 'suppressed',
   listed: 'listed',
   sent_recently: 'sent recently',
+  over_frequency: 'over frequency',
+  over_daily_limit: 'over daily limit',
   sent: 'reached',
   to_be_sent: 'reached',
   may_have_been_sent: 'reached',
@@ -127,6 +146,8 @@ export const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, strin
   suppressed: ['is suppressed', 'are suppressed'],
   listed: ['is in a suppression file of the campaign', 'are in a suppression file of the campaign'],
   'sent recently': ['got a message within "contacts.notWithin"', 'got a message within "contacts.notWithin"'],
+  'over frequency': ['is beyond "frequency"', 'are beyond "frequency"'],
+  'over daily limit': ['is beyond "limits.recipientsPerDay"', 'are beyond "limits.recipientsPerDay"'],
   reached: ['was reached by another run of these contacts', 'were reached by another run of these contacts'],
   repeated: ['repeats an earlier one', 'repeat an earlier one'],
 };

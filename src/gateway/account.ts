@@ -1,3 +1,4 @@
+import type { Caps } from '../domain/caps.ts';
 import type { Format, InterfaceName } from '../domain/message.ts';
 import type { Rate } from '../domain/rate-card.ts';
 import type { AllowedValues } from '../wire/allowed-values.ts';
@@ -32,7 +33,9 @@ export type Account = {
   readonly bringsReports: boolean;
   /** Estimated cost: at any time, at most one rate per channel and destination. */
   readonly rates: readonly Rate[];
-  /** Of the dates in `rates`; an IANA name. */
+  /** What it may send over all campaigns; absent: no caps. */
+  readonly caps?: Caps;
+  /** Of the dates in `rates`, and of the days of `caps`; an IANA name. */
   readonly ratesTimeZone: string;
   /** The account whose suppressions apply; this one if absent. */
   readonly suppressionsOf?: string;

@@ -1,4 +1,5 @@
 import type { AccountSharing } from '../domain/account-sharing.ts';
+import type { Caps } from '../domain/caps.ts';
 import { InputError } from '../domain/problems.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import type { Environment } from '../platform/secrets.ts';
@@ -7,6 +8,7 @@ import { readYaml } from '../platform/yaml.ts';
 import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
 import type { Account } from './account.ts';
 import { accountsSchema } from './accounts-schema.ts';
+import { capsOf } from './caps.ts';
 import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import { rateLimitsOf, readAccount } from './read-account.ts';
 import { readReceiverAccounts } from './read-receivers.ts';
@@ -18,6 +20,7 @@ export type AccountsFile = {
   /** In the order of the file. */
   readonly names: readonly string[];
   readonly limits: ReadonlyMap<string, RateLimits>;
+  readonly caps: ReadonlyMap<string, Caps>;
   readonly sharing: AccountSharing;
   /** Of each account that has receiver settings. */
   readonly mappings: ReadonlyMap<string, DeliveryReportMapping>;
@@ -38,6 +41,7 @@ export function openAccounts(source: string, file: string): AccountsFile {
   return {
     names,
     limits: new Map(Object.entries(accounts).map(([name, { limits }]) => [name, rateLimitsOf(limits)])),
+    caps: new Map(Object.entries(accounts).map(([name, each]) => [name, capsOf(each, value.frequency)])),
     sharing: sharingOf(accounts),
     mappings: new Map(
       Object.entries(accounts).flatMap(([name, { receiver }]) =>
@@ -48,8 +52,9 @@ export function openAccounts(source: string, file: string): AccountsFile {
       const definition = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
       if (!definition) throw unknownAccount(names, file, name, requestedAt);
       const locateOf = (path: readonly (string | number)[]): string => locate(['accounts', name, ...path]);
+      const reading = { name, definition, environment, locate: locateOf };
       const suppressionsOf = suppressionAccountOf(accounts, name);
-      return readAccount({ name, definition, environment, locate: locateOf }, suppressionsOf);
+      return readAccount(reading, { suppressionsOf, caps: capsOf(definition, value.frequency) });
     },
     readReceivers: (environment) => readReceiverAccounts(accounts, locate, environment),
   };

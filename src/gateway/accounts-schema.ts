@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
-import { duration, rateLimit, text, wholeNumber } from '../platform/scalars.ts';
+import { duration, rateLimit, requiredNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
 import { plainHttpPolicies } from '../wire/loopback.ts';
 import { maxPatternLength, ttsReturnProblem } from '../wire/tts-return.ts';
+import { checkChannels, frequency } from './caps.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';
 import { receiverSettings, webhookTokens } from './receiver-settings.ts';
 import { checkSharing } from './sharing-rules.ts';
@@ -26,6 +27,11 @@ const limits = z
     concurrency: wholeNumber(1, 256, 16).describe('Requests in flight.'),
     requestsPerSecond: maxPerSecond('requests'),
     recipientsPerSecond: maxPerSecond('recipients'),
+    recipientsPerDay: requiredNumber(1, 999_999_999)
+      .optional()
+      .describe(
+        'The most recipients in a day of `ratesTimeZone`, with those of planned runs. Other contacts are left out.',
+      ),
     confirmAboveRecipients: wholeNumber(0, 999_999_999, 10_000).describe(
       'A person who starts a run with more recipients in the dashboard types their number.',
     ),
@@ -84,6 +90,7 @@ const account = z.strictObject({
   suppressionsOf: text
     .optional()
     .describe('Another account with the same opt-outs; by default that of `webhookOf`.'),
+  frequency: frequency('this account'),
   receiver: receiverSettings,
   timeouts,
   limits,
@@ -110,7 +117,9 @@ export const accountsSchema = z
       .record(z.string().max(100, 'expected a name of at most 100 characters'), account)
       .superRefine(checkSharing)
       .describe('The accounts, by the name that campaigns use.'),
+    frequency: frequency('all accounts of the ledger together'),
   })
+  .superRefine(checkChannels)
   .meta({ title: 'Volley accounts' });
 
 export function accountsJsonSchema(): unknown {

@@ -73,7 +73,9 @@ export const rates = z
   .default([])
   .describe('The rate card: the prices of the service.');
 
-export const ratesTimeZone = timeZone.default('UTC').describe('The zone of these dates.');
+export const ratesTimeZone = timeZone
+  .default('UTC')
+  .describe('The zone of these dates, and of the days of `recipientsPerDay`.');
 
 /** Two rates for the same channel and destination that are valid at the same time, by index. */
 type Overlap = { readonly index: number; readonly other: number };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type Caps, hasCaps } from '../domain/caps.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
@@ -28,7 +29,7 @@ type Reading = {
  */
 export function readAccount(
   { name, definition, environment, locate }: Omit<Reading, 'problems'>,
-  suppressionsOf: string,
+  { suppressionsOf, caps }: { readonly suppressionsOf: string; readonly caps: Caps },
 ): Account {
   const reading: Reading = { name, definition, environment, locate, problems: [] };
   checkFormat(reading);
@@ -59,6 +60,7 @@ export function readAccount(
     rates: definition.rates,
     ratesTimeZone: definition.ratesTimeZone,
     suppressionsOf,
+    ...(hasCaps(caps) && { caps }),
   };
 }
 

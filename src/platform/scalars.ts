@@ -17,16 +17,19 @@ function readDuration(text: string): number {
   return Number.parseInt(text, 10) * factor;
 }
 
-/** Parses text, because YAML scalars stay text here. */
-export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
+/** Parses text, because YAML scalars stay text here. Without a default, the number is required. */
+export function requiredNumber(minimum: number, maximum: number, more: { readonly default?: number } = {}) {
   return z
     .string()
     .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
       error: `expected a whole number from ${minimum} to ${maximum}`,
     })
-    .meta({ type: 'integer', minimum, maximum, default: byDefault })
-    .transform(Number)
-    .default(byDefault);
+    .meta({ type: 'integer', minimum, maximum, ...more })
+    .transform(Number);
+}
+
+export function wholeNumber(minimum: number, maximum: number, byDefault: number) {
+  return requiredNumber(minimum, maximum, { default: byDefault }).default(byDefault);
 }
 
 export const booleanText = z

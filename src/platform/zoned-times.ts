@@ -51,6 +51,12 @@ export function lastNight(now: Date, zone: string): Period {
   return { from: at(evening, 18), until: at(evening.add({ days: 1 }), 9) };
 }
 
+/** The first moment of the day in the zone. */
+export function startOfDay(at: Date, zone: string): Date {
+  const time = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(zone);
+  return new Date(time.startOfDay().epochMilliseconds);
+}
+
 /** Returns `2026-12-01 09:00:00`. */
 export function formatLocalTime(at: Date, zone: string): string {
   // The most common zone; a hundred times faster.

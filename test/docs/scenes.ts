@@ -60,6 +60,13 @@ export const settings: Readonly<Record<string, Setting>> = {
   'docs/tutorial.md': { start: 'nothing', after: [[/^volley init shop/, keepServer]] },
   'docs/reference/settings.md': { start: 'database' },
   'docs/reference/api.md': { before: ({ serve }) => serve() },
+  'docs/how-to/caps.md': {
+    before: async ({ folder }) =>
+      appendFileSync(
+        join(folder, 'campaigns/accounts.yaml'),
+        '    frequency: { most: 3, within: 7d, over: [sms, email] }\n    limits: { recipientsPerDay: 6 }\n',
+      ),
+  },
   'docs/how-to/limits.md': { after: [[/^volley plan campaigns\/limited/, planForApproval]] },
   'docs/how-to/canary.md': { after: [[/^volley plan campaigns\/night/, sendCanary]] },
   'docs/how-to/guard.md': { after: [[/^volley plan campaigns\/night/, stopByGuard]] },

@@ -104,6 +104,15 @@ const worded: readonly (readonly [Exclude<Reason, string>, string])[] = [
     { kind: 'sent_recently', milliseconds: 86_400_000, run: null },
     'reached within 1d, by a run of another account',
   ],
+  [
+    { kind: 'over_frequency', most: 3, milliseconds: 604_800_000, of: 'account', run: '1-a' },
+    'would get more than 3 messages within 7d (frequency of the account), the latest by run 1-a',
+  ],
+  [
+    { kind: 'over_frequency', most: 1, milliseconds: 86_400_000, of: 'project', run: null },
+    'would get more than 1 message within 1d (frequency of the project)',
+  ],
+  [{ kind: 'over_daily_limit', most: 50_000 }, 'beyond the 50,000 recipients a day of the account'],
 ];
 
 test.each(worded)('%j has its text', (reason, words) => {

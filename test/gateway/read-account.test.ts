@@ -494,3 +494,56 @@ token: \${TOKEN}`;
     expect.stringContaining('only soap-tts answers so'),
   ]);
 });
+
+describe('caps of an account', () => {
+  const capped = (more: string, project = '') => `${accounts(`${minimal}\n${more}`)}${project}`;
+
+  test('an account has its own caps and those of the project', () => {
+    const source = capped(
+      'limits: { recipientsPerDay: 500 }\nfrequency: { most: 3, within: 7d, over: [sms, email] }',
+      'frequency: { most: 5, within: 30d }\n',
+    );
+    expect(read(source).caps).toEqual({
+      recipientsPerDay: 500,
+      frequency: [
+        { of: 'account', most: 3, milliseconds: 604_800_000, over: ['sms', 'email'] },
+        {
+          of: 'project',
+          most: 5,
+          milliseconds: 2_592_000_000,
+          over: ['email', 'sms', 'fax', 'voice', 'tts'],
+        },
+      ],
+    });
+    expect(read(accounts(minimal))).not.toHaveProperty('caps');
+  });
+
+  test.each([
+    ['frequency: { most: 0, within: 7d }', '6:24', 'expected a whole number from 1 to 1000, got "0"'],
+    [
+      'frequency: { most: 3, within: 400d }',
+      '6:35',
+      'expected a duration from 1s to 366d, such as 7d: older records may be deleted, got "400d"',
+    ],
+    [
+      'frequency: { most: 3, within: 7d, over: [sms, voice] }',
+      '6:51',
+      'expected a channel of the account: email, sms, fax',
+    ],
+    ['frequency: { most: 3, within: 7d, over: [] }', '6:45', 'expected at least one channel'],
+    ['frequency: { most: 3 }', '6:16', 'within'],
+    ['limits: { recipientsPerDay: 0 }', '6:33', 'expected a whole number from 1 to 999999999'],
+  ])('%s is refused at its place', (written, place, what) => {
+    const [problem, ...others] = problems(capped(written));
+    expect(others).toEqual([]);
+    expect(problem).toContain(`accounts.yaml:${place}: `);
+    expect(problem).toContain(what);
+  });
+
+  test('a cap of the project needs a channel of some account', () => {
+    const source = capped('timeouts: { connect: 1s }', 'frequency: { most: 1, within: 1d, over: [tts] }\n');
+    expect(problems(source)).toEqual([
+      expect.stringMatching(/^accounts.yaml:7:\d+: .*an account of this file: email, sms, fax/),
+    ]);
+  });
+});

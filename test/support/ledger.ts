@@ -69,7 +69,7 @@ export function aRun(changes: Partial<PlannedRun> = {}): PlannedRun {
     chunkSize: 2,
     recipientColumn: 'phone',
     contactFiles: [],
-    frequencyCap: undefined,
+    frequencyCaps: [],
     checkPlan: () => undefined,
     sourceRun: null,
     rates: null,

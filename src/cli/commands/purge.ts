@@ -1,4 +1,5 @@
 import { InputError } from '../../domain/problems.ts';
+import { formatDuration } from '../../domain/scalar-text.ts';
 import type { Purge } from '../../engine/billing/purge.ts';
 import type { DeletedRecords, Retention } from '../../engine/billing/retention.ts';
 import type { StandardInput } from '../../engine/settings.ts';
@@ -55,6 +56,7 @@ export const command = defineCommand({
     const { applyRetention, previewRetention } = await import('../../engine/billing/retention.ts');
     const { makeHashKey } = await import('../open-context.ts');
     requireAge('--older-than', olderThan, { least: day, expected: 'a day or more, such as 400d' });
+    requireAge('--older-than', olderThan, await countedByCaps(shell));
     requireAge('--delivery-reports-older-than', deliveryReportsOlderThan, {
       least: day,
       expected: 'a day or more, such as 90d',
@@ -97,6 +99,19 @@ export const command = defineCommand({
 });
 
 const day = 86_400_000;
+
+/** What `frequency` counts must stay. An accounts file that cannot be read says nothing. */
+async function countedByCaps({ settings }: Shell): Promise<LeastAge> {
+  const { createAccountsFileReader } = await import('../../engine/live/accounts-file.ts');
+  const { caps } = await createAccountsFileReader(settings)();
+  const periods = [...caps.values()].flatMap(({ frequency }) => frequency.map((each) => each.milliseconds));
+  const least = Math.max(0, ...periods);
+  const expected = `${formatDuration(least)} or more: "frequency" of the accounts file counts messages as old as that`;
+  return { least, expected };
+}
+
+type LeastAge = { readonly least: number; readonly expected: string };
+
 const aYear = { least: 366 * day, expected: '366d or more, such as 3650d' };
 
 /**
@@ -104,11 +119,7 @@ const aYear = { least: 366 * day, expected: '366d or more, such as 3650d' };
  *
  * @throws InputError
  */
-function requireAge(
-  where: string,
-  age: number | undefined,
-  { least, expected }: { readonly least: number; readonly expected: string },
-): void {
+function requireAge(where: string, age: number | undefined, { least, expected }: LeastAge): void {
   if (age !== undefined && age < least)
     throw new InputError([{ where, what: `Nothing was erased. Expected ${expected}.` }]);
 }

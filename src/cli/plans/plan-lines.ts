@@ -1,5 +1,5 @@
 import { type CostEstimate, costliestLines, type KnownCost } from '../../campaign/cost.ts';
-import { formatReached } from '../../campaign/recipient-guards.ts';
+import { formatGroups } from '../../campaign/recipient-guards.ts';
 import { timeFields } from '../../campaign/test-definition.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
 import type { TestRecipients } from '../../engine/plan/test-recipients.ts';
@@ -69,7 +69,7 @@ export function originLines({
   others,
   reached,
 }: Omit<NonNullable<Preview['origins']>, 'reached'> & {
-  readonly reached: Parameters<typeof formatReached>[0];
+  readonly reached: Parameters<typeof formatGroups>[0];
 }): string[] {
   const runsText = (ids: readonly string[]): string =>
     `${ids.length === 1 ? 'run' : 'runs'} ${ids.map(printable).join(', ')}`;
@@ -77,7 +77,7 @@ export function originLines({
     ...(runs.length === 0
       ? []
       : [
-          `  fixed       contacts of ${runsText(runs)}; excluded: ${reached.length === 0 ? 'none' : printable(formatReached(reached))}`,
+          `  fixed       contacts of ${runsText(runs)}; excluded: ${reached.length === 0 ? 'none' : printable(formatGroups(reached))}`,
         ]),
     ...(others.length === 0
       ? []

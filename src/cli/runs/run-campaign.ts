@@ -119,11 +119,15 @@ async function runCampaign(
 }
 
 /** A run in the sandbox counts like any other. It must not keep recipients from a real one. */
-function requireHarmlessTrial({ campaign, matched, test }: PreparedCampaign): void {
+function requireHarmlessTrial({ campaign, account, matched, test }: PreparedCampaign): void {
   if (test) return;
   const refuse = (key: string, what: string): never => {
     throw new InputError([{ where: campaign.locate(['contacts', key]), what }]);
   };
+  if (account.caps !== undefined) {
+    const what = `Account "${account.name}" has caps, which would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.`;
+    throw new InputError([{ where: campaign.locate(['account']), what }]);
+  }
   if (matched.length > 0)
     refuse(
       'file',

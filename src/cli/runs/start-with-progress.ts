@@ -1,3 +1,4 @@
+import { formatGroups } from '../../campaign/recipient-guards.ts';
 import type { RefusedRun } from '../../domain/problems.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { formatLate } from '../../engine/plan/forecast.ts';
@@ -59,14 +60,17 @@ export async function startWithProgress(
   const { run, prepared, unmoved } = started;
   const { filtered, warnings } = prepared.found();
   line.done(`  planned  run ${run}: ${count(read, 'contact')} read${filteredText(filtered)}`);
-  const { origins, differing, beyondLimit = 0, unfinished, forecast } = found;
+  const { origins, differing, capped = [], beyondLimit = 0, unfinished, forecast } = found;
   if (origins) for (const text of originLines(origins)) shell.note(text);
   for (const text of warnings) shell.note(warningText(text));
   if (prepared.test)
     shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
+  const sendsRest = `\`volley run ${printable(prepared.path)} --of ${run}\` sends to them`;
+  if (capped.length > 0)
+    shell.note(`  left out ${printable(formatGroups(capped))}; ${sendsRest} when there is room`);
   if (beyondLimit > 0)
     shell.note(
-      `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; \`volley run ${printable(prepared.path)} --of ${run}\` sends to them`,
+      `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; ${sendsRest}`,
     );
   if (unfinished) shell.note(`  unfinished ${printable(unfinished)}`);
   if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);

@@ -9,7 +9,7 @@ import { badge, longText, time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
-import { limitColumns, limitLines, limitTexts } from '../../report/lists/limits.ts';
+import { capSentences, limitColumns, limitLines, limitTexts } from '../../report/lists/limits.ts';
 import { runColumns } from '../../report/lists/runs.ts';
 import { accountColumn } from '../../report/lists/usual.ts';
 import { waitWords } from '../../report/wait-words.ts';
@@ -137,7 +137,7 @@ ${
 ${problemItems(facts.problems)}</section>`
 }
 ${nowPart(one, viewer)}
-${one.limits && limitsPart(one.account, one.limits, viewer)}
+${one.limits && limitsPart(one, one.limits, viewer)}
 ${runsPart(one.account, runs, viewer)}`;
 }
 
@@ -163,12 +163,17 @@ function nowPart(one: LiveAccount, { zone }: Viewer): Html {
   return section('now', 'Now', list);
 }
 
-function limitsPart(account: string, limits: NonNullable<LiveAccount['limits']>, viewer: Viewer): Html {
+function limitsPart(
+  { account, caps }: LiveAccount,
+  limits: NonNullable<LiveAccount['limits']>,
+  viewer: Viewer,
+): Html {
   const change = html`<p><a class="button" href="${accountPath(account, 'limits')}">Change limits</a></p>`;
   const columns = pickColumns(limitColumns, 'limit', 'file', 'set', 'inForce');
   const rows = limitLines({ ...limits, account });
   const list = { caption: 'Of all workers together', columns, rows, id: 'limits-table' };
-  return section('limits', 'Limits', [viewer.mayAdmin && change, listTable(list, viewer)]);
+  const overCampaigns = caps && capSentences(caps).map((sentence) => html`<p>${sentence}</p>`);
+  return section('limits', 'Limits', [viewer.mayAdmin && change, listTable(list, viewer), overCampaigns]);
 }
 
 /** The changes of its limits, the newest first. */

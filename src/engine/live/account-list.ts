@@ -1,3 +1,4 @@
+import type { Caps } from '../../domain/caps.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
 import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
@@ -12,6 +13,7 @@ export type LiveAccount = {
   readonly account: string;
   /** Undefined while the accounts file cannot be read. */
   readonly limits: AccountLimits | undefined;
+  readonly caps?: Caps | undefined;
   /** Undefined for an account that only the ledger knows. */
   readonly facts: AccountFacts | undefined;
   /** Undefined for an account that has never sent. */
@@ -45,6 +47,7 @@ export function createLiveAccounts(
       account,
       facts: described.get(account),
       limits: known.get(account),
+      caps: file.caps.get(account),
       work: works.get(account),
       // It is 0 when a run ends: the run takes its requests along.
       requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),

@@ -1,3 +1,4 @@
+import type { Caps } from '../../domain/caps.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type AccountsFile, openAccounts } from '../../gateway/accounts-file.ts';
@@ -23,6 +24,7 @@ export type AccountFacts = { readonly account: string } & (
 export type LiveAccountsFile = {
   /** Undefined while the file cannot be read. */
   readonly limits: LimitsByAccount | undefined;
+  readonly caps: ReadonlyMap<string, Caps>;
   /** In the order of the file. */
   readonly facts: readonly AccountFacts[];
   /** Why the file cannot be read. */
@@ -51,7 +53,8 @@ export function createAccountsFileReader(settings: Settings): () => Promise<Live
 function parse(source: string, path: string, settings: Settings): LiveAccountsFile {
   try {
     const accounts = openAccounts(source, path);
-    return { limits: accounts.limits, facts: describeAccounts(accounts, settings), problems: [] };
+    const { limits, caps } = accounts;
+    return { limits, caps, facts: describeAccounts(accounts, settings), problems: [] };
   } catch (error) {
     return unreadable(error);
   }
@@ -60,7 +63,7 @@ function parse(source: string, path: string, settings: Settings): LiveAccountsFi
 /** @throws the error unless it is an InputError */
 function unreadable(error: unknown): LiveAccountsFile {
   if (!(error instanceof InputError)) throw error;
-  return { limits: undefined, facts: [], problems: error.problems };
+  return { limits: undefined, caps: new Map(), facts: [], problems: error.problems };
 }
 
 function describeAccounts({ names, read }: AccountsFile, { environment }: Settings): AccountFacts[] {

@@ -74,7 +74,7 @@ export async function planMail(
         chunkSize: settings.chunkSize,
         recipientColumn: 'to',
         identity: { key: [], duplicates: 'merge' },
-        frequencyCap: undefined,
+        frequencyCaps: [],
         contactFiles: [],
         sourceRun: null,
         origins: [],

@@ -1,3 +1,4 @@
+import { formatGroups } from '../../campaign/recipient-guards.ts';
 import { count } from '../../platform/sentence.ts';
 import { guardNotes } from './guard-notes.ts';
 import type { Preview } from './preview.ts';
@@ -13,11 +14,13 @@ export function planNotes({
   pastSendTimes,
   removedMarks,
   bidiControls,
+  capped,
 }: Pick<
   Preview,
-  'recipients' | 'canary' | 'guard' | 'pastSendTimes' | 'removedMarks' | 'bidiControls'
+  'recipients' | 'canary' | 'guard' | 'pastSendTimes' | 'removedMarks' | 'bidiControls' | 'capped'
 >): PlanNote[] {
   return [
+    ...(capped.length > 0 ? [{ label: 'left out', text: formatGroups(capped) }] : []),
     ...(canary ? [{ label: 'canary', text: canaryText(canary, recipients) }] : []),
     ...(guard ? guardNotes(guard) : []),
     ...(pastSendTimes.recipients > 0 ? [{ label: 'SendTime', text: pastSendTimesText(pastSendTimes) }] : []),

@@ -4,7 +4,7 @@ import { checkRecipients, formatDiffering } from '../../campaign/recipient-guard
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { CappedContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList, insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/repeats.ts';
@@ -49,6 +49,7 @@ export type PlanFindings = {
   readonly origins?: Origins & { readonly reached: readonly ReachedContacts[] };
   /** A sentence about duplicates that are rejected, and differ. */
   readonly differing?: string | undefined;
+  readonly capped?: readonly CappedContacts[];
   /** Rows that a limit leaves for a later run. */
   readonly beyondLimit?: number | undefined;
   /** A warning about earlier runs of the campaign that can still send. */
@@ -163,12 +164,13 @@ function stepsOf(
   let facts: FactSources | undefined;
   return {
     check: async (client, decided, cost) => {
-      const { reached, repeated, beyondLimit } = decided;
+      const { reached, repeated, capped, beyondLimit } = decided;
       checkDecided(prepared, decided, fileAndLine);
       checkBudget(campaign, cost);
       events.onFound?.({
         origins: { ...origins, reached },
         differing: formatDiffering(repeated, fileAndLine),
+        capped,
         beyondLimit: beyondLimit?.contacts,
       });
       facts = { prepared, staged, decided, cost, windowTotals: [] };
@@ -222,11 +224,12 @@ function stepsOf(
  */
 export function checkDecided(
   { campaign, test, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'found'>,
-  { contacts, recipients, beyondLimit, suppressedReasons, reached, repeated }: Decided,
+  { contacts, recipients, beyondLimit, suppressedReasons, capped, reached, repeated }: Decided,
   fileAndLine: (line: number) => string,
 ): void {
   if (test) refuseSuppressedTest(suppressedReasons.map(formatReason));
   // The rules are about the files, of which a limit is only the first part.
   const inFiles = recipients + (beyondLimit?.contacts ?? 0);
-  checkRecipients(campaign, found(), { ...contacts, recipients: inFiles, reached, repeated }, fileAndLine);
+  const planned = { ...contacts, recipients: inFiles, capped, reached, repeated };
+  checkRecipients(campaign, found(), planned, fileAndLine);
 }

@@ -6,7 +6,7 @@ import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { CappedContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
@@ -125,7 +125,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     );
   await chooseRows(client, previewing);
   const { account, channel } = rules;
-  const { contacts, recipients, requests, envelopes, totals, repeated, reached } = decided;
+  const { contacts, recipients, requests, envelopes, totals, repeated, reached, capped } = decided;
   return {
     campaign: definition.campaign,
     account: definition.account,
@@ -154,6 +154,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     cost,
     forecast,
     ...(await readPreviewedContacts(client, previewing, windowTotals)),
+    capped: capped.map(inWords),
     invalidBecause: found().causes,
     warnings: listWarnings(prepared, decided, now),
     unreadableSuppressions: prepared.suppressionLists.unreadable(),
@@ -232,6 +233,10 @@ function formatOrigins({ runs, others }: Origins, reached: readonly ReachedConta
   return {
     runs,
     others,
-    reached: reached.map(({ rows, detail }) => ({ rows, detail: formatReason(detail) })),
+    reached: reached.map(inWords),
   };
+}
+
+function inWords({ rows, detail }: ReachedContacts | CappedContacts) {
+  return { rows, detail: formatReason(detail) };
 }

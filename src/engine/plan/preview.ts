@@ -48,6 +48,8 @@ export type Preview = {
   readonly pastSendTimes: PastSendTimes;
   readonly removedMarks: RemovedMarks;
   readonly bidiControls: BidiControls;
+  /** Contacts that are beyond a cap. */
+  readonly capped: readonly { readonly rows: number; readonly detail: string }[];
   /** The most frequent reasons of invalid rows, with their counts. */
   readonly invalidBecause: readonly string[];
   /** About columns and payers of the contact files, and the schedule. Sentences without a full stop. */

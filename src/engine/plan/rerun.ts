@@ -21,6 +21,7 @@ import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { canaryRule } from '../watch/canary.ts';
+import { accountCaps } from './caps.ts';
 import { comparePlans, type ProvablePlan, planAnewText } from './compare-plan.ts';
 import { type AlongsideRun, type Making, makeRun } from './make-run.ts';
 import { testOriginText } from './origins.ts';
@@ -168,7 +169,7 @@ type StagedRerun = Pick<Rerun, 'states' | 'row' | 'account'>;
 /** Stages the recipients of a rerun in a session, for a plan or a run of it. */
 export async function stageRerun(
   client: Session,
-  { run, campaign, definition }: Run,
+  { run, campaign, channel, definition }: Run,
   { states, row, account }: StagedRerun,
   { now, tariffs }: Pick<Making, 'now' | 'tariffs'>,
 ) {
@@ -179,7 +180,7 @@ export async function stageRerun(
     chunkSize: dispatch.chunkSize,
     recipientColumn,
     identity: contacts,
-    frequencyCap: undefined,
+    ...accountCaps(account, channel, now),
     contactFiles: await listContactFiles(client, run),
     sourceRun: run,
     origins: [],
@@ -201,7 +202,7 @@ export function checkRerun(
     const what =
       row !== undefined
         ? one
-        : `No recipient is ${states.join(' or ')}, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`;
+        : `No recipient is ${states.join(' or ')}, except suppressed ones, those of other reruns, and those beyond a cap. \`volley status ${run}\` shows the states.`;
     throw new InputError([{ where, what }]);
   }
   const { budget } = frozenDefinition.parse(definition);

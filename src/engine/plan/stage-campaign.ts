@@ -1,11 +1,11 @@
-import type { Definition } from '../../campaign/definition.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
-import type { FrequencyCap, PlanRules } from '../../ledger/planning/planned-run.ts';
+import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
 import { type ContactSource, stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import type { Session } from '../../ledger/session.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import { canaryRule } from '../watch/canary.ts';
+import { accountCaps, notWithinCaps } from './caps.ts';
 import {
   type ContactPlace,
   countLinesBefore,
@@ -76,12 +76,15 @@ export async function stageCampaign(
     ? await readOrigins(session, definition.campaign, prepared.origin, prepared.found().origins)
     : noOrigins;
   const placeOf = createPlaceFinder(contactFiles, linesBefore);
+  // Own addresses of an operator get what they ask for.
+  const caps = prepared.test ? { frequencyCaps: [] } : accountCaps(account, channel, now);
   return {
     rules: {
       chunkSize: dispatch.chunkSize,
       recipientColumn: composition.recipientColumn,
       identity: composition.identity,
-      frequencyCap: toFrequencyCap(definition, now),
+      ...caps,
+      frequencyCaps: [...notWithinCaps(definition, now), ...caps.frequencyCaps],
       contactFiles: contactFiles.map(({ name }, file) => ({ name, linesBefore: linesBefore(file) })),
       sourceRun: null,
       limit,
@@ -94,15 +97,5 @@ export async function stageCampaign(
     pastSendTimes,
     placeOf,
     fileAndLine: createFileAndLineFormatter(contactFiles, placeOf),
-  };
-}
-
-function toFrequencyCap({ campaign, contacts }: Definition, now: Date): FrequencyCap | undefined {
-  if (contacts.notWithin === undefined) return undefined;
-  const { milliseconds, by } = contacts.notWithin;
-  return {
-    since: new Date(now.getTime() - milliseconds),
-    campaign: by === 'campaign' ? campaign : null,
-    milliseconds,
   };
 }

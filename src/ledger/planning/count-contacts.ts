@@ -1,6 +1,7 @@
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import {
+  type CappedContacts,
   type DuplicateContacts,
   type LeftOutDigest,
   leftOutGroups,
@@ -58,6 +59,19 @@ export async function listRepeated(
   );
   const shown = examples.map(({ line, detail }) => ({ line, detail: repeatedReason(detail) }));
   return { ...(rows[0] ?? { rows: 0, differing: 0 }), examples: shown };
+}
+
+/** Counts contacts that are beyond a cap, the largest group first. */
+export async function listCapped(client: Transaction): Promise<CappedContacts[]> {
+  const { rows } = await client.query<Stored<CappedContacts, 'detail'>>(`
+    SELECT count(*)::integer AS rows,
+           jsonb_build_object('kind', kind, 'most', most, 'milliseconds', number, 'of', source, 'run', NULL) AS detail
+    FROM left_out
+    WHERE kind IN ('over_frequency', 'over_daily_limit')
+    GROUP BY kind, most, number, source
+    ORDER BY 1 DESC, kind, source
+  `);
+  return rows.map(({ rows: contacts, detail }) => ({ rows: contacts, detail: suppressedReason(detail) }));
 }
 
 /** Lists the reasons of the first suppressed contacts. */

@@ -3,8 +3,15 @@ import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { readPlannedCanary, selectCanary } from './canary.ts';
-import { countContacts, listRepeated, listSuppressedReasons } from './count-contacts.ts';
-import { type BeyondLimit, type Decided, hasTariffs, type PlanRules } from './planned-run.ts';
+import { countContacts, listCapped, listRepeated, listSuppressedReasons } from './count-contacts.ts';
+import {
+  type BeyondLimit,
+  type Decided,
+  type FrequencyCap,
+  hasTariffs,
+  type PlanRules,
+} from './planned-run.ts';
+import { removeBeyondDailyLimit, removeCapped } from './remove-capped.ts';
 import { handleDuplicates } from './remove-duplicates.ts';
 import { findAncestors, findRelatives, removeReached, toComparedRuns } from './remove-reached.ts';
 import { removeListed, removeSuppressed } from './remove-suppressed.ts';
@@ -30,10 +37,16 @@ export async function decideContacts(
   await client.query("SET LOCAL work_mem = '256MB'; SET LOCAL jit = off");
   await mergeEnvelopes(client);
   await removeListed(client, rules);
+  const capsOf = (kind: FrequencyCap['kind']): FrequencyCap[] =>
+    ledger === null ? [] : rules.frequencyCaps.filter((cap) => cap.kind === kind);
   if (ledger) await removeSuppressed(client, rules, ledger.hashKey);
+  await removeCapped(client, rules, capsOf('sent_recently'));
   const reached = await removeReachedByRelatives(client, rules);
   await handleDuplicates(client, rules);
+  // Each row that is left would be a message.
+  await removeCapped(client, rules, capsOf('over_frequency'));
   const beyondLimit = rules.limit === undefined ? null : await cutAtLimit(client, rules.limit);
+  if (ledger) await removeBeyondDailyLimit(client, rules);
   if (rules.canary) await selectCanary(client, rules.canary);
   await numberWindows(client, rules.window);
   await sizeEnvelopes(client, rules.chunkSize, rules.window !== undefined);
@@ -46,6 +59,7 @@ export async function decideContacts(
     canary: rules.canary ? await readPlannedCanary(client) : null,
     reached,
     repeated: await listRepeated(client, rules.identity),
+    capped: counts.contacts.suppressed === 0 ? [] : await listCapped(client),
     suppressedReasons:
       counts.contacts.suppressed === 0 ? [] : await listSuppressedReasons(client, rules.channel),
   };

@@ -16,6 +16,7 @@ import {
   insertRun,
 } from './insert-run.ts';
 import type { PlannedRun } from './planned-run.ts';
+import { lockCaps } from './remove-capped.ts';
 import { insertKeys } from './remove-duplicates.ts';
 import { lockLineage } from './remove-reached.ts';
 import { dropStagingTables } from './staging-tables.ts';
@@ -37,6 +38,7 @@ export async function expandRun(
 
 async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | null): Promise<void> {
   if (run.sourceRun !== null || run.origins.length > 0) await lockLineage(client, run.campaign);
+  await lockCaps(client, run);
   const decided = await decideContacts(client, run, { hashKey });
   await run.checkPlan(client, decided);
   const windowed = run.window !== undefined;

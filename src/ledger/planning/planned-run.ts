@@ -1,7 +1,13 @@
+import type { Frequency } from '../../domain/caps.ts';
 import type { ContactIdentity } from '../../domain/contacts.ts';
 import type { Channel } from '../../domain/message.ts';
 import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
-import type { DuplicateContacts, ReachedContacts, SuppressedReason } from '../../domain/rejected-contacts.ts';
+import type {
+  CappedContacts,
+  DuplicateContacts,
+  ReachedContacts,
+  SuppressedReason,
+} from '../../domain/rejected-contacts.ts';
 import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
@@ -9,11 +15,23 @@ import type { Transaction } from '../session.ts';
 import type { CanaryRule, PlannedCanary } from './canary.ts';
 import type { PlanWindow } from './windows.ts';
 
-/** Excludes addresses of messages since a time, of one campaign; null: of any. */
-export type FrequencyCap = { readonly since: Date; readonly campaign: string | null } & {
+/** The most messages that an address gets in a period, from the runs of a campaign and an account (null: of any). */
+export type FrequencyCap = {
+  readonly campaign: string | null;
+  readonly account: string | null;
+  readonly channels: readonly Channel[];
+  readonly most: number;
+  readonly since: Date;
   /** The period, from `since` to now. */
   readonly milliseconds: number;
-};
+} & (
+  | { readonly kind: 'sent_recently' }
+  /** Also counts messages that runs have planned, and those of the contacts themselves. */
+  | { readonly kind: 'over_frequency'; readonly of: Frequency['of'] }
+);
+
+/** The most recipients of an account since the day began, in all channels, with those that runs have planned. */
+export type DailyLimit = { readonly most: number; readonly since: Date };
 
 /** What decides which contacts are sent, and in which requests. */
 export type PlanRules = {
@@ -24,8 +42,8 @@ export type PlanRules = {
   readonly chunkSize: number;
   readonly recipientColumn: string;
   readonly identity: ContactIdentity;
-  /** Excludes addresses of recent messages. */
-  readonly frequencyCap: FrequencyCap | undefined;
+  readonly frequencyCaps: readonly FrequencyCap[];
+  readonly dailyLimit?: DailyLimit | undefined;
   readonly contactFiles: readonly Pick<ContactFileRecord, 'name' | 'linesBefore'>[];
   /** In a rerun: the run that its recipients come from. */
   readonly sourceRun: string | null;
@@ -84,6 +102,8 @@ export type Decided = PlannedCounts & {
   /** By the earlier run that reached them, or may. */
   readonly reached: readonly ReachedContacts[];
   readonly repeated: DuplicateContacts;
+  /** By the cap that they are beyond. */
+  readonly capped: readonly CappedContacts[];
 };
 
 export type PlannedCounts = {

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { Channel } from '../../domain/message.ts';
 import { comparedAddress } from '../compared-address.ts';
 import { copyIn, copyValue } from '../copy.ts';
-import { everyRequest, recipientsOf } from '../request-rows.ts';
 import type { Transaction } from '../session.ts';
 import { type HashKey, hashedAddress, requireHashKey } from '../suppressions/hash.ts';
 import type { PlanRules } from './planned-run.ts';
@@ -39,51 +38,6 @@ export async function stageSuppressions(
   await client.query('ANALYZE staged_suppressions');
 }
 
-/**
- * SQL of suppressed and recently used addresses: `address`, the reason (`rejectionDetailColumns`), `priority`,
- * `list_index`. A message that may have been accepted counts.
- *
- * @param suppressionAccount whose suppressions apply, besides global ones
- * @param first number of its first parameter
- */
-function suppressedAddresses(
-  { channel, account, suppressionAccount = account, frequencyCap: cap }: PlanRules,
-  first: number,
-): { readonly sql: string; readonly values: readonly unknown[] } {
-  const parameter = (offset: number): string => `$${first + offset}`;
-  const suppressed = `
-    SELECT address, sub_account,
-           'suppressed_address' AS kind, reason AS message, run_id AS related_run, source, NULL AS file, NULL::bigint AS number,
-           1 AS priority, 0 AS list_index
-    FROM suppressions
-    WHERE channel = ${parameter(0)} AND account IN ('', ${parameter(1)})
-  `;
-  if (!cap) return { sql: suppressed, values: [channel, suppressionAccount] };
-  const sent = `
-    SELECT ${comparedAddress('address')} AS address, '' AS sub_account,
-           'sent_recently' AS kind, NULL AS message, max(run_id) FILTER (WHERE account = ${parameter(5)}) AS related_run,
-           NULL AS source, NULL AS file, ${parameter(2)}::bigint AS number,
-           2 AS priority, 0 AS list_index
-    FROM (
-      SELECT r.run_id, r.account, a.address, o.outcome
-      FROM runs r
-      JOIN LATERAL requests_between(r.run_id, ${everyRequest}) q ON true
-      CROSS JOIN ${recipientsOf('r.run_id', 'q.request')} a
-      LEFT JOIN recipient_outcomes o
-        ON o.run_id = r.run_id AND o.request = a.request AND o.position = a.position
-      WHERE r.channel = ${parameter(0)} AND r.kind = 'ordinary' AND (${parameter(3)}::text IS NULL OR r.campaign = ${parameter(3)})
-        AND (r.finished_at IS NULL OR r.finished_at >= ${parameter(4)})
-        AND q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= ${parameter(4)}
-    ) AS recent
-    WHERE outcome IS DISTINCT FROM 'cancelled' AND address IS NOT NULL
-    GROUP BY 1
-  `;
-  return {
-    sql: `${suppressed} UNION ALL ${sent}`,
-    values: [channel, suppressionAccount, cap.milliseconds, cap.campaign, cap.since, account],
-  };
-}
-
 /** Removes contacts that are in the campaign's own lists. */
 export async function removeListed(
   client: Transaction,
@@ -109,14 +63,15 @@ export async function removeSuppressed(
   rules: PlanRules,
   key: HashKey | null,
 ): Promise<void> {
-  const { recipientColumn, channel, account } = rules;
-  const { sql, values } = suppressedAddresses(rules, 4);
+  const { recipientColumn, channel, account, suppressionAccount = account } = rules;
   const address = stagedAddress(channel);
   const found = `
     -- Joined separately: without statistics of a union, the planner would hash the contacts, which are more.
-    SELECT s.ctid AS row, s.line, s.envelope, x.*
-    FROM (${sql}) x
+    SELECT s.ctid AS row, s.line, s.envelope, x.address, x.sub_account, 'suppressed_address' AS kind, x.reason AS message,
+           x.run_id AS related_run, x.source, NULL AS file, NULL::bigint AS number, 1 AS priority, 0 AS list_index
+    FROM suppressions x
     JOIN staged_contacts s ON ${address} = x.address
+    WHERE x.channel = $4 AND x.account IN ('', $5)
     UNION ALL
     SELECT s.ctid, s.line, s.envelope, ${address}, h.sub_account, 'suppressed_hash', NULL, NULL, NULL,
            NULL, NULL, 1, 1
@@ -125,7 +80,13 @@ export async function removeSuppressed(
       ON h.channel = '${channel}' AND h.account IN ('', $5) AND h.hash = ${hashedAddress(`'${channel}'`, address, '$2', '$3')}
     WHERE EXISTS (SELECT FROM hashed_suppressions)
   `;
-  await removeFound(client, found, [recipientColumn, key?.inner ?? null, key?.outer ?? null, ...values]);
+  await removeFound(client, found, [
+    recipientColumn,
+    key?.inner ?? null,
+    key?.outer ?? null,
+    channel,
+    suppressionAccount,
+  ]);
   // Accounts can share suppressions: the run of another one, and the reply to it, are not theirs.
   await client.query(
     `

@@ -81,7 +81,7 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     CREATE TEMPORARY TABLE merged_envelopes (envelope integer, first integer);
     CREATE TEMPORARY TABLE left_out (
       line integer, column_name text, reason text, kind text, message text, related_run text, sub_account text, source text,
-      file text, number bigint, differs boolean
+      file text, number bigint, differs boolean, most integer
     );
     CREATE TEMPORARY TABLE repeated_contacts (row tid, line integer, first_line integer, differs boolean);
     CREATE TEMPORARY TABLE separated_contacts (line integer, envelope integer, copy integer);

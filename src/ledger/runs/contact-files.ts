@@ -201,7 +201,7 @@ export async function readContactFilePiece(
 }
 
 /**
- * @param continued limited runs among these left rows of their files for a later run
+ * @param continued limited runs among these, and those with contacts beyond a cap, left rows of their files for a later run
  * @returns the given digests (SHA-256, hexadecimal) of files that the campaign has read
  */
 export async function findKnownDigests(
@@ -216,7 +216,11 @@ export async function findKnownDigests(
     FROM contact_files
     JOIN runs USING (run_id)
     WHERE campaign = $1 AND kind = 'ordinary' AND encode(sha256, 'hex') = ANY ($2::text[])
-      AND NOT (run_id = ANY ($3::text[]) AND contacts_beyond_limit > 0)
+      AND NOT (run_id = ANY ($3::text[]) AND (contacts_beyond_limit > 0 OR EXISTS (
+        SELECT
+        FROM rejected_contacts c
+        WHERE c.run_id = runs.run_id AND c.kind IN ('over_frequency', 'over_daily_limit')
+      )))
     `,
     [campaign, digests, continued],
   );

@@ -2,11 +2,11 @@ import { rejectionKinds } from '../../domain/rejected-contacts.ts';
 
 /** Columns and not jsonb: an object took Postgres 2 µs more for each contact. */
 export const rejectionDetailColumns =
-  'kind, message, related_run, sub_account, source, file, number, differs';
+  'kind, message, related_run, sub_account, source, file, number, differs, most';
 
 /** SQL: these columns of a row that cannot be used, which has a message only. */
 const unusableRowColumns = `kind, message, related_run, NULL AS sub_account, NULL AS source, NULL AS file,
-             NULL::bigint AS number, NULL::boolean AS differs`;
+             NULL::bigint AS number, NULL::boolean AS differs, NULL::integer AS most`;
 
 /** SQL: all contacts that a plan rejects, from the staging tables. */
 export const stagedRejections = `
@@ -17,7 +17,7 @@ export const stagedRejections = `
 
 /** SQL: sets these columns to what stays of an erased contact. */
 export const eraseRejectionDetail = `kind = NULL, message = '', related_run = NULL, sub_account = NULL, source = NULL,
-            file = NULL, number = NULL, differs = NULL`;
+            file = NULL, number = NULL, differs = NULL, most = NULL`;
 
 type Kinds = typeof rejectionKinds;
 type Value = { [Kind in keyof Kinds]: keyof Kinds[Kind]['fields'] }[keyof Kinds];
@@ -36,9 +36,11 @@ export function rejectionDetailOf(row: string, channel: string, key: string): st
     line: `${row}.number`,
     milliseconds: `${row}.number`,
     differs: `${row}.differs`,
+    most: `${row}.most`,
     channel,
     subAccount: `${row}.sub_account`,
     source: `${row}.source`,
+    of: `${row}.source`,
     reason: `${row}.message`,
   };
   const objects = Object.entries(rejectionKinds).map(([kind, { fields }]) => {

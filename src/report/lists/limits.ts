@@ -1,4 +1,6 @@
+import type { Caps } from '../../domain/caps.ts';
 import type { RateLimits } from '../../domain/rate-limits.ts';
+import { formatDuration } from '../../domain/scalar-text.ts';
 import { columnsOf, decimalColumn, textColumn } from '../column.ts';
 import { groupThousands } from '../html/figures.ts';
 import { accountColumn } from './usual.ts';
@@ -19,6 +21,17 @@ export function limitTexts({ requestsPerSecond, recipientsPerSecond }: RateLimit
     requestsPerSecond === null ? [] : `${groupThousands(requestsPerSecond)} requests`,
     recipientsPerSecond === null ? [] : `${groupThousands(recipientsPerSecond)} recipients`,
   ].flat();
+}
+
+/** What an account may send over all campaigns, a sentence for each cap. */
+export function capSentences({ frequency, recipientsPerDay }: Caps): string[] {
+  const ofAddresses = frequency.map(({ of, most, milliseconds, over }) => {
+    const from = of === 'account' ? 'this account' : 'all accounts';
+    const messages = most === 1 ? '1 message' : `${most} messages`;
+    return `An address gets at most ${messages} within ${formatDuration(milliseconds)} from ${from} (${over.join(', ')}).`;
+  });
+  if (recipientsPerDay === null) return ofAddresses;
+  return [...ofAddresses, `At most ${groupThousands(recipientsPerDay)} recipients a day.`];
 }
 
 /** A line for each limit of an account. */

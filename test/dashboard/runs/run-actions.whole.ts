@@ -226,7 +226,7 @@ test('a run is sent again once, also when its form is sent twice at once', async
   const again = /\/runs\/([\w-]+)/.exec(location ?? '')?.[1];
   expect((await person.post(path, form)).headers.get('location')).toBe(location);
   expect((await whenPlanned(person, path)).text).toContain(
-    'except suppressed ones and those of other reruns',
+    'except suppressed ones, those of other reruns, and those beyond a cap',
   );
   expect((await listRuns(scene.opened.ledger.knex, 100)).length).toBe(before + 1);
   expect(await auditOf(again ?? '')).toContain('ann (dashboard): run planned, done: again');

@@ -95,7 +95,7 @@ describe('a rerun of failed and unknown recipients', () => {
       })),
     );
     expect(await problemsRejected(() => planAgain(run, 'failed'))).toEqual([
-      `run ${run}: No recipient is failed, except suppressed ones and those of other reruns. \`volley status ${run}\` shows the states.`,
+      `run ${run}: No recipient is failed, except suppressed ones, those of other reruns, and those beyond a cap. \`volley status ${run}\` shows the states.`,
     ]);
   });
 
