@@ -114,7 +114,7 @@ limits: { concurency: 1, concurrency: 999 }`;
       'accounts.yaml:5:13: "accounts.main.format": expected json or xml, got "jsn". Did you mean "json"?',
       'accounts.yaml:7:17: Unknown key "conect" in "accounts.main.timeouts". Did you mean "connect"? Known here: connect, headers, body.',
       'accounts.yaml:7:35: "accounts.main.timeouts.body": expected a duration such as 500ms, 5s, 2m, 2h or 7d, got "soon".',
-      'accounts.yaml:8:15: Unknown key "concurency" in "accounts.main.limits". Did you mean "concurrency"? Known here: concurrency, requestsPerSecond, recipientsPerSecond, confirmAboveRecipients.',
+      'accounts.yaml:8:15: Unknown key "concurency" in "accounts.main.limits". Did you mean "concurrency"? Known here: concurrency, requestsPerSecond, recipientsPerSecond, recipientsPerDay, confirmAboveRecipients.',
       'accounts.yaml:8:43: "accounts.main.limits.concurrency": expected a whole number from 1 to 256, got "999".',
     ]);
   });

@@ -8,9 +8,9 @@ import { stagedAddress } from './remove-suppressed.ts';
 /** Contacts that would be beyond what an address may get, or an account may send, over all runs. */
 
 /**
- * SQL: `cap`, of parameter 1, and `message`, the messages that count for each: with a row if their request is not
- * ordinary, else by its place in its slice (docs/reference/ledger.md). Blocks are read only of runs that were planned in
- * the period, or not finished before it. Of an older run, the time of each request decides.
+ * SQL: `cap`, of parameter 1, and `message`, the messages that count for each: by the row of their request if it has one,
+ * else by its place in its slice (docs/reference/ledger.md). Each OFFSET 0 makes a lookup for each run, so only runs are
+ * read that did not end before the period. Where one was planned before it, the time of each request decides.
  */
 const countedMessages = `
   cap AS MATERIALIZED (
@@ -19,6 +19,7 @@ const countedMessages = `
       cap integer, kind text, source text, campaign text, account text, channels text[], most integer, since timestamptz,
       milliseconds bigint, counts_planned boolean
     )
+    LIMIT jsonb_array_length($1) -- for the planner, which would expect 100
   ), counted_run AS MATERIALIZED (
     SELECT c.cap, c.since, r.run_id, r.account, r.created_at >= c.since AS is_recent,
            c.counts_planned AND r.state IN ('planned', 'running', 'paused') AS counts_planned
@@ -31,12 +32,13 @@ const countedMessages = `
            q.state IN ('accepted', 'sending', 'in_doubt') AND q.updated_at >= r.since
              OR q.state = 'planned' AND r.counts_planned AS counts
     FROM counted_run r
-    JOIN requests q ON q.run_id = r.run_id
+    CROSS JOIN LATERAL (SELECT * FROM requests q WHERE q.run_id = r.run_id OFFSET 0) q
   ), suppressed AS MATERIALIZED (
     SELECT r.cap, o.run_id, o.request, o.position
     FROM counted_run r
-    JOIN recipient_outcomes o ON o.run_id = r.run_id
-    WHERE o.outcome = 'cancelled'
+    CROSS JOIN LATERAL (
+      SELECT * FROM recipient_outcomes o WHERE o.run_id = r.run_id AND o.outcome = 'cancelled' OFFSET 0
+    ) o
   ), message AS (
     SELECT m.cap, m.run_id, m.account, m.line, m.address
     FROM (
@@ -48,13 +50,14 @@ const countedMessages = `
                   )
              END AS counts
       FROM counted_run r
-      JOIN slices s ON s.run_id = r.run_id AND s.phase = 'sending'
+      CROSS JOIN LATERAL (SELECT * FROM slices s WHERE s.run_id = r.run_id AND s.phase = 'sending' OFFSET 0) s
       LEFT JOIN LATERAL (
         SELECT base_at, finished_ms
         FROM outcomes_of_slice(s.run_id, s.slice, s.first_request, s.claimed_to)
         WHERE NOT r.is_recent
+        OFFSET 0 -- so that it is read only then
       ) o ON true
-      JOIN contents c ON c.run_id = s.run_id AND c.first_request BETWEEN s.first_request AND s.last_request
+      CROSS JOIN LATERAL contents_between(s.run_id, s.first_request, s.last_request) c
       CROSS JOIN LATERAL unnest(c.request_offsets, c.positions, c.lines, c.addresses)
         AS a (request_offset, position, line, address)
       OFFSET 0 -- the arrays of a slice stay out of the joins below
@@ -87,6 +90,8 @@ export async function removeCapped(
 ): Promise<void> {
   if (caps.length === 0) return;
   const address = stagedAddress(channel);
+  // Only then does a list alone go beyond a cap.
+  const join = isKeyed(identity) ? 'LEFT JOIN' : 'JOIN';
   const replaced = sourceRun === null ? [] : await findAncestors(client, sourceRun);
   await client.query(
     `
@@ -105,7 +110,7 @@ export async function removeCapped(
       SELECT DISTINCT ON (s.line) s.row, s.line, c.kind, c.source, c.milliseconds, c.most, x.run_id
       FROM contact s
       CROSS JOIN cap c
-      LEFT JOIN sent x ON x.cap = c.cap AND x.address = s.address
+      ${join} sent x ON x.cap = c.cap AND x.address = s.address
       WHERE coalesce(x.messages, 0) + CASE WHEN c.counts_planned THEN s.number ELSE 1 END > c.most
       ORDER BY s.line, c.cap
     ), taken_out AS (

@@ -146,7 +146,8 @@ describe('limits.recipientsPerDay', () => {
       `UPDATE runs SET created_at = created_at - interval '2 days', finished_at = created_at - interval '2 days', state = 'completed'`,
     );
     await opened.ledger.pool.query(
-      `UPDATE slices SET claimed_to = last_request, claimed_at = now() - interval '2 days', state = 'done'`,
+      `UPDATE slices SET claimed_to = last_request, claimed_at = now() - interval '2 days', state = 'done', job = NULL
+       WHERE phase = 'sending'`,
     );
     const rest = await plan({ origin: run });
     const { rows } = await opened.ledger.pool.query('SELECT addresses FROM contents WHERE run_id = $1', [
