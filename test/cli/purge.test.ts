@@ -6,6 +6,7 @@ import { dumpOf, findTexts, planOldRun, plantedTexts, secret } from '../support/
 import { inOrder } from '../support/sheets.ts';
 import { problemsRejected } from '../support/thrown-problems.ts';
 import type { Ended } from '../support/volley.ts';
+import { accountsYaml } from '../support/workspace.ts';
 
 const scene = useLedgerScene();
 let run: string;
@@ -24,6 +25,16 @@ describe('volley purge', () => {
       code: 0,
       stdout:
         'To be erased: the contacts and messages of 1 run (3 recipients), 5 raw delivery reports; 1 suppression to be hashed. Given up for good: the addresses, the messages with their files, and the words of the service. Kept: what was sent, delivered and charged, for each payer. The price of a delivery report that comes later is still billed to its payer, without the recipient.\n',
+    });
+  });
+
+  test('volley purge erases no messages that a cap of the accounts file counts', async () => {
+    await scene.workspace.write('accounts.yaml', `${accountsYaml}    frequency: { most: 3, within: 120d }\n`);
+    const env = { VOLLEY_ACCOUNTS: 'accounts.yaml' };
+    expect(await purge(['--dry-run'], env)).toMatchObject({
+      code: 2,
+      stderr:
+        '--older-than: Nothing was erased. Expected 120d or more: "frequency" of the accounts file counts messages as old as that.\n',
     });
   });
 

@@ -9,9 +9,10 @@ const real = accountsYaml
   .replace('sandbox:', 'main:')
   .replace('${VOLLEY_SANDBOX_URL}', 'https://service.example');
 const soap = `  voices:\n    interface: soap-tts\n    baseUrl: \${VOLLEY_SANDBOX_URL}/soap\n    sender: demo@example.com\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`;
+const limited = accountsYaml.replace('sandbox:', 'limited:').replace('\naccounts:\n', '');
 const scene = useLedgerScene(
   {
-    'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}`,
+    'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}${limited}    frequency: { most: 1, within: 7d }\n`,
     'contacts.csv': `${contactsCsv(5)}04120,Broken,C9\n`,
     'sms.yaml': smsCampaignYaml,
     'calls.yaml': smsCampaignYaml
@@ -19,6 +20,7 @@ const scene = useLedgerScene(
       .replace('channel: sms', 'channel: tts')
       .replace('Message: "', 'MessageToPeople: "'),
     'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
+    'limited.yaml': smsCampaignYaml.replace('account: sandbox', 'account: limited'),
     'planned.yaml': smsCampaignYaml.replace('Hello', 'Dear'),
     'again.yaml': smsCampaignYaml.replace('Hello', 'Good day,'),
     'approved.yaml': `${smsCampaignYaml}approval: required\n`,
@@ -51,6 +53,7 @@ test.each([
   ['main.yaml', 'main.yaml:3:10: Account "main" is at https://service.example'],
   ['pattern.yaml', 'pattern.yaml:6:9: "contacts.file" is a pattern.'],
   ['capped.yaml', /capped\.yaml:7:\d+: "contacts\.notWithin" would count/],
+  ['limited.yaml', 'limited.yaml:3:10: Account "limited" has caps, which would count'],
   ['mail.yaml', /mail\.yaml:\d+:\d+: Account "main" is at https:\/\/service\.example/],
 ])(
   'run --sandbox refuses %s, which would send through an account of a service, or keep recipients from a real run',

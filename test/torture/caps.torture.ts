@@ -44,7 +44,7 @@ test(`${planners} planners at once, in ${rounds} rounds with kills and cancelled
     );
     const running = startVolley(['run', `${name}.yaml`, '--json'], surroundings);
     if (planner === round % planners) {
-      await sleep(300 + 1_500 * random('kill', round));
+      await sleep(200 + 2_500 * random('kill', round));
       counts.killed += running.process.kill('SIGKILL') ? 1 : 0;
     }
     const { code } = await running.ended;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountsPart } from '../../../src/dashboard/accounts/accounts-part.ts';
+import { accountPart, accountsPart } from '../../../src/dashboard/accounts/accounts-part.ts';
 import type { LiveAccount } from '../../../src/engine/live/account-list.ts';
 
 const viewer = { zone: 'UTC', mayRun: true, mayApprove: true, mayAdmin: true };
@@ -37,4 +37,26 @@ test('an account whose runs have paused says that nothing is sent, and promises 
   expect(shown(0)).toContain('data-state="paused"');
   expect(shown(0)).toContain('No run of the account is running, so nothing is sent.');
   expect(shown(0)).not.toContain('20:00:10');
+});
+
+test('the page of an account says what it may send over all campaigns', () => {
+  const none = { requestsPerSecond: null, recipientsPerSecond: null };
+  const account: LiveAccount = {
+    ...refused(0),
+    limits: { account: 'busy', file: none, set: none, inForce: none },
+    caps: {
+      frequency: [
+        { of: 'account', most: 3, milliseconds: 604_800_000, over: ['sms', 'email'] },
+        { of: 'project', most: 1, milliseconds: 86_400_000, over: ['sms'] },
+      ],
+      recipientsPerDay: 50_000,
+    },
+  };
+  const { text } = accountPart({ account, runs: [] }, viewer);
+  for (const sentence of [
+    'An address gets at most 3 messages within 7d from this account (sms, email).',
+    'An address gets at most 1 message within 1d from all accounts (sms).',
+    'At most 50,000 recipients a day.',
+  ])
+    expect(text).toContain(`<p>${sentence}</p>`);
 });
