@@ -9,10 +9,9 @@ const real = accountsYaml
   .replace('sandbox:', 'main:')
   .replace('${VOLLEY_SANDBOX_URL}', 'https://service.example');
 const soap = `  voices:\n    interface: soap-tts\n    baseUrl: \${VOLLEY_SANDBOX_URL}/soap\n    sender: demo@example.com\n    token: \${VOLLEY_SANDBOX_TOKEN}\n`;
-const limited = accountsYaml.replace('sandbox:', 'limited:').replace('\naccounts:\n', '');
 const scene = useLedgerScene(
   {
-    'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}${limited}    frequency: { most: 1, within: 7d }\n`,
+    'accounts.yaml': `${accountsYaml}${soap}${real.replace('\naccounts:\n', '')}`,
     'contacts.csv': `${contactsCsv(5)}04120,Broken,C9\n`,
     'sms.yaml': smsCampaignYaml,
     'calls.yaml': smsCampaignYaml
@@ -20,7 +19,6 @@ const scene = useLedgerScene(
       .replace('channel: sms', 'channel: tts')
       .replace('Message: "', 'MessageToPeople: "'),
     'main.yaml': smsCampaignYaml.replace('account: sandbox', 'account: main'),
-    'limited.yaml': smsCampaignYaml.replace('account: sandbox', 'account: limited'),
     'planned.yaml': smsCampaignYaml.replace('Hello', 'Dear'),
     'again.yaml': smsCampaignYaml.replace('Hello', 'Good day,'),
     'approved.yaml': `${smsCampaignYaml}approval: required\n`,
@@ -53,7 +51,6 @@ test.each([
   ['main.yaml', 'main.yaml:3:10: Account "main" is at https://service.example'],
   ['pattern.yaml', 'pattern.yaml:6:9: "contacts.file" is a pattern.'],
   ['capped.yaml', /capped\.yaml:7:\d+: "contacts\.notWithin" would count/],
-  ['limited.yaml', 'limited.yaml:3:10: Account "limited" has caps, which would count'],
   ['mail.yaml', /mail\.yaml:\d+:\d+: Account "main" is at https:\/\/service\.example/],
 ])(
   'run --sandbox refuses %s, which would send through an account of a service, or keep recipients from a real run',
@@ -64,6 +61,30 @@ test.each([
     expect(stderr).toMatch(message);
   },
 );
+
+test('run --sandbox counts for a cap of its account, and is refused where a cap counts all accounts', async () => {
+  const limited = accountsYaml.replace('sandbox:', 'limited:');
+  const cap = 'frequency: { most: 1, within: 7d }\n';
+  await scene.workspace.write(
+    'limited.yaml',
+    smsCampaignYaml.replace('account: sandbox', 'account: limited'),
+  );
+  await scene.workspace.write('own.yaml', `${limited}    ${cap}`);
+  await scene.workspace.write('all.yaml', `${limited}${cap}`);
+  const trial = (accounts: string) =>
+    scene.command(['run', 'limited.yaml', '--sandbox', '--again'], { env: { VOLLEY_ACCOUNTS: accounts } });
+  expect((await trial('own.yaml')).code).toBe(0);
+  expect(await trial('own.yaml')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      '5 suppressed (5 would get more than 1 message within 7d (frequency of the account))',
+    ),
+  });
+  expect(await trial('all.yaml')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('limited.yaml:3:10: The accounts file has a "frequency" of all accounts'),
+  });
+});
 
 test('a test of such a campaign is sent to the sandbox, because it is not counted', async () => {
   const { code, stdout } = await run('capped.yaml', '--test-to', '+61491570006', '--json');

@@ -124,8 +124,9 @@ function requireHarmlessTrial({ campaign, account, matched, test }: PreparedCamp
   const refuse = (key: string, what: string): never => {
     throw new InputError([{ where: campaign.locate(['contacts', key]), what }]);
   };
-  if (account.caps !== undefined) {
-    const what = `Account "${account.name}" has caps, which would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.`;
+  if (account.caps?.frequency.some(({ of }) => of === 'project')) {
+    const what =
+      'The accounts file has a "frequency" of all accounts, which would count messages to the sandbox, and a real run would leave their recipients out. Send a test with --test-to, which is not counted.';
     throw new InputError([{ where: campaign.locate(['account']), what }]);
   }
   if (matched.length > 0)
