@@ -114,12 +114,14 @@ const account = z.strictObject({
 export const accountsSchema = z
   .strictObject({
     accounts: z
-      .record(z.string().max(100, 'expected a name of at most 100 characters'), account)
+      .record(
+        z.string().max(100, 'expected a name of at most 100 characters'),
+        account.superRefine(checkChannels),
+      )
       .superRefine(checkSharing)
       .describe('The accounts, by the name that campaigns use.'),
     frequency: frequency('all accounts of the ledger together'),
   })
-  .superRefine(checkChannels)
   .meta({ title: 'Volley accounts' });
 
 export function accountsJsonSchema(): unknown {

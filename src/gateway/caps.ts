@@ -34,11 +34,6 @@ type WrittenAccount = {
   readonly frequency?: Written;
 };
 
-type WrittenFile = {
-  readonly accounts: Readonly<Record<string, WrittenAccount>>;
-  readonly frequency?: Written;
-};
-
 /** The caps of an account, with those of the project. */
 export function capsOf({ limits, frequency: own }: WrittenAccount, ofProject: Written): Caps {
   return {
@@ -53,24 +48,15 @@ function frequencyOf(of: Frequency['of'], written: Written): Frequency[] {
   return [{ of, most, milliseconds: within, over }];
 }
 
-/** Reports channels that the account, or all accounts of the project, do not have. */
+/** Reports channels that the account does not have. */
 export function checkChannels(
-  { accounts, frequency: ofProject }: WrittenFile,
+  { interface: name, frequency: own }: WrittenAccount,
   context: z.core.$RefinementCtx<unknown>,
 ): void {
-  const check = (written: Written, interfaces: readonly InterfaceName[], path: readonly string[]): void => {
-    const known = channels.filter((channel) => interfaces.some((name) => channelsOf(name).includes(channel)));
-    for (const [index, channel] of (written?.over ?? []).entries()) {
-      if (known.includes(channel)) continue;
-      const message = `expected a channel of ${path.length > 1 ? 'the account' : 'an account of this file'}: ${known.join(', ')}`;
-      context.addIssue({ code: 'custom', path: [...path, 'over', index], message });
-    }
-  };
-  for (const [name, account] of Object.entries(accounts))
-    check(account.frequency, [account.interface], ['accounts', name, 'frequency']);
-  check(
-    ofProject,
-    Object.values(accounts).map((account) => account.interface),
-    ['frequency'],
-  );
+  const known = channelsOf(name);
+  for (const [index, channel] of (own?.over ?? []).entries()) {
+    if (known.includes(channel)) continue;
+    const message = `expected a channel of the account: ${known.join(', ')}`;
+    context.addIssue({ code: 'custom', path: ['frequency', 'over', index], message });
+  }
 }

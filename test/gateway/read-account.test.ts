@@ -539,11 +539,4 @@ describe('caps of an account', () => {
     expect(problem).toContain(`accounts.yaml:${place}: `);
     expect(problem).toContain(what);
   });
-
-  test('a cap of the project needs a channel of some account', () => {
-    const source = capped('timeouts: { connect: 1s }', 'frequency: { most: 1, within: 1d, over: [tts] }\n');
-    expect(problems(source)).toEqual([
-      expect.stringMatching(/^accounts.yaml:7:\d+: .*an account of this file: email, sms, fax/),
-    ]);
-  });
 });
