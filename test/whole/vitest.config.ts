@@ -49,7 +49,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/**/*.whole.ts'],
-      // They wait for processes, leases and browsers for two thirds of their time: of a file with 50 s, 20 s are work.
+      // They wait for processes, leases and browsers for more than half of their time.
       maxWorkers: Math.max(6, availableParallelism()),
       testTimeout: 600_000,
       hookTimeout: 600_000,
