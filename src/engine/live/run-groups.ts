@@ -1,5 +1,5 @@
 import type { RunCounts } from '../../ledger/counts/run-counts.ts';
-import { type ListFigures, listRuns, type RunFilter } from '../../ledger/runs/find.ts';
+import { type ListFigures, listRunIds, type RunFilter } from '../../ledger/runs/find.ts';
 import { lastNight, type Period } from '../../platform/zoned-times.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -26,8 +26,7 @@ export async function listGroups(
   { zone, accounts }: { readonly zone: string; readonly accounts: readonly string[] | null },
 ): Promise<Omit<Groups<string>, 'waiting'>> {
   const night = lastNight(now(), zone);
-  const list = async (filter: RunFilter): Promise<string[]> =>
-    (await listRuns(ledger.knex, maxGrouped, { accounts, ...filter })).map(({ run }) => run);
+  const list = (filter: RunFilter) => listRunIds(ledger.knex, maxGrouped, { accounts, ...filter });
   const [running, ofNight] = await Promise.all([
     list({ state: 'running' }),
     list({ kind: 'ordinary', plannedFrom: night.from, plannedBefore: night.until }),

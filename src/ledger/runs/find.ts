@@ -101,16 +101,29 @@ export type RunFilter = {
   readonly before?: Pick<Run, 'run' | 'createdAt'> | undefined;
 };
 
+/** Lists the newest first. */
 export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}): Promise<RunWithOutcome[]> {
+  const rows: Stored<RunWithOutcome, 'stateReason'>[] = await newestRuns(knex, limit, filter).select(
+    knex.raw(listedRun),
+  );
+  return rows.map(decoded);
+}
+
+/** The same, without what came of each run. */
+export async function listRunIds(knex: Knex, limit: number, filter: RunFilter): Promise<string[]> {
+  return newestRuns(knex, limit, filter).pluck('run_id');
+}
+
+function newestRuns(knex: Knex, limit: number, filter: RunFilter) {
   const { before, accounts, runs, search, plannedFrom, plannedBefore, ...wanted } = filter;
   const equal = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const newest = knex('runs')
-    .select(knex.raw(listedRun))
     .where(equal)
     .orderBy([
       { column: 'created_at', order: 'desc' },
       { column: 'run_id', order: 'desc' },
-    ]);
+    ])
+    .limit(limit);
   if (accounts) newest.whereIn('account', [...accounts]);
   if (runs) newest.whereIn('run_id', [...runs]);
   if (search) {
@@ -120,8 +133,7 @@ export async function listRuns(knex: Knex, limit: number, filter: RunFilter = {}
   if (plannedFrom) newest.where('created_at', '>=', plannedFrom);
   if (plannedBefore) newest.where('created_at', '<', plannedBefore);
   if (before) newest.whereRaw('(created_at, run_id) < (?, ?)', [before.createdAt, before.run]);
-  const rows: Stored<RunWithOutcome, 'stateReason'>[] = await newest.limit(limit);
-  return rows.map(decoded);
+  return newest;
 }
 
 /** Decodes the columns of a run that are stored in another form. */
