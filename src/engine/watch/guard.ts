@@ -2,6 +2,7 @@ import { storedGuard } from '../../campaign/run-guard-definition.ts';
 import { type GuardCounts, type GuardSettings, lookAtGuard } from '../../decisions/guard.ts';
 import type { DestinationCounts } from '../../decisions/undelivered.ts';
 import type { GuardRecord } from '../../domain/watch-reasons.ts';
+import { foldRunCounts } from '../../ledger/counts/fold.ts';
 import {
   countNewlySent,
   type ReportedAt,
@@ -22,6 +23,8 @@ export async function watchGuard(look: Look): Promise<Finding> {
   const { client, run, definition, evidence } = look;
   const settings = guardOf(definition);
   if (!settings) return {};
+  // Many reports come while a slice is sent, and only its end folds their counts.
+  await foldRunCounts(client, [run]);
   const before = evidence === undefined ? undefined : keptByGuard.parse(evidence);
   const { sent: newlySent, countedTo } = await countNewlySent(client, run, before?.countedTo ?? []);
   const sent = addSent(before?.sent ?? [], newlySent);
