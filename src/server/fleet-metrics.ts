@@ -10,7 +10,7 @@ export function createFleetMetrics(registry: Registry): ShowFigures {
   const up = gauge('volley_database_up', '1 if the database answered, otherwise 0.');
   const slices = gauge(
     'volley_slices',
-    'Slices (of 100 to 2,000 requests) of runs that are not over: waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, in that phase.',
+    'Slices (of 100 to 2,000 requests) of runs that are not over: unpromoted behind a canary, waiting for their turn, queued for a worker, held by one. A run that settles its doubts has one more, in that phase.',
     ['account', 'phase', 'state'],
   );
   const refused = gauge(

@@ -24,7 +24,7 @@ export type LedgerFigures = {
 export type SliceCount = {
   readonly account: string;
   readonly phase: RunPhase;
-  readonly state: 'waiting' | 'queued' | 'held';
+  readonly state: 'unpromoted' | 'waiting' | 'queued' | 'held';
   readonly slices: number;
 };
 
