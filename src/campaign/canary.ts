@@ -26,7 +26,7 @@ export function canaryWarnings(
   { bringsReports }: ReportedAccount,
   now: Date,
 ): Warning[] {
-  const { canary, window } = definition;
+  const { canary, window, message } = definition;
   if (!canary) return [];
   const { observe, abort } = canary;
   const warnings: Warning[] = [];
@@ -41,6 +41,11 @@ export function canaryWarnings(
   }
   if (window && observe >= openMilliseconds(window)) {
     const what = `${formatDuration(observe)} is longer than the window is open, so the rest waits until it opens again`;
+    warn(['observe'], what);
+  }
+  if (window?.hold === 'service' || Object.hasOwn(message, 'SendTime')) {
+    const what =
+      'the service sends at the SendTime of a request, so delivery reports may come after the time of observation';
     warn(['observe'], what);
   }
   const last = lastTime(definition, now);

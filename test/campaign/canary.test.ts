@@ -90,4 +90,11 @@ describe('a warning about a canary', () => {
     ]);
     expect(warnings('{ observe: 1h }', 'timeZone: UTC\ndeadline: "09:30"\n')).toEqual([]);
   });
+
+  test('says that the reports of messages that the service holds come later', () => {
+    const window = 'timeZone: UTC\nwindow: { from: "09:00", to: "12:00", hold: service }\n';
+    expect(warnings('{ observe: 1h }', window)).toEqual([
+      'c.yaml:6:20: "canary.observe": the service sends at the SendTime of a request, so delivery reports may come after the time of observation',
+    ]);
+  });
 });
