@@ -19,6 +19,8 @@ import { guardWarnings } from './run-guard.ts';
 import { pastTimesWarning } from './schedule.ts';
 import type { SendingAccount } from './sending-account.ts';
 import { characterError, lineError, pathError, valueError } from './value-checks.ts';
+import { variantFaults } from './variant-faults.ts';
+import { sentVariants } from './variants.ts';
 import { windowFaults } from './window-faults.ts';
 
 export type Campaign = YamlFile<Definition>;
@@ -44,26 +46,35 @@ export function readCampaign(source: string, file: string): Campaign {
  *
  * @throws InputError with every problem
  */
-export function checkCampaign({ value: definition, locate }: Campaign, account: SendingAccount): void {
+export function checkCampaign(campaign: Campaign, account: SendingAccount): void {
+  const located = (faults: readonly Fault[], { locate }: Campaign) =>
+    faults.map(({ path, what }): Problem => ({ where: locate(path), what }));
+  const problems = [
+    ...located(variantFaults(campaign.value), campaign),
+    ...sentVariants(campaign).flatMap((each) =>
+      located(faultsOf(each.campaign.value, account), each.campaign),
+    ),
+  ];
+  // What variants have in common is checked with each.
+  const distinct = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  if (distinct.size > 0) throw new InputError([...distinct.values()]);
+}
+
+function faultsOf(definition: Definition, account: SendingAccount): Fault[] {
   const known = channelsOf(account.interface);
-  const faults = known.includes(definition.channel)
-    ? [
-        ...columnFaults(definition, account),
-        ...messageFaults(definition, account),
-        ...contentFaults(definition, account),
-        ...expectedFaults(definition, account),
-        ...keypadFaults(definition, account),
-        ...fileFaults(definition, account),
-        ...windowFaults(definition, account),
-      ]
-    : [
-        {
-          path: ['channel'],
-          what: `Interface ${account.interface} of account "${definition.account}" has no channel "${definition.channel}"; expected ${oneOf(known)}.`,
-        },
-      ];
-  if (faults.length === 0) return;
-  throw new InputError(faults.map(({ path, what }): Problem => ({ where: locate(path), what })));
+  if (!known.includes(definition.channel)) {
+    const what = `Interface ${account.interface} of account "${definition.account}" has no channel "${definition.channel}"; expected ${oneOf(known)}.`;
+    return [{ path: ['channel'], what }];
+  }
+  return [
+    ...columnFaults(definition, account),
+    ...messageFaults(definition, account),
+    ...contentFaults(definition, account),
+    ...expectedFaults(definition, account),
+    ...keypadFaults(definition, account),
+    ...fileFaults(definition, account),
+    ...windowFaults(definition, account),
+  ];
 }
 
 /** What is valid and probably a mistake. Sentences without a full stop. */

@@ -1,67 +1,21 @@
 import { z } from 'zod';
 import { channels } from '../domain/message.ts';
-import { decimal, text } from '../platform/scalars.ts';
-import { keypadTones } from '../wire/message-parts.ts';
+import { decimal, plainName, text } from '../platform/scalars.ts';
 import { approval } from './approval.ts';
 import { canary } from './canary-definition.ts';
 import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
-import { describeMessageKey, messageKeys } from './message-keys.ts';
+import { message } from './message-definition.ts';
 import { notify } from './notify.ts';
 import { guard } from './run-guard-definition.ts';
 import { schedule } from './schedule.ts';
+import { until, variants } from './variants-definition.ts';
 import { campaignTimeZone, deadline, onDeadline, sendingWindow } from './window-definition.ts';
 
 /**
  * Defines a campaign's shape once: for the TypeScript type, the check when it is loaded, and the JSON Schema for
  * editors (`campaigns/campaign.schema.json`).
  */
-
-const name = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected 1 to 64 letters, digits, ".", "_" or "-"')
-  .meta({ type: ['string', 'number', 'boolean'] });
-
-const tone = z
-  .string()
-  .refine((written) => keypadTones.includes(written), { error: 'expected a button from 1 to 9' })
-  .meta({ type: 'integer', minimum: 1, maximum: 9 })
-  .describe('The telephone button.');
-
-const keypad = z.strictObject({
-  Tone: tone,
-  RouteNumber: text.describe('The phone number that it connects to.'),
-});
-
-const keypads = z
-  .array(keypad)
-  .max(keypadTones.length, 'a telephone has at most 9 buttons')
-  .superRefine((list, context) => {
-    for (const [index, { Tone }] of list.entries()) {
-      if (list.findIndex((other) => other.Tone === Tone) === index) continue;
-      context.addIssue({ code: 'custom', path: [index, 'Tone'], message: 'expected each button once' });
-    }
-  })
-  .describe('Calls: the buttons that connect to a number, at most 9.');
-
-/** It is in the schema only so that its error can say why. */
-const messageId = z
-  .unknown()
-  .refine(() => false, {
-    error:
-      'Volley creates it (at most 40 letters and digits, unique to each request); remove it from the campaign',
-  })
-  .meta({ not: {}, description: 'Not for campaigns: Volley creates it.' });
-
-const message = z
-  .strictObject({
-    ...Object.fromEntries(messageKeys.map((key) => [key, text.describe(describeMessageKey(key)).optional()])),
-    Keypads: keypads.optional(),
-    MessageID: messageId.optional(),
-  })
-  .describe(
-    "The message, in the interface's field names. Values can contain [[Column]] and [[Column|fallback]].",
-  );
 
 const file = z.strictObject({
   file: text.describe('A file to send, in a folder of `attachments`.'),
@@ -111,11 +65,13 @@ const chargeCodes = z
 
 export const definitionSchema = z
   .strictObject({
-    campaign: name.describe("The campaign's name in reports."),
-    account: name.describe('An account of the accounts file.'),
+    campaign: plainName.describe("The campaign's name in reports."),
+    account: plainName.describe('An account of the accounts file.'),
     channel: z.enum(channels).describe('The channel, one that the interface has.'),
     contacts,
     message,
+    variants,
+    until,
     files: z
       .array(file)
       .max(20, 'at most 20 files are allowed')

@@ -3,6 +3,7 @@ import { type Campaign, fieldsOf } from './campaign.ts';
 import { asPlaceholder, hasPlaceholder, type Template } from './placeholders.ts';
 import type { SendingAccount } from './sending-account.ts';
 import { rowFolderOf } from './value-checks.ts';
+import { sentVariants } from './variants.ts';
 
 /**
  * Paths in a campaign: files to send, and recordings of a voice message. They are only rendered here; the code that
@@ -17,7 +18,13 @@ type NamedPath = {
   readonly where: string;
 };
 
-function pathsOf({ value, locate }: Campaign, account: SendingAccount): NamedPath[] {
+/** Those of all variants. */
+function pathsOf(campaign: Campaign, account: SendingAccount): NamedPath[] {
+  const paths = sentVariants(campaign).flatMap((variant) => pathsOfVariant(variant.campaign, account));
+  return [...new Map(paths.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+function pathsOfVariant({ value, locate }: Campaign, account: SendingAccount): NamedPath[] {
   return [
     ...value.files.map(
       ({ file: path }, index): NamedPath => ({

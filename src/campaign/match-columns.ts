@@ -1,6 +1,7 @@
 import { type Channel, destinationFields } from '../domain/message.ts';
 import type { Campaign } from './campaign.ts';
-import { compose, rowColumns } from './composition.ts';
+import { composeVariants } from './compose-variants.ts';
+import { rowColumns } from './composition.ts';
 import { guessColumns, plainName, usualNames } from './guess-columns.ts';
 import type { SendingAccount } from './sending-account.ts';
 
@@ -22,14 +23,14 @@ export function neededColumns(campaign: Campaign, account: SendingAccount): Need
   const { columns = {}, countryColumn = [] } = contacts;
   const written = Object.values(columns).filter((source) => typeof source === 'string');
   const named = ['Recipient', written, rowColumns(campaign.value), countryColumn, placeholderNames(campaign)];
-  const composition = compose(campaign, account, [...new Set(named.flat())]);
+  const { composition } = composeVariants(campaign, account, [...new Set(named.flat())]);
   return { names: composition.requiredColumns, recipient: composition.recipientColumn, channel };
 }
 
 /** Also those that the service fills. */
-function placeholderNames({ value: { contacts, message, files } }: Campaign): string[] {
+function placeholderNames({ value: { contacts, message, variants = [], files } }: Campaign): string[] {
   const names: string[] = [];
-  JSON.stringify([contacts.columns, message, files], (_, value: unknown) => {
+  JSON.stringify([contacts.columns, message, variants, files], (_, value: unknown) => {
     if (typeof value === 'string')
       names.push(...[...value.matchAll(/\[\[([^[\]|]*)/g)].map(([, name = '']) => name.trim()));
     return value;

@@ -34,6 +34,8 @@ type CauseInTrials = {
 export const causesInTrials: Readonly<Record<LeftOutGroup, CauseInTrials>> = {
   suppressed: { inTest: {} },
   listed: { inTest: {} },
+  // A test assigns its rows in turn, so that each variant that is sent is seen.
+  'control group': { inTest: {} },
   'sent recently': { inTest: { notWithin: undefined }, countsSandbox: 'notWithin' },
   // A test has no caps (`stageCampaign`).
   'over frequency': { inTest: {} },
@@ -61,15 +63,9 @@ type TestDefinition = {
  * @param routeNumber the number that keypads with a row's number call instead
  */
 export function toTestDefinition(definition: Definition, routeNumber: string): TestDefinition {
-  const { contacts, dispatch, message } = definition;
-  const { Keypads: keypads, ...texts } = message;
-  const leftOut = Object.entries(texts).flatMap(([key, written]) =>
-    timeFields.includes(key) || isRowAddress(key, written) ? [key] : [],
-  );
-  const routed = keypads?.map((keypad) =>
-    hasPlaceholder(keypad.RouteNumber) ? { ...keypad, RouteNumber: routeNumber } : keypad,
-  );
-  const isRouted = keypads?.some(({ RouteNumber }) => hasPlaceholder(RouteNumber)) === true;
+  const { contacts, dispatch, variants } = definition;
+  const { message, leftOut } = toTestMessage(definition.message, routeNumber);
+  const ofVariants = variants?.map((each) => toTestMessage(each.message ?? {}, routeNumber));
   return {
     definition: {
       ...definition,
@@ -79,15 +75,35 @@ export function toTestDefinition(definition: Definition, routeNumber: string): T
         maxInvalid: { share: 1 },
         minRecipients: 0,
       },
-      message: {
-        ...Object.fromEntries(Object.entries(texts).filter(([key]) => !leftOut.includes(key))),
-        ...(routed && { Keypads: routed }),
-      },
+      message,
+      variants: variants?.map((each, index) => ({ ...each, message: ofVariants?.[index]?.message })),
+      until: undefined,
       dispatch: { ...dispatch, repeat: 'allow' },
       window: undefined,
       deadline: undefined,
       approval: undefined,
       notify: undefined,
+    },
+    leftOut: [...new Set([leftOut, ...(ofVariants ?? []).map((each) => each.leftOut)].flat())],
+  };
+}
+
+function toTestMessage(
+  message: Definition['message'],
+  routeNumber: string,
+): Pick<Definition, 'message'> & Pick<TestDefinition, 'leftOut'> {
+  const { Keypads: keypads, ...texts } = message;
+  const leftOut = Object.entries(texts).flatMap(([key, written]) =>
+    timeFields.includes(key) || isRowAddress(key, written) ? [key] : [],
+  );
+  const routed = keypads?.map((keypad) =>
+    hasPlaceholder(keypad.RouteNumber) ? { ...keypad, RouteNumber: routeNumber } : keypad,
+  );
+  const isRouted = keypads?.some(({ RouteNumber }) => hasPlaceholder(RouteNumber)) === true;
+  return {
+    message: {
+      ...Object.fromEntries(Object.entries(texts).filter(([key]) => !leftOut.includes(key))),
+      ...(routed && { Keypads: routed }),
     },
     leftOut: [...leftOut, ...(isRouted ? ['Keypads'] : [])],
   };

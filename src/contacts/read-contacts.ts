@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import type { ComposedVariants } from '../campaign/compose-variants.ts';
 import type { Composition } from '../campaign/composition.ts';
 import type { ValueIn } from '../campaign/invalid.ts';
-import { createPersonaliser } from '../campaign/personalise.ts';
 import { comparedAddress } from '../domain/compared-address.ts';
 import type { Contact } from '../domain/contacts.ts';
 import { resultFileColumns } from '../domain/files.ts';
@@ -10,13 +10,13 @@ import type { AddressReader } from './address.ts';
 import { cellDamage, cellFault } from './cell-notes.ts';
 import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
 import type { MixedCells } from './mixed-cells.ts';
+import { createMessageReader } from './read-message.ts';
 import { originColumn } from './result-file.ts';
-import { createRouteNumberReader } from './route-numbers.ts';
 
 /** Maps, normalises and validates rows, in order. Closes all files at the end, and when the caller stops early. */
 export async function* readContacts(
   files: readonly ContactFile[],
-  composition: Composition,
+  composed: ComposedVariants,
   readAddress: AddressReader,
   watch: RowWatch = {},
 ): AsyncGenerator<readonly Contact[], void, undefined> {
@@ -24,7 +24,7 @@ export async function* readContacts(
     for (const [file, { header, batches, format }] of files.entries()) {
       const { onCell, ...others } = watch;
       const watched = format().kind === 'workbook' ? watch : others;
-      const readRow = rowReader({ file, header, composition, readAddress }, watched);
+      const readRow = rowReader({ file, header, composed, readAddress }, watched);
       for await (const rows of batches) {
         const contacts: Contact[] = [];
         for (const row of rows) {
@@ -62,20 +62,20 @@ function rowReader(
   {
     file,
     header,
-    composition,
+    composed,
     readAddress,
   }: {
     readonly file: number;
     readonly header: readonly string[];
-    readonly composition: Composition;
+    readonly composed: ComposedVariants;
     readonly readAddress: AddressReader;
   },
   { keepsValues, onWrongAddress, onOrigin, onCell, onEmptyValue }: RowWatch,
 ): RowReader {
-  const { recipientColumn, countryColumn, filter, readZones } = composition;
-  const personalise = createPersonaliser(composition);
+  const { composition, assign } = composed;
+  const { recipientColumn, countryColumn, filter, readZones, identity } = composition;
+  const readMessage = createMessageReader(composed, readAddress);
   const readKey = createKeyReader(composition, header);
-  const routeCall = createRouteNumberReader(composition, readAddress);
   const positions = new Map(header.map((column, index) => [column, index]));
   const originPosition = positions.get(originColumn);
   const recipientPosition = positions.get(recipientColumn) ?? -1;
@@ -123,23 +123,22 @@ function rowReader(
       return reject(recipientColumn, address.detail + cellDamage(row, recipientPosition));
     }
 
-    const personalised = personalise(valueIn);
-    if (personalised.kind === 'invalid') return reject(personalised.column, personalised.detail);
-    const { destination } = personalised;
-    const routed = routeCall(personalised.envelope, ownCountry);
-    if (routed.kind === 'invalid') return reject(routed.column, routed.detail);
-    const { envelope } = routed;
-    const zones = readZones?.(valueIn, address.address);
-    if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
     const key = readKey?.(valueIn, address.address);
     if (key?.kind === 'invalid') return reject(key.column, key.detail);
+    const variant = assign?.(key && identity.key.length > 0 ? key.key : comparedAddress(address.address));
+    const message = readMessage(valueIn, ownCountry, variant);
+    if (message.kind === 'invalid') return reject(message.column, message.detail);
+    const zones = readZones?.(valueIn, address.address);
+    if (zones?.kind === 'invalid') return reject(zones.column, zones.detail);
     if (onEmptyValue) {
       for (const [column, position] of textPositions)
         if ((values[position] ?? '') === '') onEmptyValue(file, line, column);
     }
     const kept = keepsValues?.(valueIn) ? values : undefined;
+    const { envelope, destination, alternatives } = message;
     const read = { address: address.address, originalAddress, envelope, destination, values: kept };
-    if (zones === undefined && key === undefined) return { kind: 'contact', file, line, ...read };
+    if (zones === undefined && key === undefined && variant === undefined)
+      return { kind: 'contact', file, line, ...read };
     return {
       kind: 'contact',
       file,
@@ -147,6 +146,8 @@ function rowReader(
       ...read,
       ...(zones && { zones: zones.zones }),
       ...(key && { key: key.key }),
+      ...(variant !== undefined && { variant }),
+      ...(alternatives && { alternatives }),
     };
   };
 }

@@ -3,6 +3,7 @@ import type { Campaign } from '../campaign/campaign.ts';
 import type { ComposedKeypad, Composition } from '../campaign/composition.ts';
 import { type Invalid, invalid } from '../campaign/invalid.ts';
 import { columnsOf, hasPlaceholder } from '../campaign/placeholders.ts';
+import { sentVariants } from '../campaign/variants.ts';
 import type { Envelope } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
@@ -53,10 +54,12 @@ function routeCall(
   return { kind: 'envelope', envelope: { ...envelope, keypads } };
 }
 
-export function routeNumberProblems(
-  { value: { message }, locate }: Campaign,
-  readAddress: AddressReader,
-): Problem[] {
+/** Those of all variants. */
+export function routeNumberProblems(campaign: Campaign, readAddress: AddressReader): Problem[] {
+  return sentVariants(campaign).flatMap((variant) => problemsOfVariant(variant.campaign, readAddress));
+}
+
+function problemsOfVariant({ value: { message }, locate }: Campaign, readAddress: AddressReader): Problem[] {
   return (message.Keypads ?? []).flatMap(({ RouteNumber }, index) => {
     const read = hasPlaceholder(RouteNumber) ? undefined : readAddress(RouteNumber);
     if (read?.kind !== 'invalid') return [];

@@ -50,25 +50,33 @@ export type ContactFindings = {
   readonly examples: readonly { readonly where: string; readonly detail: string }[];
 };
 
+/** What one contact gets. */
+export type ContactMessage = {
+  readonly envelope: Envelope;
+  /** All except `Recipient`. */
+  readonly destination: MessageFields;
+  /** The same of the other variants, of a contact that gets the one that wins. */
+  readonly alternatives?: readonly Omit<ContactMessage, 'alternatives'>[];
+};
+
 /**
  * A row on its way into a run, or rejected. Suppressed and duplicate contacts are found later. `file` is an
  * index.
  */
 export type Contact = { readonly file: number; readonly line: number } & (
-  | {
+  | ({
       readonly kind: 'contact';
       readonly address: string;
       /** As written in the file. */
       readonly originalAddress: string;
-      readonly envelope: Envelope;
-      /** All except `Recipient`. */
-      readonly destination: MessageFields;
+      /** The number of its variant; 0: it waits for the winner. Present if the campaign has variants. */
+      readonly variant?: number;
       /** The whole row, in the order of its file's header; only if it is needed later. */
       readonly values?: readonly string[] | undefined;
       /** Present if contacts are identified by more than their address. */
       readonly key?: string;
       /** Comma-separated; only for a campaign with a window. */
       readonly zones?: string;
-    }
+    } & ContactMessage)
   | ({ readonly kind: 'rejected' } & Rejection)
 );

@@ -2,6 +2,7 @@ import { frequencyOwners } from './caps.ts';
 import type { RejectedContact } from './contacts.ts';
 import { type Channel, channels } from './message.ts';
 import {
+  bareKind,
   either,
   flag,
   type Guard,
@@ -82,6 +83,8 @@ export const suppressedKinds = {
     { most: number },
     ({ most }) => `beyond the ${most.toLocaleString('en')} recipients a day of the account`,
   ),
+  /** Of a campaign with variants. */
+  control_group: bareKind('in the control group'),
 };
 export type SuppressedReason = ReasonOf<typeof suppressedKinds>;
 
@@ -134,6 +137,7 @@ export const leftOutGroups = {
   sent_recently: 'sent recently',
   over_frequency: 'over frequency',
   over_daily_limit: 'over daily limit',
+  control_group: 'control group',
   sent: 'reached',
   to_be_sent: 'reached',
   may_have_been_sent: 'reached',
@@ -148,6 +152,7 @@ export const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, strin
   'sent recently': ['got a message within "contacts.notWithin"', 'got a message within "contacts.notWithin"'],
   'over frequency': ['is beyond "frequency"', 'are beyond "frequency"'],
   'over daily limit': ['is beyond "limits.recipientsPerDay"', 'are beyond "limits.recipientsPerDay"'],
+  'control group': ['is in the control group', 'are in the control group'],
   reached: ['was reached by another run of these contacts', 'were reached by another run of these contacts'],
   repeated: ['repeats an earlier one', 'repeat an earlier one'],
 };

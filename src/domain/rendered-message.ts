@@ -57,7 +57,12 @@ export type RenderedRow = {
   readonly line: number;
   readonly why: readonly string[];
 } & (
-  | { readonly kind: 'message'; readonly message: RenderedMessage }
+  | {
+      readonly kind: 'message';
+      /** The name of its variant; null: the campaign has none. */
+      readonly variant: string | null;
+      readonly message: RenderedMessage;
+    }
   | {
       readonly kind: 'rejected';
       readonly reason: RejectionReason;

@@ -44,6 +44,12 @@ export const text = z
   .min(1, 'expected a text')
   .meta({ type: ['string', 'number', 'boolean'] });
 
+/** A name that reports and commands can show as it is written. */
+export const plainName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'expected 1 to 64 letters, digits, ".", "_" or "-"')
+  .meta({ type: ['string', 'number', 'boolean'] });
+
 /** An exact decimal. Stays text, because money must not become a floating-point number. */
 export function decimal(maximum: number, kind = 'an amount', example = '12.50') {
   return z

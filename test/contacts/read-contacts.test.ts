@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCampaign } from '../../src/campaign/campaign.ts';
-import { compose } from '../../src/campaign/composition.ts';
+import { composeVariants } from '../../src/campaign/compose-variants.ts';
 import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { createAddressReader } from '../../src/contacts/address.ts';
 import { type ContactFile, openContactFile } from '../../src/contacts/contact-file.ts';
@@ -36,10 +36,10 @@ function contactsOf(...rows: GivenRow[]): Promise<Contact[]> {
 }
 
 async function contactsWith(written: string, rows: GivenRow[], onFiltered?: () => void): Promise<Contact[]> {
-  const composition = compose(readCampaign(written, 'c.yaml'), account, header);
+  const composed = composeVariants(readCampaign(written, 'c.yaml'), account, header);
   const readAddress = createAddressReader('sms', 'AU');
   if (!readAddress) return expect.fail('AU has phone numbers');
-  return collectBatches(readContacts([await openGiven(rows)], composition, readAddress, { onFiltered }));
+  return collectBatches(readContacts([await openGiven(rows)], composed, readAddress, { onFiltered }));
 }
 
 describe('readContacts', () => {

@@ -1,10 +1,13 @@
+import type { Campaign } from '../../campaign/campaign.ts';
 import { isSendTimePast } from '../../campaign/send-times.ts';
+import { sentVariants } from '../../campaign/variants.ts';
 import { readPhoneText } from '../../contacts/phone-text.ts';
 import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import type { NotedContact } from '../../ledger/planning/read-decided.ts';
 import { bidiControls, characterName } from '../../platform/invisible-characters.ts';
+import { memoize } from '../../platform/memoize.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { PastSendTimes, Preview } from './preview.ts';
@@ -26,24 +29,24 @@ export function createNoteReader(
   now: Date,
   rows: Pick<RowChoice, 'noteRow'> | undefined,
 ): (contact: Contact, parts: number | null) => ContactNote | undefined {
-  const { campaign, composition } = prepared;
-  const { channel, message } = campaign.value;
+  const { campaign, messagesOf } = prepared;
+  const { channel } = campaign.value;
   const readBidiControls = createBidiReader();
-  const readPastSendTime = createPastSendTimeReader(message, now);
-  const readCauses = createCauseReader(composition);
+  const readPastSendTime = createPastSendTimeReader(campaign, now);
+  const causesOf = memoize(createCauseReader);
   const readSms = createSmsReader();
   const readValues = createRowValues(prepared);
   return (contact, parts) => {
     const row = rows?.noteRow(contact);
     if (contact.kind === 'rejected') return row && { row };
-    const { file, address, originalAddress, envelope, destination, values } = contact;
+    const { file, address, originalAddress, envelope, destination, values, variant } = contact;
     const removed = channel === 'email' ? none : readPhoneText(originalAddress).removed;
     const bidi = readBidiControls(envelope, destination);
     const pastSendTime = readPastSendTime(envelope);
     const costly =
       parts === null || parts === 1
         ? none
-        : readCauses(
+        : causesOf(messagesOf(variant)[0])(
             values && readValues(file, values),
             readSms(envelope, { Recipient: address, ...destination }),
             envelope.fields['CharacterConversion'] === 'true',
@@ -63,14 +66,16 @@ export function createNoteReader(
 /**
  * Finds past or empty SendTimes, which the service sends at once.
  *
- * @param message of the campaign
  * @returns reads the SendTime; '' when it is empty, undefined when it is to come
  */
 export function createPastSendTimeReader(
-  message: object,
+  campaign: Campaign,
   now: Date,
 ): (envelope: Envelope) => string | undefined {
-  if (!Object.hasOwn(message, 'SendTime')) return () => undefined;
+  const isTimed = sentVariants(campaign).some((each) =>
+    Object.hasOwn(each.campaign.value.message, 'SendTime'),
+  );
+  if (!isTimed) return () => undefined;
   const isOverIn = memoizeByEnvelope(
     ({ fields }) => fields['SendTime'] === undefined || isSendTimePast(fields, now),
   );

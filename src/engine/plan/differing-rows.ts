@@ -1,7 +1,9 @@
 import type { Composition } from '../../campaign/composition.ts';
 import type { Template } from '../../campaign/placeholders.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import { variantName } from '../../campaign/variants.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
+import { memoize } from '../../platform/memoize.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import {
   type ChosenRow,
@@ -28,7 +30,7 @@ const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Scri
 
 /**
  * Chooses one row for each thing that goes wrong: first, longest, shortest, most parts, a fallback, an empty value, each
- * SubAccount, rate and encoding, right-to-left text.
+ * variant, SubAccount, rate and encoding, right-to-left text.
  *
  * @param isWanted whether the row of this number is chosen too
  */
@@ -68,18 +70,19 @@ type Row = {
   readonly address: string;
   readonly destination: MessageFields;
   readonly envelope: Envelope;
+  readonly variant?: number | null;
   /** Whether it may be the first that is sent. */
   readonly isFirst: boolean;
 };
 
 /** Finds why a row is among the first with something, or among those with the most. @param most so many of each */
 function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row) => readonly string[] {
-  const { account, campaign, composition } = prepared;
+  const { account, campaign, messagesOf } = prepared;
   const { channel } = campaign.value;
   const { tariffIndexOf } = createTariffs(channel, account);
   const readSms = channel === 'sms' ? createSmsReader() : undefined;
   const readValues = createRowValues(prepared);
-  const isEmptyIn = createEmptyValueFinder(composition);
+  const emptyValueFinder = memoize(createEmptyValueFinder);
   const counts = new Map<string, number>();
   const extremes = new Map<string, number[]>();
   const [subAccounts, rates] = [new Set<string>(), new Set<number>()];
@@ -97,7 +100,7 @@ function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row
   const isAmongEach = <Key>(known: Set<Key>, key: Key): boolean =>
     known.has(key) || (known.size < maxOfEach * most && known.add(key).size > 0);
 
-  return ({ file, values, address, destination, envelope, isFirst }) => {
+  return ({ file, values, address, destination, envelope, variant, isFirst }) => {
     const sms = readSms?.(envelope, { Recipient: address, ...destination });
     const text = sms?.text ?? contentOf(envelope);
     const found: string[] = [];
@@ -110,6 +113,7 @@ function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row
       if (isAmongMost(why, size)) found.push(why);
     };
     const valueIn = readValues(file, values);
+    const isEmptyIn = emptyValueFinder(messagesOf(variant ?? undefined)[0]);
     addFirst('first', () => isFirst);
     addMost('longest', text.length);
     addMost('shortest', -text.length);
@@ -118,6 +122,8 @@ function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row
     addFirst('empty value', () => isEmptyIn(valueIn, false));
     if (sms) addFirst(isGsmText(sms.text) ? 'GSM-7' : 'UCS-2', () => true);
     addFirst('right to left', () => rightToLeft.test(text));
+    const name = variantName(campaign.value, { variant });
+    if (name !== null) addFirst(`variant ${name}`, () => true);
     const { SubAccount: subAccount } = envelope.fields;
     if (subAccount !== undefined)
       addFirst(`SubAccount ${subAccount}`, () => isAmongEach(subAccounts, subAccount));

@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { checkBudget } from '../../campaign/budget.ts';
 import { type Campaign, checkCampaign, readCampaign } from '../../campaign/campaign.ts';
 import { withCanaryLimits } from '../../campaign/canary.ts';
-import { type Composition, compose } from '../../campaign/composition.ts';
+import { type ComposedVariants, composeVariants } from '../../campaign/compose-variants.ts';
 import { estimateCost } from '../../campaign/cost.ts';
 import { rowFolders } from '../../campaign/files.ts';
 import { checkGuard } from '../../campaign/run-guard.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import { assignByHash, assignForTest } from '../../campaign/variants.ts';
 import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { type RowWatch, readContacts } from '../../contacts/read-contacts.ts';
@@ -37,10 +38,9 @@ import { createValueKeeper, type KeptRows } from './row-values.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
 
-export type PreparedCampaign = {
+export type PreparedCampaign = Pick<ComposedVariants, 'composition' | 'messagesOf'> & {
   readonly campaign: Campaign;
   readonly account: Account;
-  readonly composition: Composition;
   readonly files: CampaignFiles;
   readonly contactFiles: readonly ContactFile[];
   /** The one contact file, if a person brought it. */
@@ -88,6 +88,8 @@ export type PreparationOptions = {
   readonly keepsRows?: KeptRows;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
+  /** The number of the variant that all get who are not in the control group. */
+  readonly winner?: number | undefined;
 };
 
 /**
@@ -109,6 +111,7 @@ export async function prepareCampaign(
     keeps = 'nothing',
     keepsRows = 'costly',
     ranBefore,
+    winner,
   }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   await requireSameProject(path, settings);
@@ -130,7 +133,7 @@ export async function prepareCampaign(
   await checkNotify(whole, settings.environment, folder, accountNamed);
 
   const readAddress = addressReaderOf(whole);
-  const { campaign, ...chosen } = chooseRecipients(whole, { testTo, limit }, readAddress);
+  const { campaign, ...chosen } = chooseRecipients(whole, { testTo, testRow, limit }, readAddress);
   const routes = routeNumberProblems(campaign, readAddress);
   if (routes.length > 0) throw new InputError(routes);
 
@@ -142,13 +145,21 @@ export async function prepareCampaign(
   const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles, list });
   try {
     const shown = withShownFiles(campaign, contactFiles);
-    const composition = compose(shown, sendingAccount, contactFiles[0]?.header ?? []);
-    requireColumns(contactFiles, composition);
-    const opened = { campaign, account, composition, contactFiles, ...chosen, path };
-    const keepsValues = createValueKeeper(composition, keepsRows);
+    const assign = chosen.test
+      ? assignForTest(campaign, testRow !== undefined)
+      : assignByHash(campaign.value, winner);
+    const composed = composeVariants(shown, sendingAccount, contactFiles[0]?.header ?? [], assign);
+    requireColumns(contactFiles, composed.composition);
+    const opened = { campaign, account, composed, contactFiles, ...chosen, path };
+    const keepsValues = createValueKeeper(composed.composition, keepsRows);
     const read = await openContacts(opened, { readAddress, keepsValues, testRow }, settings);
     return {
-      ...opened,
+      campaign,
+      account,
+      ...composed,
+      contactFiles,
+      ...chosen,
+      path,
       ...read,
       list,
       origin,
@@ -186,7 +197,9 @@ function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Camp
 }
 
 async function openContacts(
-  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'composition' | 'contactFiles' | 'test' | 'path'>,
+  opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'contactFiles' | 'test' | 'path'> & {
+    readonly composed: ComposedVariants;
+  },
   {
     readAddress,
     keepsValues,
@@ -195,7 +208,8 @@ async function openContacts(
     Pick<PreparationOptions, 'testRow'>,
   settings: Settings,
 ): Promise<Pick<PreparedCampaign, 'files' | 'contacts' | 'found' | 'suppressionLists'>> {
-  const { campaign, account, composition, contactFiles, test, path } = opened;
+  const { campaign, account, composed, contactFiles, test, path } = opened;
+  const { composition } = composed;
   const files = await openCampaignFiles(folderOfCampaign(path, settings), {
     ownFiles: listOwnFiles(campaign, path, settings),
     rowFolders: rowFolders(campaign, composition.account),
@@ -213,7 +227,7 @@ async function openContacts(
   const tally = createContactTally(campaign.value.channel, composition.recipientColumn, placeOf);
   // A test continues no run.
   const watch = { ...tally.watch, keepsValues, ...(test && { onOrigin: () => undefined }) };
-  const rows = files.checkContacts(readContacts(contactFiles, composition, readAddress, watch));
+  const rows = files.checkContacts(readContacts(contactFiles, composed, readAddress, watch));
   const contacts = test ? toTestContacts(rows, test, testRow) : rows;
   return {
     files,

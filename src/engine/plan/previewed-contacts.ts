@@ -1,3 +1,4 @@
+import { restNumber } from '../../campaign/variants.ts';
 import { type Destination, destinationFields } from '../../domain/message.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import {
@@ -84,14 +85,25 @@ function listWindowFields({ window }: PlanRules, totals: readonly WindowTotals[]
 /** @param ofWindows fields that sending windows add to requests */
 async function listSentFields(
   client: Transaction,
-  { campaign, composition }: Pick<PreparedCampaign, 'campaign' | 'composition'>,
+  {
+    campaign,
+    composition: { account },
+    messagesOf,
+  }: Pick<PreparedCampaign, 'campaign' | 'composition' | 'messagesOf'>,
   ofWindows: readonly string[],
 ): Promise<SentFields> {
-  const { account, fields, audio, keypads, files, bindings } = composition;
-  const others = [...(keypads.length > 0 ? ['Keypads'] : []), ...(files.length > 0 ? ['Files'] : [])];
+  const messages = messagesOf(restNumber);
   const sent = await findSentFields(client, {
-    recipient: bindings.map(({ field }) => field),
-    request: [...[...fields, ...audio].map(({ definition }) => definition.name), ...others],
+    recipient: [...new Set(messages.flatMap(({ bindings }) => bindings.map(({ field }) => field)))],
+    request: [
+      ...new Set(
+        messages.flatMap(({ fields, audio, keypads, files }) => [
+          ...[...fields, ...audio].map(({ definition }) => definition.name),
+          ...(keypads.length > 0 ? ['Keypads'] : []),
+          ...(files.length > 0 ? ['Files'] : []),
+        ]),
+      ),
+    ],
   });
   const request = [...sent.request, ...ofWindows];
   return {

@@ -1,6 +1,7 @@
 import { SegmentedMessage } from 'sms-segments-calculator';
 import type { Composition } from '../../campaign/composition.ts';
 import { asPlaceholder, type Template } from '../../campaign/placeholders.ts';
+import { variantName } from '../../campaign/variants.ts';
 import type { CampaignFile, Envelope } from '../../domain/message.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type {
@@ -35,7 +36,7 @@ export async function renderRows(
   chosen: readonly ChosenRow[],
   now: Date,
 ): Promise<RenderedRow[]> {
-  const { campaign, composition, files } = prepared;
+  const { campaign, messagesOf, files } = prepared;
   const readMessage = createMessageReader(prepared, now);
   const readValues = createRowValues(prepared);
   const readFile = createFileReader(files.read);
@@ -49,9 +50,11 @@ export async function renderRows(
       continue;
     }
     const { destination, text, ...envelope } = readMessage(found.contact, place);
+    const [composition] = messagesOf(found.contact.variant ?? undefined);
     const placeholders = listFilledPlaceholders(composition, readValues(place.index, found.values));
     const filled = { channel: campaign.value.channel, destination, placeholders, text };
-    rows.push({ ...where, kind: 'message', message: await renderMessage(envelope, filled, readFile) });
+    const message = await renderMessage(envelope, filled, readFile);
+    rows.push({ ...where, kind: 'message', variant: variantName(campaign.value, found.contact), message });
   }
   return rows;
 }

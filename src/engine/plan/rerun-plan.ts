@@ -1,6 +1,8 @@
 import { approvalReason } from '../../campaign/approval.ts';
 import { estimateCost, sumParts } from '../../campaign/cost.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
+import { variantName } from '../../campaign/variants.ts';
+import { frozenVariants } from '../../campaign/variants-definition.ts';
 import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
@@ -77,6 +79,7 @@ async function readPlan(
   const portions = totalsOfWindows.map((each) => ({ ...each, sendAt: null }));
   const readFile = createRunFileReader(context.ledger, source.run);
   const sent = await listSent(client, rowsAtOnce, fromRow - 1);
+  const named = frozenVariants.parse(definition);
   const id = context.randomBytes(16).toString('hex');
   return {
     madeAt: now,
@@ -100,10 +103,18 @@ async function readPlan(
     repeats: null,
     approval: approvalReason(approvalOf(definition), recipients, cost) ?? null,
     rows: await Promise.all(
-      sent.map(async ({ line, address, destination, envelope }, index) => {
+      sent.map(async ({ line, address, destination, envelope, ...contact }, index) => {
         const to = { Recipient: address, ...destination };
         const message = await renderPlannedMessage(channel, envelope, to, readFile);
-        return { kind: 'message' as const, row: fromRow + index, why: [], ...placeOf(line), message };
+        const variant = variantName(named, contact);
+        return {
+          kind: 'message' as const,
+          row: fromRow + index,
+          why: [],
+          ...placeOf(line),
+          variant,
+          message,
+        };
       }),
     ),
     rowCount: recipients,

@@ -49,7 +49,7 @@ export async function stageCampaign(
   const { channel, dispatch, window } = definition;
   const linesBefore = countLinesBefore(contactFiles);
   const fingerprint = createFingerprint(definition);
-  const readPastSendTime = createPastSendTimeReader(definition.message, now);
+  const readPastSendTime = createPastSendTimeReader(campaign, now);
   const countParts = channel === 'sms' ? createSmsCounter() : undefined;
   let pastSendTimes = 0;
 

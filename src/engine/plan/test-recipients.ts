@@ -1,5 +1,6 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { toTestDefinition } from '../../campaign/test-definition.ts';
+import { sentVariants } from '../../campaign/variants.ts';
 import type { AddressReader } from '../../contacts/address.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
@@ -8,7 +9,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 export type TestRecipients = {
   /** As the service gets them. The rows go to them in turn. */
   readonly addresses: readonly string[];
-  /** How many rows are sent; one for each address by default. */
+  /** How many rows are sent; by default one for each address, or for each variant if these are more. */
   readonly rows: number;
   /** Keys of the message that the test changes or leaves out: they could hold an address of a row. */
   readonly leftOut: readonly string[];
@@ -17,7 +18,15 @@ export type TestRecipients = {
 /** The campaign as it is sent: to its recipients, to the first of them, or as a test. */
 export function chooseRecipients(
   campaign: Campaign,
-  { testTo, limit }: { readonly testTo: readonly string[] | undefined; readonly limit: number | undefined },
+  {
+    testTo,
+    testRow,
+    limit,
+  }: {
+    readonly testTo: readonly string[] | undefined;
+    readonly testRow: number | undefined;
+    readonly limit: number | undefined;
+  },
   readAddress: AddressReader,
 ): {
   readonly campaign: Campaign;
@@ -25,7 +34,8 @@ export function chooseRecipients(
   readonly test: TestRecipients | undefined;
 } {
   if (testTo === undefined) return { campaign, limit, test: undefined };
-  const recipients = readTestRecipients(testTo, limit, readAddress);
+  const variants = testRow === undefined ? sentVariants(campaign).length : 1;
+  const recipients = readTestRecipients(testTo, { limit, variants }, readAddress);
   const { definition, leftOut } = toTestDefinition(campaign.value, recipients.addresses[0] ?? '');
   return {
     campaign: { ...campaign, value: definition },
@@ -42,7 +52,7 @@ const option = '--test-to';
 /** @throws InputError for addresses that the campaign's channel cannot send to, and for a test of too many rows */
 function readTestRecipients(
   written: readonly string[],
-  limit: number | undefined,
+  { limit, variants }: { readonly limit: number | undefined; readonly variants: number },
   readAddress: AddressReader,
 ): Omit<TestRecipients, 'leftOut'> {
   const problems: Problem[] = [];
@@ -53,7 +63,7 @@ function readTestRecipients(
     return [];
   });
   const distinct = [...new Set(addresses)];
-  const rows = limit ?? distinct.length;
+  const rows = limit ?? Math.max(distinct.length, variants);
   if (rows > maxTestRows) {
     const what = `A test has at most ${maxTestRows} rows, and this one would have ${rows}. Set a lower --limit.`;
     problems.push({ where: option, what });

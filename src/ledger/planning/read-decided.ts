@@ -38,6 +38,8 @@ export type SentContact = {
   readonly envelope: Envelope;
   /** Comma-separated; null without a window. */
   readonly zones: string | null;
+  /** The number of its variant; null: the campaign has none. */
+  readonly variant: number | null;
   /** Null: no page shows the row. */
   readonly row: ContactNote['row'] | null;
   /** Of all that are sent. */
@@ -45,7 +47,7 @@ export type SentContact = {
 };
 
 const sentColumns = `
-  s.line, s.address, CAST(s.destination AS json) AS destination, e.zones,
+  s.line, s.address, CAST(s.destination AS json) AS destination, e.zones, e.variant,
   json_build_object(
     'fields', CAST(e.fields AS json),
     'keypads', coalesce(CAST(e.other_fields AS json) -> 'keypads', '[]'),

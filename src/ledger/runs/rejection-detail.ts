@@ -47,7 +47,7 @@ export function rejectionDetailOf(row: string, channel: string, key: string): st
     const pairs = Object.entries(values).flatMap(([name, value]) =>
       name in fields ? [`'${name}', ${value}`] : [],
     );
-    return `WHEN ${row}.kind = '${kind}' THEN jsonb_build_object('kind', ${row}.kind, ${pairs.join(', ')})`;
+    return `WHEN ${row}.kind = '${kind}' THEN jsonb_build_object(${[`'kind', ${row}.kind`, ...pairs].join(', ')})`;
   });
   return `
     CASE

@@ -9,7 +9,8 @@ import { factList, showText, showTextOr } from './preview-text.ts';
 
 /** The message of a row, or why it has none. */
 export function rowContent(row: RenderedRow): Html {
-  if (row.kind === 'message') return messagePart(row.message);
+  if (row.kind === 'message')
+    return html`${row.variant !== null && html`<p class="note">Variant ${row.variant}</p>`}${messagePart(row.message)}`;
   return html`<p class="note">No message: ${row.reason}${row.column !== '' && `, column ${row.column}`}: ${showText(row.detail)}.</p>
 `;
 }
