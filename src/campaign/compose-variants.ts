@@ -1,8 +1,9 @@
+import { restNumber } from '../domain/contacts.ts';
 import { InputError } from '../domain/problems.ts';
 import type { Campaign } from './campaign.ts';
 import { type Composition, compose } from './composition.ts';
 import type { SendingAccount } from './sending-account.ts';
-import { type AssignVariant, restNumber, sentVariants } from './variants.ts';
+import { type AssignVariant, sentVariants } from './variants.ts';
 
 /** A campaign compiled against the header of its contact files, once for each variant that is sent. */
 export type ComposedVariants = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { winnerMeasures } from '../domain/decisions.ts';
 import { duration, percentage, plainName } from '../platform/scalars.ts';
 import { message } from './message-definition.ts';
 
@@ -28,11 +29,13 @@ export const variants = z
     'Two to five texts of which each recipient gets one, always the same. Their shares add up to 100%, or with `until` to less.',
   );
 
-/** The part of a frozen definition that names variants. */
-export const frozenVariants = z.object({ variants: z.array(z.object({ name: z.string() })).optional() });
-
-/** What decides which variant is better. */
-export const winnerMeasures = ['delivered', 'replied', 'optedOut'] as const;
+/** The part of a frozen definition that is about variants. */
+export const frozenVariants = z.object({
+  variants: z.array(z.object({ name: z.string(), send: z.literal('nothing').optional() })).optional(),
+  until: z
+    .object({ by: z.enum(winnerMeasures), observe: z.number(), otherwise: z.enum(['first', 'ask']) })
+    .optional(),
+});
 
 const day = 86_400_000;
 

@@ -2,9 +2,6 @@ import { hash } from 'node:crypto';
 import type { Campaign } from './campaign.ts';
 import type { Definition } from './definition.ts';
 
-/** The number of contacts that get no variant before the winner is known. Variants count from 1. */
-export const restNumber = 0;
-
 /** A variant that is sent, as a campaign of its own. */
 export type SentVariant = {
   /** In the order of the campaign, from 1; undefined: the campaign has no variants. */

@@ -50,6 +50,9 @@ export type ContactFindings = {
   readonly examples: readonly { readonly where: string; readonly detail: string }[];
 };
 
+/** The number of contacts that get no variant before the winner is known. Variants count from 1. */
+export const restNumber = 0;
+
 /** What one contact gets. */
 export type ContactMessage = {
   readonly envelope: Envelope;
@@ -69,7 +72,7 @@ export type Contact = { readonly file: number; readonly line: number } & (
       readonly address: string;
       /** As written in the file. */
       readonly originalAddress: string;
-      /** The number of its variant; 0: it waits for the winner. Present if the campaign has variants. */
+      /** The number of its variant, or `restNumber`. Present if the campaign has variants. */
       readonly variant?: number;
       /** The whole row, in the order of its file's header; only if it is needed later. */
       readonly values?: readonly string[] | undefined;

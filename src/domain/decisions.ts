@@ -10,6 +10,10 @@ export const decisionKinds = [
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
+/** What decides which variant is better. */
+export const winnerMeasures = ['delivered', 'replied', 'optedOut'] as const;
+export type WinnerMeasure = (typeof winnerMeasures)[number];
+
 /** What a canary limits: shares of its recipients. */
 export const canaryFailures = ['rejected', 'undelivered', 'unreported'] as const;
 export type CanaryFailure = (typeof canaryFailures)[number];

@@ -7,6 +7,7 @@ import { showInvisible } from '../../platform/invisible-characters.ts';
 import { count } from '../../platform/sentence.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
 import { rejectedColumns } from '../../report/lists/rejected.ts';
+import { plannedVariantColumns } from '../../report/lists/variants.ts';
 import { partCauseLines } from '../../report/part-causes.ts';
 import { printable } from '../../report/printable.ts';
 import { formatWaits } from '../../report/run/run-summary.ts';
@@ -30,7 +31,11 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   const { contacts, rejected } = preview;
   const rejectedCount = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = filteredText(preview.filtered);
-  const beyond = contacts.beyondLimit === undefined ? '' : `, ${contacts.beyondLimit} beyond the limit`;
+  const waits = preview.variants?.some(({ gets }) => gets === 'winner');
+  const beyond =
+    contacts.beyondLimit === undefined
+      ? ''
+      : `, ${contacts.beyondLimit} ${waits ? 'waiting for the winner' : 'beyond the limit'}`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent${written ? '' : ' or written'}.`,
     `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${beyond}${others}`,
@@ -59,6 +64,10 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   for (const { label, text } of planNotes(preview)) parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
+  if (preview.variants) {
+    const currency = preview.cost.kind === 'known' ? preview.cost.currency : undefined;
+    parts.push('', formatTable(plannedVariantColumns(currency), preview.variants, screen));
+  }
   if (isDivided(preview.cost)) parts.push('', costText(preview.cost, screen));
   if (preview.unreadableSuppressions.lines > 0) {
     parts.push('', ...unreadableText(preview.unreadableSuppressions));
@@ -146,7 +155,7 @@ function mergeText(merge: MergePlan): string {
 }
 
 function messageText(
-  { file, line, destination, text, fields, keypads, files, audio }: PreviewedMessage,
+  { file, line, variant, destination, text, fields, keypads, files, audio }: PreviewedMessage,
   severalFiles: boolean,
 ): string {
   const { Recipient, ...others } = destination;
@@ -159,7 +168,7 @@ function messageText(
     ),
   ];
   const rows = [
-    `${severalFiles ? `${printable(file)}:` : 'Line '}${line} → ${printable(Recipient)}`,
+    `${severalFiles ? `${printable(file)}:` : 'Line '}${line} → ${printable(Recipient)}${variant === null ? '' : ` (variant ${variant})`}`,
     ...Object.entries(others).map(([name, value]) => `    ${name}: ${printable(value)}`),
     ...values.map(([name, value]) => `  ${name}: ${printable(value)}`),
   ];

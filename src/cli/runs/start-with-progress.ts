@@ -68,7 +68,11 @@ export async function startWithProgress(
   const sendsRest = `\`volley run ${printable(prepared.path)} --of ${run}\` sends to them`;
   if (capped.length > 0)
     shell.note(`  left out ${printable(formatGroups(capped))}; ${sendsRest} when there is room`);
-  if (beyondLimit > 0)
+  if (beyondLimit > 0 && prepared.campaign.value.until)
+    shell.note(
+      `  rest     ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'gets' : 'get'} the winner; \`volley serve\` decides, and starts the run that sends it`,
+    );
+  else if (beyondLimit > 0)
     shell.note(
       `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; ${sendsRest}`,
     );

@@ -11,6 +11,7 @@ import { type Html, html } from '../../report/html/html.ts';
 import { showText } from '../../report/html/preview-text.ts';
 import { costColumns } from '../../report/lists/plan-costs.ts';
 import { rejectionColumns } from '../../report/lists/rejected.ts';
+import { plannedVariantColumns } from '../../report/lists/variants.ts';
 import { partCauseLines } from '../../report/part-causes.ts';
 import { rateText } from '../../report/wait-words.ts';
 import type { Viewer } from '../base/view.ts';
@@ -54,6 +55,7 @@ export function planPart({ figures: found, messages, leftOut }: ShownPlan, viewe
   return html`${figures(countsOf(found))}
 ${partsPart(found)}
 ${forecastPart(found, viewer)}
+${found.variants && listTable({ caption: 'Variants', columns: plannedVariantColumns(cost.kind === 'known' ? cost.currency : undefined), rows: found.variants }, viewer)}
 ${messagesPart(messages)}
 ${cost.kind === 'known' && cost.lines.length > 1 && costTable(cost, viewer)}
 ${rejections.length > 0 && html`${listTable({ caption: 'Contacts that are left out', columns: rejectionColumns, rows: rejections }, viewer)}${leftOut}`}

@@ -43,7 +43,10 @@ export function withBroughtList({ value, locate }: Campaign, { name, path, readi
 }
 
 /** The definition for the ledger: with the columns of the list, so that its kept file can be read again. */
-export function freezeDefinition(definition: Definition, list: BroughtList | undefined): object {
+export function freezeDefinition(
+  definition: Definition,
+  list: Pick<BroughtList, 'name' | 'columns'> | undefined,
+): object {
   if (!list) return definition;
   const { name, columns } = list;
   return { ...definition, contacts: { ...definition.contacts, file: [name], list: { columns } } };

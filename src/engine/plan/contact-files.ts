@@ -16,7 +16,7 @@ import { listNames } from '../../platform/suggestions.ts';
 import { besideCampaign, folderOfCampaign } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 import { type BroughtList, openBroughtList } from './brought-list.ts';
-import type { KeptContactFiles } from './kept-contact-files.ts';
+import type { KeptCampaign, KeptContactFiles } from './kept-contact-files.ts';
 
 /** Replaces the campaign's contact files. */
 export function withContactFiles(
@@ -53,6 +53,7 @@ export async function openContactFiles(
     kept,
     replacingFiles,
     list,
+    former,
   }: {
     readonly path: string;
     readonly settings: Settings;
@@ -61,6 +62,7 @@ export async function openContactFiles(
     /** The files as --contacts names them. */
     readonly replacingFiles: readonly string[] | undefined;
     readonly list: BroughtList | undefined;
+    readonly former: KeptCampaign | undefined;
   },
 ): Promise<readonly ContactFile[]> {
   if (list) return [await openBroughtList(list, (bytes) => kept.keep(0, bytes))];
@@ -69,6 +71,12 @@ export async function openContactFiles(
   const opened: ContactFile[] = [];
   try {
     for (const [index, name] of names.entries()) {
+      const keep = (each: AsyncIterable<Buffer>) => kept.keep(index, each);
+      const formerFile = former?.files[index];
+      if (former && formerFile) {
+        opened.push(await former.openFile(formerFile, keep));
+        continue;
+      }
       const where = campaign.locate(['contacts', 'file', index]);
       const { bytes, shown } =
         name === standardInput
@@ -79,7 +87,6 @@ export async function openContactFiles(
               where,
               'contact file',
             );
-      const keep = (each: AsyncIterable<Buffer>) => kept.keep(index, each);
       opened.push(await openContactFile(bytes, shown, options, keep));
     }
     return opened;

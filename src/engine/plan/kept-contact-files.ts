@@ -2,10 +2,13 @@ import { createHash, type Hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { z } from 'zod';
+import type { Campaign } from '../../campaign/campaign.ts';
 import { type ContactFile, delimiters, encodings, openContactFile } from '../../contacts/contact-file.ts';
 import { isGzip } from '../../contacts/file-bytes.ts';
 import { withColumnNames } from '../../contacts/named-columns.ts';
 import { isZip } from '../../contacts/not-csv.ts';
+import type { KeepBytes } from '../../contacts/opened-file.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { ContactFilePiece } from '../../ledger/planning/stage-contacts.ts';
 import {
   type KeptContactFile,
@@ -158,17 +161,44 @@ const readingOptions = z.union([
   z.object({ encoding: z.enum(encodings), delimiter: z.enum(delimiters) }),
 ]);
 
+/** The campaign and the contact files of an earlier run, instead of what stands on the disk now. */
+export type KeptCampaign = {
+  /** The campaign as it was written. */
+  readonly source: string;
+  readonly files: readonly KeptContactFile[];
+  readonly openFile: (file: KeptContactFile, keep: KeepBytes) => Promise<ContactFile>;
+};
+
+/** @throws InputError when the content of a file is erased, so its contacts are not known */
+export function withKeptFiles({ value, locate }: Campaign, { files }: KeptCampaign): Campaign {
+  const [erased] = files.filter(({ dropped }) => dropped);
+  if (erased || files.length === 0) {
+    const what = 'Its content is erased, so its contacts are not known any more.';
+    throw new InputError([{ where: erased?.name ?? 'contacts', what }]);
+  }
+  const contacts = { ...value.contacts, file: files.map(({ name }) => name) };
+  return { value: { ...value, contacts }, locate };
+}
+
 /** How a kept contact file is read. */
 export type KeptFile = Omit<KeptContactFile, 'dropped' | 'sha256'>;
 
 /** Opens bytes of a kept contact file, as it was read for its run. */
-export async function openKeptBytes(bytes: AsyncIterable<Buffer>, file: KeptFile): Promise<ContactFile> {
+export async function openKeptBytes(
+  bytes: AsyncIterable<Buffer>,
+  file: KeptFile,
+  keep?: KeepBytes,
+): Promise<ContactFile> {
   const options = { ...readingOptions.parse(file), skipLines: file.skipLines };
-  const opened = await openContactFile(bytes, file.name, options);
+  const opened = await openContactFile(bytes, file.name, options, keep);
   return file.columns ? withColumnNames(opened, file.columns) : opened;
 }
 
 /** Opens a contact file that is kept with its run. */
-export function openKeptContactFile(client: Snapshot, file: KeptFile): Promise<ContactFile> {
-  return openKeptBytes(decompressPieces(readContactFilePieces(client, file)), file);
+export function openKeptContactFile(
+  client: Snapshot,
+  file: KeptFile,
+  keep?: KeepBytes,
+): Promise<ContactFile> {
+  return openKeptBytes(decompressPieces(readContactFilePieces(client, file)), file, keep);
 }

@@ -8,7 +8,7 @@ import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/ap
 import type { AuditEvent } from '../../ledger/audit/audit.ts';
 import { keepAccount } from '../../ledger/moves/moved-accounts.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
-import type { Decided, PlannedRun } from '../../ledger/planning/planned-run.ts';
+import { type Decided, type PlannedRun, withRest } from '../../ledger/planning/planned-run.ts';
 import { inSession, type Session, type Transaction } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
@@ -100,9 +100,10 @@ export async function makeRun(context: EngineContext, toMake: RunToMake): Promis
       isWatched: isWatched(definition),
       checkPlan: async (session, decided) => {
         await requireAccountHere(session, account.name);
-        const cost = estimateCost(decided.totals, channel, rates, now);
+        const { totals, recipients } = withRest(decided);
+        const cost = estimateCost(totals, channel, rates, now);
         await check(session, decided, cost);
-        waitsBecause = approvalReason(approval?.rule, decided.recipients, cost);
+        waitsBecause = approvalReason(approval?.rule, recipients, cost);
       },
       enqueue: async (session) => {
         await alongside?.(session, run);

@@ -8,10 +8,11 @@ import type { CappedContacts, ReachedContacts } from '../../domain/rejected-cont
 import { insertNotifyList, insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/repeats.ts';
+import { insertRest } from '../../ledger/watch/rests.ts';
 import type { EngineContext } from '../context.ts';
 import { serviceOf } from '../dispatch/begun-runs.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
-import { freezeDefinition } from './brought-list.ts';
+import { type BroughtList, freezeDefinition } from './brought-list.ts';
 import { readUnreadFiles } from './fingerprint.ts';
 import { forecastDecided, type RunForecast } from './forecast.ts';
 import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
@@ -97,10 +98,11 @@ function toRun(context: EngineContext, prepared: PreparedCampaign, options: Plan
   return {
     campaign: definition.campaign,
     channel: definition.channel,
-    definition: freezeDefinition(definition, prepared.list),
+    definition: freezeDefinition(definition, prepared.list ?? formerList(prepared)),
     account,
     approval: {
-      rule: definition.approval,
+      // The rest was approved with the run that it is of.
+      rule: prepared.winner === undefined ? definition.approval : undefined,
       folder: prepared.workingFolder,
       campaignFile: prepared.path,
       campaignSha256: prepared.sha256,
@@ -134,6 +136,12 @@ function toRun(context: EngineContext, prepared: PreparedCampaign, options: Plan
       };
     },
   };
+}
+
+/** The list that a person brought for the former run. */
+function formerList({ former }: PreparedCampaign): Pick<BroughtList, 'name' | 'columns'> | undefined {
+  const [file] = former?.files ?? [];
+  return file?.columns ? { name: file.name, columns: file.columns } : undefined;
 }
 
 /** How a contact file was read. */
@@ -187,12 +195,15 @@ function stepsOf(
       ...(list && !test && { bytes: kept.bytesRead(), sha256: kept.digestOf(0).toString('hex') }),
       ...(origins.runs.length > 0 && { of: origins.runs }),
       ...(test && { test: test.rows }),
+      ...(prepared.winner !== undefined && { variant: prepared.winner }),
     },
     recordTargets: (session) =>
       insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath),
     complete: async (session) => {
       if (!facts) throw new Error('A run is checked before it is complete.');
       if (onFacts) onFacts(await readPlanFacts(session, facts));
+      if (definition.until && prepared.winner === undefined)
+        await insertRest(session, run, { campaignFile: prepared.absolutePath, source: prepared.source });
       // Its own addresses have no part in what recipients got.
       if (test) return;
       // A later run without the limit is a repetition, so its files count too.
@@ -223,11 +234,13 @@ function stepsOf(
  * @throws InputError when an address of a test is suppressed
  */
 export function checkDecided(
-  { campaign, test, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'found'>,
+  { campaign, test, winner, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'winner' | 'found'>,
   { contacts, recipients, beyondLimit, suppressedReasons, capped, reached, repeated }: Decided,
   fileAndLine: (line: number) => string,
 ): void {
   if (test) refuseSuppressedTest(suppressedReasons.map(formatReason));
+  // The rules are about the whole list, which the run of the variants had.
+  if (winner !== undefined) return;
   // The rules are about the files, of which a limit is only the first part.
   const inFiles = recipients + (beyondLimit?.contacts ?? 0);
   const planned = { ...contacts, recipients: inFiles, capped, reached, repeated };

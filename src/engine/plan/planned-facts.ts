@@ -6,6 +6,7 @@ import type { Channel } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
 import type { PartCauses } from '../../domain/sms.ts';
+import type { PlannedVariant } from '../../domain/variants.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
@@ -34,6 +35,8 @@ export type PlanFigures = {
   /** Null: not known any more, or another channel. */
   readonly partCauses: PartCauses | null;
   readonly cost: CostEstimate;
+  /** Null: there are none, or they are not known any more. */
+  readonly variants: readonly PlannedVariant[] | null;
   /** An exact decimal in the currency of the estimate; null: the campaign has none. */
   readonly budget: string | null;
   readonly rejections: readonly RejectionGroup[];
@@ -92,6 +95,7 @@ export function createPlannedFacts(): ReadPlannedFacts {
       approval: await findApproval(pool, name),
       smsParts: sumParts(totals, channel),
       partCauses: null,
+      variants: null,
       cost: estimateCost(totals, channel, rates, context.now()),
       budget: budgetOf(definition),
       rejections,

@@ -33,7 +33,13 @@ import {
   withContactFiles,
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
-import { createKeptContactFiles, type KeptContactFiles, type KeptParts } from './kept-contact-files.ts';
+import {
+  createKeptContactFiles,
+  type KeptCampaign,
+  type KeptContactFiles,
+  type KeptParts,
+  withKeptFiles,
+} from './kept-contact-files.ts';
 import { createValueKeeper, type KeptRows } from './row-values.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
@@ -45,10 +51,16 @@ export type PreparedCampaign = Pick<ComposedVariants, 'composition' | 'messagesO
   readonly contactFiles: readonly ContactFile[];
   /** The one contact file, if a person brought it. */
   readonly list: BroughtList | undefined;
+  /** Undefined: the campaign and its contact files were read from the disk. */
+  readonly former: KeptCampaign | undefined;
+  /** The campaign as it is written. */
+  readonly source: string;
   /** The run that rejected the contacts, if the operator names it. */
   readonly origin: string | undefined;
   /** Only the first recipients; undefined: all. */
   readonly limit: number | undefined;
+  /** The variant that all get who are not in the control group; undefined: those of the campaign. */
+  readonly winner: number | undefined;
   /** Undefined: the recipients are those of the contact files. */
   readonly test: TestRecipients | undefined;
   readonly workingFolder: string;
@@ -88,6 +100,8 @@ export type PreparationOptions = {
   readonly keepsRows?: KeptRows;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
+  /** Instead of the campaign and the contact files on the disk. */
+  readonly former?: KeptCampaign | undefined;
   /** The number of the variant that all get who are not in the control group. */
   readonly winner?: number | undefined;
 };
@@ -111,15 +125,18 @@ export async function prepareCampaign(
     keeps = 'nothing',
     keepsRows = 'costly',
     ranBefore,
+    former,
     winner,
   }: PreparationOptions = {},
 ): Promise<PreparedCampaign> {
   await requireSameProject(path, settings);
-  const source = await readText(path, settings, 'campaign');
+  const source = former?.source ?? (await readText(path, settings, 'campaign'));
   const written = readCampaign(source, path);
   const replaced = list
     ? withBroughtList(written, list)
-    : replacingFiles && withContactFiles(written, path, settings, replacingFiles);
+    : former
+      ? withKeptFiles(written, former)
+      : replacingFiles && withContactFiles(written, path, settings, replacingFiles);
   const { campaign: found, matched } = replaced
     ? { campaign: replaced, matched: [] }
     : await matchContactFiles(written, path, settings, ranBefore);
@@ -142,7 +159,8 @@ export async function prepareCampaign(
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   checkGuard(campaign, rates());
   const kept = createKeptContactFiles(keeps);
-  const contactFiles = await openContactFiles(campaign, { path, settings, kept, replacingFiles, list });
+  const named = { replacingFiles, list, former };
+  const contactFiles = await openContactFiles(campaign, { path, settings, kept, ...named });
   try {
     const shown = withShownFiles(campaign, contactFiles);
     const assign = chosen.test
@@ -159,16 +177,19 @@ export async function prepareCampaign(
       ...composed,
       contactFiles,
       ...chosen,
+      winner,
       path,
       ...read,
       list,
+      former,
+      source,
       origin,
       kept,
       matched,
       workingFolder: resolve(settings.workingFolder),
       absolutePath: resolve(settings.workingFolder, path),
       sha256: createHash('sha256').update(source).digest(),
-      contactBytes: await sumContactFileBytes(campaign, path, settings),
+      contactBytes: former ? undefined : await sumContactFileBytes(campaign, path, settings),
       close: async () => {
         await Promise.all([read.suppressionLists.close(), closeContactFiles(contactFiles)]);
       },

@@ -9,7 +9,7 @@ import { formatReason } from '../../domain/reasons.ts';
 import type { CappedContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
-import type { Decided } from '../../ledger/planning/planned-run.ts';
+import { type Decided, withRest } from '../../ledger/planning/planned-run.ts';
 import {
   listLeftOut,
   listRejected,
@@ -29,6 +29,7 @@ import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
 import { checkDecided } from './plan-run.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
+import { previewVariants } from './preview-variants.ts';
 import { type DecidedCampaign, readPreviewedContacts } from './previewed-contacts.ts';
 import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
@@ -108,7 +109,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
   const definition = campaign.value;
   const decided = await decideContacts(client, rules, ledger);
   checkDecided(prepared, decided, fileAndLine);
-  const cost = estimateCost(decided.totals, rules.channel, rules.rates, now);
+  const cost = estimateCost(withRest(decided).totals, rules.channel, rules.rates, now);
   checkBudget(campaign, cost);
   const readsLedger = ledger !== null;
   const { windowTotals, forecast } = await forecastDecided(client, prepared, staged, { now, readsLedger });
@@ -136,6 +137,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     filtered: composition.filter ? found().filtered : null,
     mapping: composition.mapping,
     recipients,
+    variants: await previewVariants(client, prepared, rules, decided, now),
     differing: formatDiffering(repeated, fileAndLine) ?? null,
     ...(await findEarlierRuns(client, previewing, decided)),
     requests,

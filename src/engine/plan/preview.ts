@@ -7,6 +7,7 @@ import type { Channel, Destination, DestinationField, Envelope } from '../../dom
 import type { Problem } from '../../domain/problems.ts';
 import type { ContactCounts } from '../../domain/runs.ts';
 import type { PartCauses } from '../../domain/sms.ts';
+import type { PlannedVariant } from '../../domain/variants.ts';
 import type { PlannedCanary } from '../../ledger/planning/canary.ts';
 import type { RunForecast } from './forecast.ts';
 import type { PlannedGuard } from './guard-notes.ts';
@@ -25,6 +26,8 @@ export type Preview = {
   readonly mapping: readonly FieldSource[];
   readonly sentFields: SentFields;
   readonly recipients: number;
+  /** Null: the campaign has none. */
+  readonly variants: readonly PlannedVariant[] | null;
   /** A warning about rejected duplicates whose message differs; null when there are none. */
   readonly differing: string | null;
   /** Why the run would be refused as a repetition without `--again`; null when it would not. */
@@ -42,6 +45,7 @@ export type Preview = {
   readonly smsParts: number | null;
   /** Parts that only some characters cause; null in other channels. */
   readonly partCauses: PartCauses | null;
+  /** Of those who get the winner too. */
   readonly cost: CostEstimate;
   readonly forecast: RunForecast;
   /** Recipients whom the service would send to at once. */
@@ -75,6 +79,8 @@ export type PreviewedFile = { readonly name: string } & ReturnType<ContactFile['
 export type PreviewedMessage = Envelope & {
   readonly file: string;
   readonly line: number;
+  /** The name of its variant; null: the campaign has none. */
+  readonly variant: string | null;
   readonly destination: Destination;
   /** The SMS text as the recipient reads it; null in other channels. */
   readonly text: string | null;

@@ -1,8 +1,10 @@
-import { restNumber } from '../../campaign/variants.ts';
+import { variantName } from '../../campaign/variants.ts';
+import { restNumber } from '../../domain/contacts.ts';
 import { type Destination, destinationFields } from '../../domain/message.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import {
   findSentFields,
+  listFirstOfVariants,
   listSent,
   type SentContact,
   streamNotes,
@@ -49,8 +51,8 @@ export async function readPreviewedContacts(
     sentFields: await listSentFields(client, prepared, listWindowFields(rules, windowTotals)),
     ...notes.found(),
     partCauses: rules.channel === 'sms' ? partCauses.found(rules.rates, now) : null,
-    messages: (await listSent(client, maxMessages)).map((contact) =>
-      readMessage(contact, staged.placeOf(contact.line)),
+    messages: (rules.variants ? await listFirstOfVariants(client) : await listSent(client, maxMessages)).map(
+      (contact) => readMessage(contact, staged.placeOf(contact.line)),
     ),
   };
 }
@@ -70,6 +72,7 @@ export function createMessageReader(
       ...envelope,
       file,
       line,
+      variant: variantName(campaign.value, contact),
       destination,
       fields: { ...envelope.fields, ...handover?.fields },
       text: readSms?.(envelope, destination).text ?? null,

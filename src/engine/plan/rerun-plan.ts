@@ -91,6 +91,7 @@ async function readPlan(
       requests,
       smsParts: sumParts(totals, channel),
       partCauses: null,
+      variants: null,
       cost,
       budget: budgetOf(definition),
       rejections: groupsOf(leftOut),

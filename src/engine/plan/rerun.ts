@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Approval, storedApproval } from '../../campaign/approval.ts';
 import { checkBudget } from '../../campaign/budget.ts';
 import type { CostEstimate } from '../../campaign/cost.ts';
+import { frozenVariants } from '../../campaign/variants-definition.ts';
 import { duplicatePolicies } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { RerunState } from '../../domain/runs.ts';
@@ -185,6 +186,7 @@ export async function stageRerun(
     sourceRun: run,
     origins: [],
     canary: canaryRule(campaign, definition),
+    variants: frozenVariants.parse(definition).variants && { control: undefined, hasRest: false },
     window: windowPlanner(windowOf(definition), account.interface, now),
   };
 }

@@ -1,3 +1,4 @@
+import { controlNumber } from '../../campaign/variants.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
@@ -44,9 +45,9 @@ export async function stageCampaign(
   prepared: PreparedCampaign,
   { now, readsLedger, onRead, ...staging }: Staging,
 ): Promise<StagedCampaign> {
-  const { campaign, account, composition, contactFiles, limit, suppressionLists } = prepared;
+  const { campaign, account, composition, contactFiles, limit, suppressionLists, test, winner } = prepared;
   const definition = campaign.value;
-  const { channel, dispatch, window } = definition;
+  const { channel, dispatch, window, variants, until } = definition;
   const linesBefore = countLinesBefore(contactFiles);
   const fingerprint = createFingerprint(definition);
   const readPastSendTime = createPastSendTimeReader(campaign, now);
@@ -68,7 +69,16 @@ export async function stageCampaign(
     contacts: fingerprint.watch(watch(prepared.contacts)),
     linesBefore,
     keyed: isKeyed(composition.identity),
-    partsOf: ({ envelope, destination, address }) => countParts?.(envelope, address, destination) ?? null,
+    partsOf: ({ address, envelope, destination, alternatives }) => {
+      if (!countParts) return null;
+      const parts = countParts(envelope, address, destination);
+      return alternatives === undefined
+        ? parts
+        : Math.max(
+            parts,
+            ...alternatives.map((each) => countParts(each.envelope, address, each.destination)),
+          );
+    },
     ...staging,
   });
   await stageSuppressions(session, suppressionLists.addresses);
@@ -90,6 +100,10 @@ export async function stageCampaign(
       limit,
       origins: origins.runs,
       canary: prepared.test ? undefined : canaryRule(definition.campaign, definition),
+      variants: variants && {
+        control: test ? undefined : controlNumber(definition),
+        hasRest: until !== undefined && winner === undefined,
+      },
       window: windowPlanner(window, account.interface, now),
     },
     origins,

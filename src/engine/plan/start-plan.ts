@@ -99,7 +99,8 @@ export async function planStart(
       },
     });
     if (!facts) throw new Error('A preview has facts.');
-    const { recipients, requests, smsParts, partCauses, cost, forecast } = preview;
+    const { recipients, requests, smsParts, partCauses, cost, variants, forecast } = preview;
+    const waiting = variants?.find(({ gets }) => gets === 'winner')?.recipients ?? 0;
     const id = context.randomBytes(16).toString('hex');
     const now = context.now();
     return {
@@ -113,6 +114,7 @@ export async function planStart(
         smsParts,
         partCauses,
         cost,
+        variants,
         budget: budgetOf(prepared.campaign.value),
         rejections: groupsOf(leftOut),
         windows: windowsOf(
@@ -125,7 +127,7 @@ export async function planStart(
       leftOut,
       notes: notesOf(preview),
       repeats: preview.repeats,
-      approval: approvalReason(prepared.campaign.value.approval, recipients, cost) ?? null,
+      approval: approvalReason(prepared.campaign.value.approval, recipients + waiting, cost) ?? null,
       rows: await renderRows(prepared, rows.chosen(), now),
       rowCount: rows.rows(),
       proof: { id, volley: readVersion(), ...comparedPart(id, prepared, facts) },

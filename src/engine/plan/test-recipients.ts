@@ -33,7 +33,14 @@ export function chooseRecipients(
   readonly limit: number | undefined;
   readonly test: TestRecipients | undefined;
 } {
-  if (testTo === undefined) return { campaign, limit, test: undefined };
+  if (testTo === undefined) {
+    if (limit !== undefined && campaign.value.until) {
+      const what =
+        'A limit and "until: winner" exclude each other: the winner is sent to all others of the files.';
+      throw new InputError([{ where: '--limit', what }]);
+    }
+    return { campaign, limit, test: undefined };
+  }
   const variants = testRow === undefined ? sentVariants(campaign).length : 1;
   const recipients = readTestRecipients(testTo, { limit, variants }, readAddress);
   const { definition, leftOut } = toTestDefinition(campaign.value, recipients.addresses[0] ?? '');

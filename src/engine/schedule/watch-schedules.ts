@@ -5,8 +5,10 @@ import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
 import { checkLedgerLocation } from '../dispatch/ledger-location.ts';
+import { decideWinners } from './decide-winners.ts';
 import { recordSchedules } from './record-schedules.ts';
 import { readScheduleFolder } from './schedule-folder.ts';
+import { type StartedRest, startRests } from './start-rests.ts';
 import { beginPlannedRuns, type CampaignSource, startDueTicks, type TickResult } from './start-ticks.ts';
 
 /** The longest delay of a run (milliseconds). */
@@ -46,6 +48,9 @@ export async function watchSchedules(
         (end) => logTick(end, logger),
         (file) => logger.warn(file, 'contact file not moved; it will not run again'),
       );
+      for (const decided of await decideWinners(context))
+        logger.info(decided, 'winner of the variants decided');
+      await startRests(context, source.settings, (end) => logRest(end, logger));
       for (const run of await beginPlannedRuns(context, source))
         logger.info({ run }, 'scheduled run started');
       loggedFailure = '';
@@ -56,6 +61,11 @@ export async function watchSchedules(
     }
     await sleep(every, undefined, { signal: stop }).catch(() => undefined);
   }
+}
+
+function logRest({ run, ...end }: StartedRest, logger: Logger): void {
+  if (end.kind === 'planned') logger.info({ run, restRun: end.restRun }, 'rest of the run planned');
+  else logger.error({ run }, 'rest of the run not planned; `volley status` shows the reason');
 }
 
 /** The reason may quote contacts, so it stays in the ledger. */

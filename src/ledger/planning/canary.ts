@@ -64,8 +64,10 @@ export async function selectCanary(client: Transaction, { campaign, size }: Cana
       WHERE ctid = ANY (ARRAY(SELECT contact FROM selected))
       RETURNING envelope
     )
-    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields, maybe_repeated)
-    SELECT c.envelope, e.sub_account, e.department, e.charge_code, e.zones, e.fields, e.other_fields, e.maybe_repeated
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields, maybe_repeated,
+                                  variant)
+    SELECT c.envelope, e.sub_account, e.department, e.charge_code, e.zones, e.fields, e.other_fields, e.maybe_repeated,
+           e.variant
     FROM (SELECT DISTINCT envelope FROM moved) c
     JOIN staged_envelopes e ON e.envelope = c.envelope - $4::integer
     `,

@@ -1,8 +1,9 @@
+import { restNumber } from '../../domain/contacts.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
 import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
-import { readPlannedCanary, selectCanary } from './canary.ts';
+import { isCanary, readPlannedCanary, selectCanary } from './canary.ts';
 import { countContacts, listCapped, listRepeated, listSuppressedReasons } from './count-contacts.ts';
 import {
   type BeyondLimit,
@@ -45,16 +46,19 @@ export async function decideContacts(
   await handleDuplicates(client, rules);
   // Each row that is left would be a message.
   await removeCapped(client, rules, capsOf('over_frequency'));
-  const beyondLimit = rules.limit === undefined ? null : await cutAtLimit(client, rules.limit);
+  if (rules.variants) await removeControlGroup(client, rules, rules.variants);
+  const rest = rules.variants?.hasRest ? await sumBillingByTariff(client, `variant = ${restNumber}`) : [];
+  const beyondLimit = await cutForLaterRun(client, rules);
   if (ledger) await removeBeyondDailyLimit(client, rules);
   if (rules.canary) await selectCanary(client, rules.canary);
   await numberWindows(client, rules.window);
-  await sizeEnvelopes(client, rules.chunkSize, rules.window !== undefined);
+  await sizeEnvelopes(client, rules);
   const totals = hasTariffs(rules) ? await sumBillingByTariff(client) : await sumBilling(client);
   const counts = await countContacts(client, beyondLimit?.contacts ?? null);
   return {
     ...counts,
     totals,
+    rest,
     beyondLimit,
     canary: rules.canary ? await readPlannedCanary(client) : null,
     reached,
@@ -77,7 +81,7 @@ async function mergeEnvelopes(client: Transaction): Promise<void> {
     INSERT INTO merged_envelopes (envelope, first)
     SELECT envelope, first
     FROM (
-      SELECT envelope, min(envelope) OVER (PARTITION BY fields, other_fields, zones) AS first
+      SELECT envelope, min(envelope) OVER (PARTITION BY fields, other_fields, zones, variant) AS first
       FROM staged_envelopes
       JOIN alike ON hash = hashtextextended(fields, 0)
     ) compared
@@ -110,15 +114,19 @@ async function removeReachedByRelatives(
   return removeReached(client, recipientColumn, channel, toComparedRuns(relativesToCompare, identity));
 }
 
-/** Counts recipients of each envelope, and requests and recipients before its first. */
-async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: boolean): Promise<void> {
-  const order = windowed ? 'window_index, staged' : 'staged';
+/** Counts recipients of each envelope, and requests and recipients before its first. Variants follow each other. */
+async function sizeEnvelopes(
+  client: Transaction,
+  { chunkSize, window, variants }: Pick<PlanRules, 'chunkSize' | 'window' | 'variants'>,
+): Promise<void> {
+  const isDivided = window !== undefined || variants !== undefined;
+  const order = isDivided ? `window_index, NOT ${isCanary('staged')}, variant, staged` : 'staged';
   await client.query(
     `
     INSERT INTO sized_envelopes
     SELECT staged, row_number() OVER (ORDER BY ${order}), recipients, parts, requests,
            sum(requests) OVER (ORDER BY ${order}) - requests,
-           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${windowed ? 'window_index' : 'NULL'}
+           sum(recipients) OVER (ORDER BY ${order}) - recipients, ${isDivided ? 'window_index, variant' : 'NULL, NULL'}
     FROM (
       -- Sums of bigints take ten times as long.
       SELECT envelope AS staged, CAST(count(*) AS integer) AS recipients, sum(parts) AS parts,
@@ -126,7 +134,7 @@ async function sizeEnvelopes(client: Transaction, chunkSize: number, windowed: b
       FROM staged_contacts
       GROUP BY envelope
     ) counted
-    ${windowed ? 'JOIN (SELECT envelope AS staged, window_index FROM staged_envelopes JOIN staged_windows USING (zones)) w USING (staged)' : ''}
+    ${isDivided ? 'JOIN (SELECT envelope AS staged, window_index, variant FROM staged_envelopes LEFT JOIN staged_windows USING (zones)) w USING (staged)' : ''}
     `,
     [chunkSize],
   );
@@ -145,30 +153,59 @@ async function sumBilling(client: Transaction): Promise<CostTotal[]> {
   return rows;
 }
 
-async function sumBillingByTariff(client: Transaction): Promise<CostTotal[]> {
+/** @param condition SQL of the staged contacts and envelopes to add up */
+async function sumBillingByTariff(client: Transaction, condition = 'true'): Promise<CostTotal[]> {
   const { rows } = await client.query<CostTotal>(`
-    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", s.tariff AS "tariffIndex",
+    SELECT e.sub_account AS "subAccount", e.charge_code AS "chargeCode", coalesce(s.tariff, 0) AS "tariffIndex",
            count(*)::integer AS recipients, sum(s.parts)::float8 AS parts, min(s.address) AS example
     FROM staged_contacts s
     JOIN staged_envelopes e USING (envelope)
+    WHERE ${condition}
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
   `);
   return rows;
 }
 
+/** Leaves out the control group. All that would be left out anyway is removed before, so it is like the recipients. */
+async function removeControlGroup(
+  client: Transaction,
+  { recipientColumn }: PlanRules,
+  { control }: NonNullable<PlanRules['variants']>,
+): Promise<void> {
+  await client.query(
+    `
+    WITH taken_out AS (
+      DELETE FROM staged_contacts s
+      USING staged_envelopes e
+      WHERE e.envelope = s.envelope AND e.variant = $1::integer
+      RETURNING s.line
+    )
+    INSERT INTO left_out (line, column_name, reason, kind)
+    SELECT line, $2, 'suppressed', 'control_group'
+    FROM taken_out
+    `,
+    [control ?? null, recipientColumn],
+  );
+}
+
 /**
- * Keeps only the first staged contacts, in file order. Rejected contacts are removed before, so all that are left
- * would be recipients.
+ * Removes contacts of a later run: those after the first ones in file order, or those that wait for the winner. Rejected
+ * contacts are removed before, so all that are left would be recipients.
  *
- * @returns what was removed
+ * @returns what was removed; null: there is no later run
  */
-async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLimit> {
+async function cutForLaterRun(
+  client: Transaction,
+  { limit, variants }: Pick<PlanRules, 'limit' | 'variants'>,
+): Promise<BeyondLimit | null> {
+  if (limit === undefined && !variants?.hasRest) return null;
   const { rows } = await client.query<BeyondLimit>(
     `
     WITH cut AS MATERIALIZED (
       DELETE FROM staged_contacts
       WHERE line > (SELECT line FROM staged_contacts ORDER BY line OFFSET $1::integer - 1 LIMIT 1)
+         OR $2 AND envelope IN (SELECT envelope FROM staged_envelopes WHERE variant = ${restNumber})
       RETURNING envelope
     ), other AS (
       SELECT CAST(other_fields AS jsonb) AS fields
@@ -178,7 +215,7 @@ async function cutAtLimit(client: Transaction, limit: number): Promise<BeyondLim
     SELECT (SELECT count(*)::integer FROM cut) AS contacts,
            ARRAY(${pathsOfOther}) AS files
     `,
-    [limit],
+    [limit ?? null, variants?.hasRest === true],
   );
   return rows[0] ?? { contacts: 0, files: [] };
 }

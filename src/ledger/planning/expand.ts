@@ -61,10 +61,10 @@ async function expand(client: Transaction, run: PlannedRun, hashKey: HashKey | n
 
 async function sliceableRanges(client: Transaction): Promise<SliceableRange[]> {
   const { rows } = await client.query<SliceableRange>(`
-    SELECT window_index AS "windowIndex", ${isCanary('staged')} AS "isCanary", min(requests_before) + 1 AS first,
-           max(requests_before + requests) AS last
+    SELECT window_index AS "windowIndex", ${isCanary('staged')} AS "isCanary", variant,
+           min(requests_before) + 1 AS first, max(requests_before + requests) AS last
     FROM sized_envelopes
-    GROUP BY 1, 2
+    GROUP BY 1, 2, 3
     ORDER BY first
   `);
   return rows;

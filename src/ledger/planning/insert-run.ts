@@ -99,10 +99,11 @@ export async function insertEnvelopes(client: Transaction, { run, window }: Plan
   await client.query(
     `
     INSERT INTO envelopes (run_id, envelope, fields, keypads, files, audio, sub_account, department, charge_code,
-                           window_index)
+                           window_index, variant)
     SELECT $1, z.envelope, CAST(s.fields AS jsonb)${window ? ' || w.fields' : ''},
            coalesce(CAST(s.other_fields AS jsonb) -> 'keypads', '[]'), coalesce(CAST(s.other_fields AS jsonb) -> 'files', '[]'),
-           coalesce(CAST(s.other_fields AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_index
+           coalesce(CAST(s.other_fields AS jsonb) -> 'audio', '{}'), s.sub_account, s.department, s.charge_code, z.window_index,
+           s.variant
     FROM sized_envelopes z
     ${window ? 'JOIN staged_windows w ON w.window_index = z.window_index' : ''}
     JOIN staged_envelopes s ON s.envelope = z.staged

@@ -9,6 +9,7 @@ import type {
   SuppressedReason,
 } from '../../domain/rejected-contacts.ts';
 import type { ContactCounts, Priority, RunKind } from '../../domain/runs.ts';
+import { totalRecipients } from '../../domain/variants.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
 import type { FileSource } from '../runs/run-files.ts';
 import type { Transaction } from '../session.ts';
@@ -33,6 +34,13 @@ export type FrequencyCap = {
 /** The most recipients of an account since the day began, in all channels, with those that runs have planned. */
 export type DailyLimit = { readonly most: number; readonly since: Date };
 
+export type PlannedVariants = {
+  /** The number of the control group, which gets nothing. */
+  readonly control: number | undefined;
+  /** Whether contacts of the number 0 wait for the winner. */
+  readonly hasRest: boolean;
+};
+
 /** What decides which contacts are sent, and in which requests. */
 export type PlanRules = {
   readonly account: string;
@@ -55,6 +63,8 @@ export type PlanRules = {
   readonly rates: RunRates | null;
   /** Undefined: all are sent without waiting. */
   readonly canary?: CanaryRule | undefined;
+  /** Only with variants. */
+  readonly variants?: PlannedVariants | undefined;
   /** Only with sending windows. */
   readonly window?: PlanWindow | undefined;
 };
@@ -83,7 +93,7 @@ export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   readonly createdAt: Date;
 };
 
-/** Contacts that a limit removed. */
+/** Contacts that a limit removed, or that wait for the winner of variants. */
 export type BeyondLimit = {
   readonly contacts: number;
   /** Paths of the files that only their messages carry, or also others. */
@@ -93,9 +103,11 @@ export type BeyondLimit = {
 /** What would be sent, and what would not. */
 export type Decided = PlannedCounts & {
   readonly totals: readonly CostTotal[];
+  /** The same of the contacts that wait for the winner, each with the longest of the variants. */
+  readonly rest: readonly CostTotal[];
   /** The reasons of the first suppressed contacts. */
   readonly suppressedReasons: readonly SuppressedReason[];
-  /** What the limit removed; null: there is none. */
+  /** What is left for a later run; null: there is neither a limit nor a winner to wait for. */
   readonly beyondLimit: BeyondLimit | null;
   /** What goes first; null: nothing does, or it would be as large as the run. */
   readonly canary: PlannedCanary | null;
@@ -105,6 +117,11 @@ export type Decided = PlannedCounts & {
   /** By the cap that they are beyond. */
   readonly capped: readonly CappedContacts[];
 };
+
+/** What a person decides about: what is sent now, and later to those that wait for the winner. */
+export function withRest({ totals, rest, recipients }: Pick<Decided, 'totals' | 'rest' | 'recipients'>) {
+  return { totals: [...totals, ...rest], recipients: recipients + totalRecipients(rest) };
+}
 
 export type PlannedCounts = {
   /** What was read, with everything that was left out. */

@@ -1,5 +1,6 @@
 import type { ContactNote } from '../../domain/contact-notes.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
+import type { CostTotal } from '../../domain/rate-card.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
 import { rejectionDetail, type Stored } from '../reasons.ts';
@@ -69,6 +70,52 @@ export async function listSent(client: Transaction, limit: number, skipped = 0):
     [limit, skipped],
   );
   return rows;
+}
+
+/** The first contact of each variant. */
+export async function listFirstOfVariants(client: Transaction): Promise<SentContact[]> {
+  const { rows } = await client.query<SentContact>(`
+    SELECT ${sentColumns}, NULL AS row
+    FROM (SELECT min(line) AS line FROM staged_contacts JOIN staged_envelopes USING (envelope) GROUP BY variant) f
+    JOIN staged_contacts s USING (line)
+    JOIN staged_envelopes e USING (envelope)
+    ORDER BY e.variant
+  `);
+  return rows;
+}
+
+/** What a variant sends. */
+export type VariantTotals = {
+  readonly variant: number;
+  readonly requests: number;
+  readonly totals: readonly CostTotal[];
+};
+
+export async function listVariantTotals(client: Transaction): Promise<VariantTotals[]> {
+  const { rows } = await client.query<VariantTotals>(`
+    SELECT variant, (SELECT sum(requests)::integer FROM sized_envelopes z WHERE z.variant = t.variant) AS requests,
+           json_agg(json_build_object(
+             'subAccount', sub_account, 'chargeCode', charge_code, 'tariffIndex', tariff, 'recipients', recipients,
+             'parts', parts, 'example', NULL
+           )) AS totals
+    FROM (
+      SELECT e.variant, e.sub_account, e.charge_code, coalesce(s.tariff, 0) AS tariff, count(*) AS recipients,
+             sum(s.parts) AS parts
+      FROM staged_contacts s
+      JOIN staged_envelopes e USING (envelope)
+      GROUP BY 1, 2, 3, 4
+    ) t
+    GROUP BY variant
+    ORDER BY variant
+  `);
+  return rows;
+}
+
+export async function countControlGroup(client: Transaction): Promise<number> {
+  const { rows } = await client.query<{ contacts: number }>(
+    `SELECT count(*)::integer AS contacts FROM left_out WHERE kind = 'control_group'`,
+  );
+  return rows[0]?.contacts ?? 0;
 }
 
 /** A digest of the lines of all contacts that are sent. */

@@ -81,8 +81,8 @@ async function separateEqualAddresses(client: Transaction, { channel }: PlanRule
 
     ANALYZE separated_contacts;
 
-    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields)
-    SELECT copy, sub_account, department, charge_code, zones, fields, other_fields
+    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields, variant)
+    SELECT copy, sub_account, department, charge_code, zones, fields, other_fields, variant
     FROM (SELECT DISTINCT copy, envelope FROM separated_contacts) copies
     JOIN staged_envelopes USING (envelope);
 

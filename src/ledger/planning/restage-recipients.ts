@@ -79,8 +79,8 @@ export async function restageRecipients(
   );
   await client.query(
     `
-    INSERT INTO staged_envelopes (envelope, sub_account, department, charge_code, zones, fields, other_fields)
-    SELECT envelope, sub_account, department, charge_code, array_to_string(w.zones, ','),
+    INSERT INTO staged_envelopes (envelope, variant, sub_account, department, charge_code, zones, fields, other_fields)
+    SELECT envelope, variant, sub_account, department, charge_code, array_to_string(w.zones, ','),
            -- Window fields are not the campaign's.
            CAST(CASE WHEN w.send_at IS NULL THEN fields ELSE fields - '{SendTime,TimeZone}'::text[] END AS text),
            CASE WHEN keypads <> '[]' OR files <> '[]' OR audio <> '{}' THEN

@@ -109,7 +109,7 @@ class ContactLines {
       return '';
     }
     const { address, originalAddress } = contact;
-    const number = this.envelopes.numberOf(contact.envelope, contact.zones);
+    const number = this.envelopes.numberOf(contact.envelope, contact);
     const original = originalAddress === address ? '\\N' : copyValue(originalAddress);
     const destination = copyValue(JSON.stringify(contact.destination));
     const parts = this.#source.partsOf(contact);
@@ -144,7 +144,7 @@ async function stagePieces(client: pg.ClientBase, pieces: readonly ContactFilePi
   );
 }
 
-/** Numbers of an envelope, by the time zones of its recipients. */
+/** Numbers of an envelope, by the variant and the time zones of its recipients. */
 type EnvelopeNumbers = Record<string, number>;
 
 /**
@@ -157,22 +157,26 @@ export class StagedEnvelopes {
   readonly #seenBefore = createBloomFilter();
   #last = 0;
 
-  numberOf(envelope: Envelope, zones = ''): number {
+  numberOf(
+    envelope: Envelope,
+    { zones = '', variant }: Pick<ValidContact, 'zones' | 'variant'> = {},
+  ): number {
     const numbers = this.#known.get(envelope);
-    const found = numbers?.[zones];
+    const key = variant === undefined ? zones : `${variant} ${zones}`;
+    const found = numbers?.[key];
     if (found !== undefined) return found;
     const number = ++this.#last;
-    const values = formatEnvelope(envelope, zones);
+    const values = `${variant ?? '\\N'}\t${formatEnvelope(envelope, zones)}`;
     this.lines.add(`${number}\t${this.#seenBefore(values)}\t${values}\n`);
-    if (numbers) numbers[zones] = number;
-    else this.#known.set(envelope, { [zones]: number }, values.length);
+    if (numbers) numbers[key] = number;
+    else this.#known.set(envelope, { [key]: number }, values.length);
     return number;
   }
 }
 
 /** Columns in COPY's text format. Most envelopes have only fields. */
 const envelopeColumns =
-  'envelope, maybe_repeated, sub_account, department, charge_code, zones, fields, other_fields' as const;
+  'envelope, maybe_repeated, variant, sub_account, department, charge_code, zones, fields, other_fields' as const;
 
 function formatEnvelope({ fields, keypads, files, audio }: Envelope, zones: string): string {
   const { SubAccount, Department, ChargeCode } = fields;

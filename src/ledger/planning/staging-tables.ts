@@ -57,13 +57,15 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
       ALTER COLUMN maybe_repeated SET STATISTICS 10;
     CREATE TEMPORARY TABLE staged_envelopes (
       envelope integer NOT NULL, sub_account text, department text, charge_code text, zones text,
-      fields text NOT NULL, other_fields text, maybe_repeated boolean NOT NULL DEFAULT true
+      fields text NOT NULL, other_fields text, maybe_repeated boolean NOT NULL DEFAULT true, variant smallint
     );
     ALTER TABLE staged_envelopes ALTER COLUMN envelope SET STATISTICS 10, ALTER COLUMN maybe_repeated SET STATISTICS 10;
     COMMENT ON COLUMN staged_envelopes.other_fields IS
       'A JSON object with keypads, files and audio; null where there are none of them.';
     COMMENT ON COLUMN staged_envelopes.maybe_repeated IS
       'Whether an envelope before it may be equal; where false, none is.';
+    COMMENT ON COLUMN staged_envelopes.variant IS
+      'The variant of its contacts, from 1; 0: they wait for the winner; null: the campaign has none.';
     CREATE TEMPORARY TABLE staged_rejections (
       line integer NOT NULL, column_name text NOT NULL, reason text NOT NULL, kind text NOT NULL, message text,
       related_run text
@@ -90,7 +92,7 @@ export async function createStagingTables(client: pg.ClientBase): Promise<void> 
     );
     CREATE TEMPORARY TABLE sized_envelopes (
       staged integer, envelope integer, recipients integer, parts bigint, requests integer, requests_before integer,
-      recipients_before integer, window_index smallint
+      recipients_before integer, window_index smallint, variant smallint
     );
     COMMIT;
   `,

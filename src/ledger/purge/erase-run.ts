@@ -48,6 +48,7 @@ export async function eraseRun(pool: pg.Pool, run: string, longestWait?: number)
   await pool.query('DELETE FROM fingerprints WHERE run_id = $1', [run]);
   await deleteAll(pool, run, 'recipient_keys', { limit: batch });
   await eraseJobNumbers(pool, run);
+  await pool.query('UPDATE run_rests SET source = NULL, problem = NULL WHERE run_id = $1', [run]);
   await pool.query('UPDATE run_states SET reason = NULL WHERE run_id = $1', [run]);
   await pool.query('UPDATE run_decisions SET reason = NULL WHERE run_id = $1', [run]);
   await eraseNotifications(pool, run);

@@ -7,8 +7,9 @@ import type { Transaction } from '../session.ts';
 export type DividedRequests = { readonly first: number; readonly last: number };
 
 /**
- * Divides the recipients of rejected requests into two new requests each, in order; those of each sending window form
- * a waiting slice, apart from those of the canary. Suppressed recipients, attempts and the service's answer stay with the old request.
+ * Divides the recipients of rejected requests into two new requests each, in order; those of each sending window and
+ * variant form a waiting slice, apart from those of the canary. Suppressed recipients, attempts and the service's answer
+ * stay with the old request.
  *
  * A request stays whole if it has fewer than two other recipients, or may have been accepted: it was resent, or has a
  * delivery report. So does every request of a run that is over.
@@ -42,18 +43,18 @@ export async function divideRequests(
 /** SQL: `member`, the recipients to divide; `piece`, their arrays by half; `numbered`, the new requests. */
 const halves = `
   WITH rejected AS MATERIALIZED (
-    SELECT request, envelope,
-           (SELECT window_index FROM envelopes e WHERE e.run_id = $1 AND e.envelope = q.envelope) AS window_index,
+    SELECT q.request, q.envelope, e.window_index, e.variant,
            (SELECT is_canary FROM slices s WHERE s.run_id = $1 AND q.request BETWEEN s.first_request AND s.last_request) AS is_canary
     FROM requests q
+    JOIN envelopes e USING (run_id, envelope)
     WHERE run_id = $1 AND request = ANY ($2::integer[]) AND state = 'rejected' AND resends = 0
       AND NOT EXISTS (
         SELECT FROM recipient_outcomes o
         WHERE o.run_id = $1 AND o.request = q.request AND o.outcome <> 'cancelled'
       )
-    FOR UPDATE
+    FOR UPDATE OF q
   ), member AS MATERIALIZED (
-    SELECT q.request, q.envelope, q.window_index, q.is_canary, r.*, o.position IS NULL AS divided
+    SELECT q.request, q.envelope, q.window_index, q.variant, q.is_canary, r.*, o.position IS NULL AS divided
     FROM rejected q
     CROSS JOIN LATERAL chunks_between($1, q.request, q.request) c
     CROSS JOIN LATERAL ROWS FROM (
@@ -68,16 +69,18 @@ const halves = `
     FROM member
   ), piece AS MATERIALIZED (
     -- Half 0 stays with the request.
-    SELECT request, envelope, window_index, is_canary, half, CAST(count(*) AS smallint) AS recipients, ${recipientArrays}
+    SELECT request, envelope, window_index, variant, is_canary, half, CAST(count(*) AS smallint) AS recipients,
+           ${recipientArrays}
     FROM numbered_member
     CROSS JOIN LATERAL (
       SELECT CASE WHEN NOT divided THEN 0 WHEN ordinal <= (size + 1) / 2 THEN 1 ELSE 2 END AS half
     ) halved
     WHERE size >= 2
-    GROUP BY request, envelope, window_index, is_canary, half
+    GROUP BY request, envelope, window_index, variant, is_canary, half
   ), numbered AS MATERIALIZED (
-    SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_index, is_canary, request, half) AS integer) AS number,
-           highest_slice + dense_rank() OVER (ORDER BY window_index, is_canary) AS slice
+    SELECT piece.*, CAST(highest + row_number() OVER (ORDER BY window_index, is_canary, variant, request, half) AS integer)
+             AS number,
+           highest_slice + dense_rank() OVER (ORDER BY window_index, is_canary, variant) AS slice
     FROM piece,
          (SELECT max(last_request) AS highest, max(slice) AS highest_slice FROM slices WHERE run_id = $1) given
     WHERE half > 0
@@ -155,10 +158,10 @@ const rewrittenContents = `
     FROM numbered_member p
     WHERE o.run_id = $1 AND o.request = p.request AND o.position = p.position AND NOT p.divided AND p.size >= 2
   ), new_slice AS (
-    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_index, is_canary)
-    SELECT $1, slice, min(number), max(number), max(number), 'waiting', window_index, is_canary
+    INSERT INTO slices (run_id, slice, first_request, last_request, claimed_to, state, window_index, is_canary, variant)
+    SELECT $1, slice, min(number), max(number), max(number), 'waiting', window_index, is_canary, variant
     FROM numbered
-    GROUP BY slice, window_index, is_canary
+    GROUP BY slice, window_index, is_canary, variant
   )`;
 
 const divideStatement = `

@@ -180,7 +180,7 @@ type UnstartedRun = { readonly run: string; readonly plannedBy: Actor };
 
 const planned: AuditAction = 'run planned';
 
-/** Lists planned runs of ticks, the API and the dashboard that do not wait for approval, oldest first. */
+/** Lists planned runs of ticks, rests, the API and the dashboard that do not wait for approval, oldest first. */
 export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> {
   const { rows } = await pool.query<UnstartedRun>(
     `
@@ -194,7 +194,8 @@ export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> 
       LIMIT 1
     ) p
     WHERE r.state = 'planned'
-      AND (r.run_id IN (SELECT run_id FROM ticks) OR r.run_id IN (SELECT run_id FROM started_by_key))
+      AND (r.run_id IN (SELECT run_id FROM ticks) OR r.run_id IN (SELECT run_id FROM started_by_key)
+           OR r.run_id IN (SELECT rest_run FROM run_rests))
       AND NOT EXISTS (SELECT FROM approvals a WHERE a.run_id = r.run_id AND a.approved_at IS NULL)
     ORDER BY r.created_at
     `,

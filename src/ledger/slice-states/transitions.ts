@@ -21,7 +21,7 @@ export async function markPromoted(client: Transaction, run: string): Promise<vo
 
 /**
  * `waiting → queued`, up to `maxRunSlices`. Closed windows keep their slices waiting; windows that close first go
- * first.
+ * first. Variants take turns, so that their answers are of the same time.
  */
 export async function markQueued(
   client: Transaction,
@@ -37,14 +37,18 @@ export async function markQueued(
     SET state = 'queued', job = gen_random_uuid()
     FROM (
       SELECT slice
-      FROM slices
+      FROM (
+        SELECT *, row_number() OVER (PARTITION BY window_index, is_canary, variant ORDER BY slice) AS turn
+        FROM slices
+        WHERE run_id = $1 AND phase = 'sending'
+      ) own
       LEFT JOIN (SELECT window_index, opens_at, closes_at FROM run_windows WHERE run_id = $1) w
         USING (window_index)
-      WHERE run_id = $1 AND state = 'waiting' AND phase = 'sending'
+      WHERE state = 'waiting'
         AND ($3 IS FALSE OR slice = 1
              OR EXISTS (SELECT FROM slices WHERE run_id = $1 AND slice = 1 AND state = 'done'))
         AND opens_at IS NULL
-      ORDER BY closes_at, slice
+      ORDER BY closes_at, CASE WHEN variant IS NOT NULL THEN turn END, slice
       LIMIT greatest(0, $2 - (SELECT count(*) FROM slices WHERE run_id = $1 AND state IN ('queued', 'held')))
     ) next
     WHERE s.run_id = $1 AND s.slice = next.slice

@@ -9,12 +9,13 @@ export function sliceSize(total: number): number {
   return Math.max(100, Math.min(2_000, Math.ceil(total / 8)));
 }
 
-/** The whole run, or the requests of one window; without or only with those of the canary. */
+/** The whole run, or the requests of one window and one variant; without or only with those of the canary. */
 export type SliceableRange = {
   readonly isCanary: boolean;
   readonly first: number;
   readonly last: number;
   readonly windowIndex: number | null;
+  readonly variant: number | null;
 };
 
 const sizedRanges = batchOf<SliceableRange & { readonly size: number }>({
@@ -22,6 +23,7 @@ const sizedRanges = batchOf<SliceableRange & { readonly size: number }>({
   high: ['integer', ({ last }) => last],
   window_index: ['smallint', ({ windowIndex }) => windowIndex],
   is_canary: ['boolean', ({ isCanary }) => isCanary],
+  variant: ['smallint', ({ variant }) => variant],
   size: ['integer', ({ size }) => size],
 });
 
@@ -46,17 +48,17 @@ export async function planSlices(
              least(low - 1 + CASE low WHEN 1 THEN coalesce($2::integer, size) ELSE size END, high) AS first_until
       FROM ${sizedRanges.table('range', 3)}
     ), piece AS (
-      SELECT low AS first, first_until AS last, window_index, is_canary FROM cut
+      SELECT low AS first, first_until AS last, window_index, is_canary, variant FROM cut
       UNION ALL
-      SELECT first_until + 1 + index * size, least(first_until + (index + 1) * size, high), window_index, is_canary
+      SELECT first_until + 1 + index * size, least(first_until + (index + 1) * size, high), window_index, is_canary, variant
       FROM cut, generate_series(0, (high - first_until + size - 1) / size - 1) AS index
     )
-    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index, is_canary)
+    INSERT INTO slices (run_id, slice, phase, first_request, last_request, claimed_to, state, window_index, is_canary, variant)
     SELECT $1, row_number() OVER (ORDER BY first), 'sending', first, last, first - 1,
-           CASE WHEN NOT is_canary AND bool_or(is_canary) OVER () THEN 'unpromoted' ELSE 'waiting' END, window_index, is_canary
+           CASE WHEN NOT is_canary AND bool_or(is_canary) OVER () THEN 'unpromoted' ELSE 'waiting' END, window_index, is_canary, variant
     FROM piece
     UNION ALL
-    SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL, false
+    SELECT $1, (SELECT count(*) + 1 FROM piece), 'settling doubts', NULL, NULL, NULL, 'waiting', NULL, false, NULL
     `,
     [
       run,

@@ -143,6 +143,7 @@ test('one of a thing is one, not many, and nothing is said to be nothing', () =>
     requests: 1,
     smsParts: 1,
     partCauses: null,
+    variants: null,
     confirmAboveRecipients: 10_000,
     forecast: null,
     cost: { kind: 'unknown', why: 'no rates' },

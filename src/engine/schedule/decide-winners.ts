@@ -1,0 +1,58 @@
+import { frozenVariants } from '../../campaign/variants-definition.ts';
+import { addLook } from '../../decisions/observation.ts';
+import { decideWinner } from '../../decisions/winner.ts';
+import { lockRun } from '../../ledger/run-states/transitions.ts';
+import { findRun } from '../../ledger/runs/find.ts';
+import { inTransaction } from '../../ledger/session.ts';
+import { insertDecision } from '../../ledger/watch/decisions.ts';
+import { decideRest, listRunsToDecide, lockRest, recordRestLook } from '../../ledger/watch/rests.ts';
+import { readVariantResults } from '../../ledger/watch/variant-results.ts';
+import type { EngineContext } from '../context.ts';
+
+/** What was decided about a run. `variant` is null: a person decides. */
+export type DecidedWinner = { readonly run: string; readonly variant: number | null };
+
+/** Milliseconds. Processes together look about this often at a run. */
+const lookInterval = 4_500;
+
+/**
+ * Looks at runs that are sent, of which the winner is not decided. A decision and what it is based on are one commit, so each
+ * run is decided once.
+ */
+export async function decideWinners({
+  ledger: { pool, knex },
+  now,
+}: Pick<EngineContext, 'ledger' | 'now'>): Promise<DecidedWinner[]> {
+  const at = now();
+  const decided: DecidedWinner[] = [];
+  for (const run of await listRunsToDecide(pool, new Date(at.getTime() - lookInterval), at)) {
+    const found = await findRun(knex, run);
+    const { variants = [], until } = frozenVariants.parse(found?.definition);
+    if (!until) continue;
+    const decision = await inTransaction(pool, async (client) => {
+      const state = await lockRun(client, run);
+      const rest = await lockRest(client, run);
+      if (state !== 'completed' || !rest || rest.variant !== null || rest.isAsked) return undefined;
+      const lookedAt = now();
+      const sinceLookMs = rest.lookedAt === null ? 0 : lookedAt.getTime() - rest.lookedAt.getTime();
+      const observedMs = addLook(rest.observedMs, sinceLookMs);
+      await recordRestLook(client, run, { observedMs, lookedAt });
+      const results = new Map((await readVariantResults(client, run)).map((each) => [each.variant, each]));
+      const counts = variants.flatMap(({ name, send }, index) => {
+        const variant = index + 1;
+        return send === 'nothing' ? [] : [{ ...none, ...results.get(variant), variant, name }];
+      });
+      const made = decideWinner(until, counts, observedMs);
+      if (made.kind === 'open') return undefined;
+      const { kind, record, variant } = made;
+      await insertDecision(client, run, { kind, by: null, record }, lookedAt);
+      if (variant !== null) await decideRest(client, run, variant);
+      return { run, variant };
+    });
+    if (decision) decided.push(decision);
+  }
+  return decided;
+}
+
+/** Of a variant that no contact of the part has. */
+const none = { accepted: 0, undelivered: 0, replied: 0, optedOut: 0 };

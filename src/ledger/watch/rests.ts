@@ -1,0 +1,137 @@
+import type pg from 'pg';
+import type { Transaction } from '../session.ts';
+
+/** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
+export type Rest = {
+  readonly run: string;
+  readonly observedMs: number;
+  /** Null: nothing was looked at. */
+  readonly lookedAt: Date | null;
+  /** The variant that it gets; null: it is not decided. */
+  readonly variant: number | null;
+  /** Whether there is no winner, and a person decides. */
+  readonly isAsked: boolean;
+  /** The run that sends it. */
+  readonly restRun: string | null;
+  /** Why it could not be planned when that was last tried. */
+  readonly problem: string | null;
+};
+
+/** What the rest is planned of: the campaign as it was written. */
+export type RestSource = { readonly campaignFile: string; readonly source: string };
+
+/** SQL: whether it was decided that a run has no winner. */
+const hasNoWinner = `EXISTS (SELECT FROM run_decisions d WHERE d.run_id = run_rests.run_id AND d.kind = 'no winner')`;
+
+const columns = `run_id AS run, CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", variant,
+                 rest_run AS "restRun", problem, variant IS NULL AND ${hasNoWinner} AS "isAsked"`;
+
+export async function insertRest(
+  client: Transaction,
+  run: string,
+  { campaignFile, source }: RestSource,
+): Promise<void> {
+  await client.query('INSERT INTO run_rests (run_id, campaign_file, source) VALUES ($1, $2, $3)', [
+    run,
+    campaignFile,
+    source,
+  ]);
+}
+
+/** Lists runs that are sent and wait for their winner, if nobody has looked at them since `before`. */
+export async function listRunsToDecide(pool: pg.Pool, before: Date, now: Date): Promise<string[]> {
+  const { rows } = await pool.query<{ run: string }>(
+    `
+    SELECT run_id AS run
+    FROM run_rests
+    JOIN runs USING (run_id)
+    WHERE rest_run IS NULL AND variant IS NULL AND source IS NOT NULL AND state = 'completed'
+      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2) AND NOT ${hasNoWinner}
+    ORDER BY run_id
+    `,
+    [before, now],
+  );
+  return rows.map(({ run }) => run);
+}
+
+/** Locks it until the transaction ends. */
+export async function lockRest(client: Transaction, run: string): Promise<Rest | undefined> {
+  const { rows } = await client.query<Rest>(`SELECT ${columns} FROM run_rests WHERE run_id = $1 FOR UPDATE`, [
+    run,
+  ]);
+  return rows[0];
+}
+
+export async function findRests(pool: pg.ClientBase | pg.Pool, runs: readonly string[]): Promise<Rest[]> {
+  const { rows } = await pool.query<Rest>(`SELECT ${columns} FROM run_rests WHERE run_id = ANY ($1)`, [runs]);
+  return rows;
+}
+
+export async function recordRestLook(
+  client: Transaction,
+  run: string,
+  { observedMs, lookedAt }: { readonly observedMs: number; readonly lookedAt: Date },
+): Promise<void> {
+  await client.query('UPDATE run_rests SET observed_ms = $2, looked_at = $3 WHERE run_id = $1', [
+    run,
+    observedMs,
+    lookedAt,
+  ]);
+}
+
+/** The caller has locked it, and it is not decided. */
+export async function decideRest(client: Transaction, run: string, variant: number): Promise<void> {
+  await client.query('UPDATE run_rests SET variant = $2 WHERE run_id = $1', [run, variant]);
+}
+
+/** A rest that is decided and not planned. */
+export type RestToStart = RestSource & { readonly run: string; readonly variant: number };
+
+/** Lists those that were not tried since `before`. */
+export async function listRestsToStart(pool: pg.Pool, before: Date): Promise<RestToStart[]> {
+  const { rows } = await pool.query<RestToStart>(
+    `
+    SELECT run_id AS run, variant, campaign_file AS "campaignFile", source
+    FROM run_rests
+    WHERE rest_run IS NULL AND variant IS NOT NULL AND source IS NOT NULL
+      AND (tried_at IS NULL OR tried_at <= $1)
+    ORDER BY run_id
+    `,
+    [before],
+  );
+  return rows;
+}
+
+/** Takes a session lock: only its holder plans the rest of the run. */
+export async function tryRestLock(client: pg.ClientBase, run: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_lock(hashtextextended('volley rest ' || $1, 0)) AS locked`,
+    [run],
+  );
+  return rows[0]?.locked === true;
+}
+
+/**
+ * Records the run of the rest, in the transaction that makes it, so that there is one.
+ *
+ * @returns whether there was none
+ */
+export async function recordRestRun(client: Transaction, run: string, restRun: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'UPDATE run_rests SET rest_run = $2, problem = NULL WHERE run_id = $1 AND rest_run IS NULL AND variant IS NOT NULL',
+    [run, restRun],
+  );
+  return rowCount === 1;
+}
+
+export async function recordRestProblem(
+  pool: pg.Pool,
+  run: string,
+  problem: string,
+  now: Date,
+): Promise<void> {
+  await pool.query(
+    'UPDATE run_rests SET problem = $2, tried_at = $3 WHERE run_id = $1 AND rest_run IS NULL',
+    [run, problem, now],
+  );
+}
