@@ -96,6 +96,12 @@ export async function openContactFiles(
   }
 }
 
+/** Errors show the names that the user wrote. */
+export function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Campaign {
+  const file = files.map(({ name }) => name);
+  return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
+}
+
 export async function sumContactFileBytes(
   campaign: Campaign,
   path: string,

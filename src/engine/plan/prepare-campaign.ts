@@ -31,6 +31,7 @@ import {
   requireColumns,
   sumContactFileBytes,
   withContactFiles,
+  withShownFiles,
 } from './contact-files.ts';
 import { type FindRanBefore, matchContactFiles } from './contact-patterns.ts';
 import {
@@ -209,12 +210,6 @@ function addressReaderOf({ value: { channel, contacts }, locate }: Campaign): Ad
   if (readAddress) return readAddress;
   const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
   throw new InputError([{ where: locate(['contacts', 'country']), what }]);
-}
-
-/** Errors show the names that the user wrote. */
-function withShownFiles(campaign: Campaign, files: readonly ContactFile[]): Campaign {
-  const file = files.map(({ name }) => name);
-  return { ...campaign, value: { ...campaign.value, contacts: { ...campaign.value.contacts, file } } };
 }
 
 async function openContacts(

@@ -48,11 +48,11 @@ export async function watchSchedules(
         (end) => logTick(end, logger),
         (file) => logger.warn(file, 'contact file not moved; it will not run again'),
       );
+      for (const run of await beginPlannedRuns(context, source))
+        logger.info({ run }, 'scheduled run started');
       for (const decided of await decideWinners(context))
         logger.info(decided, 'winner of the variants decided');
       await startRests(context, source.settings, (end) => logRest(end, logger));
-      for (const run of await beginPlannedRuns(context, source))
-        logger.info({ run }, 'scheduled run started');
       loggedFailure = '';
     } catch (error) {
       const reason = loggableReason(error);
