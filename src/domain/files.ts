@@ -15,6 +15,7 @@ export const resultFileColumns = [
   'Volley Column',
   'Volley Reason',
   'Volley Address',
+  'Volley Variant',
   'Volley MessageID',
   'Volley Units',
   'Volley Price',

@@ -19,6 +19,7 @@ async function resultFile(rows: readonly (readonly string[])[], csv?: CsvForm): 
       values,
       text: '',
       result: undefined,
+      variant: null,
       isBeyondLimit: false,
     };
   });

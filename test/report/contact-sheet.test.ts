@@ -9,12 +9,14 @@ const accepted: ContactRow = {
   values: ['0412 000 001', '=Ann', 'old'],
   text: '',
   isBeyondLimit: false,
+  variant: null,
   result: {
     line: 2,
     state: 'accepted',
     column: null,
     reason: null,
     address: '+61412000001',
+    variant: null,
     messageId: 'M1',
     units: '1',
     price: '0.0800',
@@ -26,6 +28,7 @@ const filtered: ContactRow = {
   values: ['', 'Bo', ''],
   text: '',
   isBeyondLimit: false,
+  variant: null,
   result: undefined,
 };
 

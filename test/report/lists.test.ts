@@ -29,7 +29,7 @@ const lists = {
   missing: titlesOf(missingColumns),
   doubts: titlesOf(doubtColumns),
   failures: titlesOf(failureGroupColumns),
-  recipients: titlesOf(recipientColumns('')),
+  recipients: titlesOf(recipientColumns('', true)),
   rejected: titlesOf(rejectedColumns([])),
   rejections: titlesOf(rejectionColumns),
   attempts: titlesOf(attemptEndColumns),

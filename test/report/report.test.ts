@@ -98,6 +98,7 @@ describe('formatRunDetails', () => {
     stateReason: null,
     recordsDeletedAt: null,
     failures: [],
+    variants: [],
     resolutions: [],
     deliveryResults: [],
     cancellations: [],

@@ -92,6 +92,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       chargeCodes: 1,
     },
     rejections: [{ reason: 'invalid', column: text, contacts: 1 }],
+    variants: [],
     former: { runs: 0, accepted: 0, delivered: 0 },
     unapplied: { waiting: 0, since: null, failed: 0 },
     decisions: [],

@@ -89,6 +89,7 @@ export function aReportedRun(): RunDetails {
       { what: 'paused', at, reason: words },
     ],
     sending,
+    variants: [],
     failures: [{ state: 'rejected', reason: words, requests: 1, recipients: 100 }],
     resolutions: [{ resolution: 'abandon', by: 'ann@office', reason: words, requests: 1, at }],
     deliveryResults: [{ outcome: 'undelivered', result: words, recipients: 49_679 }],

@@ -2,10 +2,12 @@ import { nextStepText } from '../../domain/next-step.ts';
 import type { RunStatus } from '../../engine/reporting/run-status.ts';
 import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
+import { variantResultColumns } from '../../report/lists/variants.ts';
 import { notificationLines } from '../../report/notifications.ts';
 import { printable } from '../../report/printable.ts';
 import { formatRunSummary } from '../../report/run/run-summary.ts';
 import type { Screen } from '../../report/screen.ts';
+import { formatTable } from '../../report/table.ts';
 import { formatTime, screenZone } from '../../report/time.ts';
 import { settlingText, waitLines } from '../../report/wait-words.ts';
 import { type ExitCode, exitCodeOfRequests } from '../exit-codes.ts';
@@ -24,6 +26,7 @@ export function statusLines(status: RunStatus, screen: Screen): string[] {
       (what) => `  reports     ${nextStepText(what)}`,
     ),
     ...notificationLines(status.notifications),
+    ...(status.variants.length > 0 ? [formatTable(variantResultColumns, status.variants, screen)] : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { recipientStates } from '../../domain/runs.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { streamRecipients } from '../../ledger/runs/list-recipients.ts';
+import { hasVariants } from '../../ledger/watch/variant-results.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { notAcceptedTitle } from '../../report/lists/failures.ts';
 import { recipientSheet } from '../../report/lists/recipients.ts';
@@ -56,7 +57,11 @@ export function addRunDownloads(server: FastifyInstance, limits: CallLimits): vo
       case 'recipients': {
         const wanted = { run, states: recipientStates.filter((each) => states.includes(each)), group: cause };
         if (wanted.states.length === 0) return undefined;
-        const list = { run, which: state ?? 'all', asOf: { at: context.now() } };
+        const found = {
+          hasVariants: await hasVariants(context.ledger.pool, run),
+          asOf: { at: context.now() },
+        };
+        const list = { run, which: state ?? 'all', ...found };
         const sheet = recipientSheet({ ...list, rows: streamRecipients(context.ledger.pool, wanted) });
         const file = { name: `recipients-${run}`, format };
         return { limit: limits.list, send: (reply) => sendSheet(reply, file, sheet) };

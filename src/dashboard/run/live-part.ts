@@ -6,6 +6,7 @@ import { type Columns, decimalColumn, integerColumn, stateColumn } from '../../r
 import { badge } from '../../report/html/cells.ts';
 import { groupThousands, share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { variantResultColumns } from '../../report/lists/variants.ts';
 import { erasedWords } from '../../report/purge-hold.ts';
 import { runStateWords } from '../../report/run/run-outcome.ts';
 import { settlingText, waitWords } from '../../report/wait-words.ts';
@@ -23,6 +24,7 @@ export function livePart(live: LiveRun, viewer: Viewer): Html {
   return html`${statePart(live)}
 ${unappliedBanner(live.unapplied, viewer)}
 ${outcomePart(live)}
+${live.variants.length > 0 && section('variants', 'Variants', listTable({ caption: 'What came of each', columns: variantResultColumns, rows: live.variants }, viewer))}
 ${decisionPart(live, viewer)}
 ${decisionsPart(live, viewer)}
 ${failuresPart(live, viewer)}

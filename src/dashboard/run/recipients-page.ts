@@ -8,6 +8,7 @@ import { findRunHead, type Run } from '../../ledger/runs/find.ts';
 import { type ListedRecipient, listRecipients } from '../../ledger/runs/list-recipients.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { readTogether } from '../../ledger/session.ts';
+import { hasVariants } from '../../ledger/watch/variant-results.ts';
 import { type Column, cellText } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { groupThousands } from '../../report/html/figures.ts';
@@ -120,7 +121,7 @@ function linksPart({ run, asked, recipients, leftOut, total }: Shown, { mayRun }
 
 async function recipientRows(list: Shown, view: View): Promise<Html> {
   const { run, query, asked, recipients, total } = list;
-  const columns = recipientColumns(run.run);
+  const columns = recipientColumns(run.run, await hasVariants(view.context.ledger.pool, run.run));
   const sortable = total > 1 && total <= maxSorted ? columns.filter(({ kind }) => kind !== 'integer') : [];
   const order = sortable.find(({ key }) => key === textIn(query, 'order'));
   const wanted = { run: run.run, states: recipients, group: asked.cause };

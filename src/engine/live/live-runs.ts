@@ -22,6 +22,7 @@ import { listStateChanges, type RunStateChange } from '../../ledger/runs/history
 import { readTogether } from '../../ledger/session.ts';
 import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
 import { listDecisions, type RecordedDecision } from '../../ledger/watch/decisions.ts';
+import { readVariantResults, type VariantResult } from '../../ledger/watch/variant-results.ts';
 import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
 import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
@@ -46,6 +47,8 @@ export type LiveRun = Speed & {
   readonly former: FormerRuns;
   /** Oldest first. */
   readonly decisions: readonly RecordedDecision[];
+  /** Empty: the campaign has none. */
+  readonly variants: readonly VariantResult[];
   readonly events: RunEvents;
   readonly unapplied: UnappliedReports;
 };
@@ -87,6 +90,7 @@ export function createLiveRuns(
       rejections: listRejections(client, run),
       former: readFormerRuns(client, run),
       decisions: listDecisions(client, run),
+      variants: readVariantResults(client, run, 'billing_entries'),
       states: listStateChanges(client, run),
       audit: listAudit(client, { run }, maxListed.entries),
       notifications: listRunNotifications(client, run),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { createRowFilter } from '../../campaign/row-filter.ts';
+import { variantName } from '../../campaign/variants.ts';
+import { frozenVariants } from '../../campaign/variants-definition.ts';
 import { type ContactFile, closeContactFile, type FileFormat } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
@@ -21,10 +23,11 @@ type ContactReport = {
   readonly files: readonly string[];
   /** How the first CSV file was written; undefined for workbooks. */
   readonly csv: Extract<FileFormat, { kind: 'csv' }> | undefined;
+  readonly hasVariants: boolean;
   readonly rows: AsyncIterable<readonly ReportedRow[]>;
 };
 
-/** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
+/** `result` is undefined when `contacts.where` excluded the row, or it is left for a later run. */
 type ReportedRow = {
   readonly file: string;
   readonly line: number;
@@ -33,6 +36,8 @@ type ReportedRow = {
   /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
+  /** The name of its variant; null: it has none. */
+  readonly variant: string | null;
   readonly isBeyondLimit: boolean;
 };
 
@@ -68,13 +73,16 @@ export async function reportContacts<Result>(
       }
       const columns = [...new Set(opened.flatMap(({ contacts }) => contacts.header))];
       const limit = createLimitCheck(await findLimitLine(client, run), definition);
+      const named = frozenVariants.parse(definition);
+      const hasVariants = named.variants !== undefined;
       const rows = joinResults(opened, columns, {
-        results: streamContactResults(client, run),
+        results: streamContactResults(client, run, hasVariants),
         run,
+        named,
         isBeyondLimit: limit,
       });
       const csv = opened.map(({ contacts }) => contacts.format()).find((format) => format.kind === 'csv');
-      return await use({ asOf, columns, files: kept.map(({ name }) => name), csv, rows });
+      return await use({ asOf, columns, files: kept.map(({ name }) => name), csv, hasVariants, rows });
     } finally {
       for (const { contacts } of opened) await closeContactFile(contacts);
     }
@@ -84,7 +92,7 @@ export async function reportContacts<Result>(
 const droppedText = (name: string): string =>
   `The content of ${name} is not kept any more: \`volley erase\` erased a person, and a workbook cannot lose single rows. \`volley report run\` lists the run's rejected contacts.`;
 
-/** Whether a row without a result is beyond the limit of the run. */
+/** Whether a row without a result is left for a later run. */
 type LimitCheck = (line: number, valueIn: (column: string) => string) => boolean;
 
 const frozenConditions = z.array(
@@ -97,7 +105,7 @@ const frozenConditions = z.array(
 );
 const frozenDefinition = z.object({ contacts: z.object({ where: frozenConditions.optional() }) });
 
-/** @param limitLine the line of the last recipient; undefined if the limit left none */
+/** @param limitLine as of `findLimitLine` */
 function createLimitCheck(limitLine: number | undefined, definition: unknown): LimitCheck {
   if (limitLine === undefined) return () => false;
   const filter = createRowFilter(frozenDefinition.parse(definition).contacts.where);
@@ -113,10 +121,12 @@ async function* joinResults(
   {
     results,
     run,
+    named,
     isBeyondLimit,
   }: {
     readonly results: AsyncIterable<readonly ContactResult[]>;
     readonly run: string;
+    readonly named: Parameters<typeof variantName>[0];
     readonly isBeyondLimit: LimitCheck;
   },
 ): AsyncGenerator<readonly ReportedRow[], void, undefined> {
@@ -138,6 +148,7 @@ async function* joinResults(
           values: whole ? indexes.map((index) => row.values[index] ?? '') : [],
           text: whole ? '' : row.text,
           result,
+          variant: variantName(named, result ?? {}),
           isBeyondLimit: !result && isBeyondLimit(kept.linesBefore + line, valueIn),
         });
       }

@@ -26,6 +26,7 @@ import {
 } from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
+import { readVariantResults, type VariantResult } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 
@@ -38,6 +39,7 @@ export type RunReport = RunHead & {
   readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
   readonly cancellations: readonly SuppressedRecipients[];
   readonly failures: readonly FailureGroup[];
+  readonly variants: readonly VariantResult[];
   readonly resolutions: readonly ResolutionGroup[];
   readonly rejections: readonly RejectionGroup[];
   readonly rejectedContacts: readonly RejectedContactRecord[];
@@ -74,6 +76,7 @@ export async function readRunReport(
       },
       cancellations: suppressed > 0 ? [{ reason: { kind: 'suppressed' }, recipients: suppressed }] : [],
       failures: await listFailureGroups(client, run),
+      variants: await readVariantResults(client, run),
       resolutions: await listResolutions(client, run),
       rejections: await listRejections(client, run),
       rejectedContacts: (await listRejectedContacts(client, run, { limit: maxListed.contacts })).map(

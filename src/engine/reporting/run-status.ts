@@ -9,6 +9,7 @@ import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import { listDecisions, type RecordedDecision } from '../../ledger/watch/decisions.ts';
+import { readVariantResults, type VariantResult } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun, readSummary } from '../runs/find-run.ts';
 import { readFleet, waitsOf } from '../runs/waits.ts';
@@ -29,6 +30,8 @@ export type RunStatus = RunSummary & {
   readonly unappliedReports: UnappliedReports | null;
   /** Oldest first. */
   readonly decisions: readonly RecordedDecision[];
+  /** Empty: the campaign has none. */
+  readonly variants: readonly VariantResult[];
   readonly notifications: readonly ListedNotification[];
 };
 
@@ -56,6 +59,7 @@ export async function requireStatus(
       held: formatReasonOrNull(fleet.onHold),
       unappliedReports: unapplied.since === null && unapplied.failed === 0 ? null : unapplied,
       decisions: await listDecisions(client, run),
+      variants: await readVariantResults(client, run),
       notifications: await listRunNotifications(client, run),
     };
   });

@@ -17,6 +17,8 @@ export type ContactResult = {
   readonly column: string | null;
   readonly reason: RequestReason | RejectionDetail | null;
   readonly address: string | null;
+  /** The number of its variant. */
+  readonly variant: number | null;
   readonly messageId: string | null;
   /** As reported: SMS parts, pages, seconds or e-mails; before a report, the counted SMS parts. Decimal text. */
   readonly units: string | null;
@@ -35,16 +37,20 @@ const batchSize = 5_000;
 export async function* streamContactResults(
   client: Snapshot,
   run: string,
+  hasVariants = false,
 ): AsyncGenerator<readonly ContactResult[], void, undefined> {
+  const variant = hasVariants
+    ? '(SELECT variant FROM envelopes e WHERE e.run_id = $1 AND e.envelope = s.envelope)'
+    : 'NULL';
   const sql = `
-    SELECT line, NULL AS "column", reason, address,
+    SELECT line, NULL AS "column", reason, address, ${variant} AS variant,
            CASE WHEN outcome = 'cancelled' THEN NULL ELSE message_id END AS "messageId",
            CASE WHEN outcome = 'cancelled' THEN NULL ELSE coalesce(units, parts)::text END AS units,
            price::text AS price, NULL AS rejection, request_state AS "requestState", outcome
-    FROM recipient_states
+    FROM recipient_states s
     WHERE run_id = $1
     UNION ALL
-    SELECT line, column_name, ${rejectionDetailOfRow('x', '$1')}, NULL, NULL, NULL, NULL, reason, NULL, NULL
+    SELECT line, column_name, ${rejectionDetailOfRow('x', '$1')}, NULL, NULL, NULL, NULL, NULL, reason, NULL, NULL
     FROM rejected_contacts x
     WHERE run_id = $1
     ORDER BY line
@@ -59,11 +65,11 @@ function toResult({ rejection, requestState, outcome, reason, ...row }: DbResult
   return { ...row, reason: requestReason(reason), state: outcome ?? recipientStateOf[requestState] };
 }
 
-/** @returns the line of the last recipient; undefined if the run's limit left no row */
+/** @returns the line after which rows are left for a later run; undefined if none are */
 export async function findLimitLine(client: Snapshot, run: string): Promise<number | undefined> {
   const { rows } = await client.query<{ line: number }>(
     `
-    SELECT max(line) AS line
+    SELECT CASE WHEN EXISTS (SELECT FROM run_rests WHERE run_id = $1) THEN 0 ELSE max(line) END AS line
     FROM runs
     JOIN contents USING (run_id)
     CROSS JOIN LATERAL unnest(lines) AS line

@@ -21,6 +21,8 @@ export type ListedRecipient = RecipientPlace & {
   readonly address: string | null;
   /** Counts lines from file to file. */
   readonly row: number;
+  /** The name of its variant; null: the run has none, or it is purged. */
+  readonly variant: string | null;
   /** Empty in a purged run. */
   readonly file: string;
   readonly line: number;
@@ -88,6 +90,7 @@ function withPlaces(recipients: string): string {
   return `
     SELECT p.request, p.position, p.state, coalesce(p.at, q.updated_at) AS at,
            message_id(n.run_number, n.message_key, p.request) AS "messageId", r.address, r.line AS row,
+           CASE WHEN v.variant IS NOT NULL THEN n.definition #>> ARRAY['variants', (v.variant - 1)::text, 'name'] END AS variant,
            coalesce(f.name, '') AS file, r.line - coalesce(f.lines_before, 0) AS line,
            CASE WHEN p.state <> 'accepted' THEN coalesce(p.reason, q.reason) ELSE (
              SELECT to_jsonb(k.status)
@@ -104,6 +107,9 @@ function withPlaces(recipients: string): string {
       SELECT * FROM requests_between($1, p.request, p.request) WHERE p.at IS NULL LIMIT 1
     ) q ON true
     LEFT JOIN ${contactFileOf('$1', 'r.line')} f ON true
+    LEFT JOIN LATERAL (
+      SELECT variant FROM slices WHERE run_id = $1 AND first_request <= p.request ORDER BY first_request DESC LIMIT 1
+    ) v ON true
     ORDER BY p.request, p.position`;
 }
 

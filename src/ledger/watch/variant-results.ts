@@ -1,6 +1,6 @@
 import { comparedAddress } from '../compared-address.ts';
 import { recipientOf } from '../request-rows.ts';
-import type { Connection } from '../session.ts';
+import type { ReadConnection } from '../session.ts';
 
 /** What came of one variant of a run. Money is exact decimal text in the currency of the run's rates. */
 export type VariantResult = {
@@ -17,7 +17,18 @@ export type VariantResult = {
   readonly optedOut: number;
   readonly price: string;
   readonly estimated: string;
+  /** Null: the run has no rates. */
+  readonly currency: string | null;
 };
+
+/** Whether the campaign of a run has variants. */
+export async function hasVariants(client: ReadConnection, run: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM slices WHERE run_id = $1 AND variant IS NOT NULL) AS found',
+    [run],
+  );
+  return rows[0]?.found === true;
+}
 
 /**
  * Reads what came of each variant that was sent, by its slices. A reply or an opt-out counts once for each recipient.
@@ -26,7 +37,7 @@ export type VariantResult = {
  * @returns nothing for a run without variants
  */
 export async function readVariantResults(
-  client: Connection,
+  client: ReadConnection,
   run: string,
   entries: 'all_entries' | 'billing_entries' = 'all_entries',
 ): Promise<VariantResult[]> {
@@ -64,7 +75,8 @@ export async function readVariantResults(
            coalesce(recipients, 0) AS recipients, coalesce(accepted, 0) AS accepted,
            coalesce(delivered, 0) AS delivered, coalesce(undelivered, 0) AS undelivered,
            coalesce(replied, 0) AS replied, coalesce(opted_out, 0) AS "optedOut",
-           coalesce(price, 0)::text AS price, coalesce(estimated, 0)::text AS estimated
+           coalesce(price, 0)::text AS price, coalesce(estimated, 0)::text AS estimated,
+           rates ->> 'currency' AS currency
     FROM (SELECT DISTINCT variant FROM part) v
     JOIN runs ON run_id = $1
     LEFT JOIN sent USING (variant)

@@ -5,8 +5,8 @@ import { type Columns, integerColumn, stateColumn, textColumn, timeColumn } from
 import type { Sheet } from '../formats/sheet.ts';
 import { addressColumn, messageIdColumn, reasonColumn } from './usual.ts';
 
-/** The recipients of a run, each with its state and its row in the contact files. */
-export function recipientColumns(run: string): Columns<ListedRecipient> {
+/** The recipients of a run, each with its state and its row in the contact files. @param hasVariants its campaign has some */
+export function recipientColumns(run: string, hasVariants: boolean): Columns<ListedRecipient> {
   return [
     {
       ...addressColumn,
@@ -16,6 +16,7 @@ export function recipientColumns(run: string): Columns<ListedRecipient> {
     stateColumn('state', 'State'),
     reasonColumn,
     timeColumn('at', 'At'),
+    ...(hasVariants ? [textColumn('variant', 'Variant')] : []),
     textColumn('file', 'File'),
     integerColumn('line', 'Line'),
     integerColumn('request', 'Request'),
@@ -27,11 +28,13 @@ export function recipientColumns(run: string): Columns<ListedRecipient> {
 export function recipientSheet(list: {
   readonly run: string;
   readonly which: string;
+  readonly hasVariants: boolean;
   readonly asOf: AsOf;
   readonly rows: AsyncIterable<readonly ListedRecipient[]>;
 }): Sheet<ListedRecipient> {
-  const { run, which, asOf, rows } = list;
-  return { title: `Recipients of run ${run}`, subtitle: [which], asOf, columns: recipientColumns(run), rows };
+  const { run, which, hasVariants, asOf, rows } = list;
+  const columns = recipientColumns(run, hasVariants);
+  return { title: `Recipients of run ${run}`, subtitle: [which], asOf, columns, rows };
 }
 
 /** What a state says of one recipient. */

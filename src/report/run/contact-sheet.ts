@@ -7,7 +7,7 @@ import type { ContactResult } from '../../ledger/runs/contact-results.ts';
 import type { CellKind, CellValue, Column, Columns } from '../column.ts';
 import type { CsvForm, Sheet } from '../formats/sheet.ts';
 
-/** `result` is undefined when `contacts.where` excluded the row, or it is beyond the run's limit. */
+/** `result` is undefined when `contacts.where` excluded the row, or it is left for a later run. */
 export type ContactRow = {
   readonly file: string;
   readonly line: number;
@@ -15,6 +15,7 @@ export type ContactRow = {
   /** The raw row when it could not be read, else empty. */
   readonly text: string;
   readonly result: ContactResult | undefined;
+  readonly variant: string | null;
   readonly isBeyondLimit: boolean;
 };
 
@@ -23,6 +24,7 @@ type ContactRows = {
   readonly csv?: CsvForm | undefined;
   readonly columns: readonly string[];
   readonly files: readonly string[];
+  readonly hasVariants?: boolean;
   readonly rows: AsyncIterable<readonly ContactRow[]>;
 };
 
@@ -40,6 +42,7 @@ const resultColumns: Columns<ContactRow> = [
   resultColumn('Volley Column', 'text', ({ result }) => result?.column ?? null),
   resultColumn('Volley Reason', 'text', ({ result }) => formatReasonOrNull(result?.reason ?? null)),
   resultColumn('Volley Address', 'text', ({ result }) => result?.address ?? null),
+  resultColumn('Volley Variant', 'text', ({ variant }) => variant),
   resultColumn('Volley MessageID', 'text', ({ result }) => result?.messageId ?? null),
   resultColumn('Volley Units', 'decimal', ({ result }) => result?.units ?? null),
   resultColumn('Volley Price', 'decimal', ({ result }) => result?.price ?? null),
@@ -66,13 +69,14 @@ function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
  */
 export function contactSheet(
   run: string,
-  { columns, files, csv, rows }: ContactRows,
+  { columns, files, csv, hasVariants = false, rows }: ContactRows,
   states: ReadonlySet<ReportedState>,
   asOf: AsOf,
 ): Sheet<ContactRow> {
   const runColumn = resultColumn('Volley Run', 'text', () => run);
   const own = [runColumn, ...resultColumns].filter(
-    ({ title }) => title !== 'Volley File' || files.length > 1,
+    ({ title }) =>
+      (title !== 'Volley File' || files.length > 1) && (title !== 'Volley Variant' || hasVariants),
   );
   const titles = new Set<string>(resultFileColumns);
   const theirs = columns.flatMap((title, index): Column<ContactRow>[] =>

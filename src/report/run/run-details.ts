@@ -13,6 +13,7 @@ import type {
 import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
 import type { Sending } from '../../ledger/runs/describe-sending.ts';
 import type { Conflicts, ResolutionGroup, RunStateChange } from '../../ledger/runs/history.ts';
+import type { VariantResult } from '../../ledger/watch/variant-results.ts';
 import { formatReasonOf, type WithReasonText } from '../reason-text-of.ts';
 import { type RunMoney, toRunMoney } from './run-money.ts';
 import { formatCampaign } from './run-summary.ts';
@@ -31,6 +32,8 @@ export type RunDetails = {
   readonly sending: Sending;
   readonly failures: readonly WithReasonText<Omit<FailureGroup, 'group'>>[];
   readonly resolutions: readonly ResolutionGroup[];
+  /** Empty: the campaign has none. */
+  readonly variants: readonly VariantResult[];
   readonly deliveryResults: readonly (Omit<DeliveryResult, 'group' | 'result'> & {
     readonly result: string | null;
   })[];

@@ -9,6 +9,7 @@ import { failureGroupColumns, notAcceptedTitle } from '../lists/failures.ts';
 import { rejectedColumns, rejectionColumns } from '../lists/rejected.ts';
 import { deliveryResultColumns, moneyColumns, payerColumn } from '../lists/run-results.ts';
 import { addressColumn, messageIdColumn } from '../lists/usual.ts';
+import { variantResultColumns } from '../lists/variants.ts';
 import type { WithReasonText } from '../reason-text-of.ts';
 import { createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
@@ -45,6 +46,7 @@ type Count = { readonly of: string; readonly state: string; readonly number: num
 /** All other tables in reading order, some without lines. */
 export function runTables(details: RunDetails): ReportTable[] {
   return [
+    createReportTable('Variants', 'Variants', variantResultColumns, details.variants),
     timelineTable(details),
     ...sendingTables(details),
     ...resultTables(details),

@@ -59,7 +59,7 @@ export function addRunRoutes(server: Routes): void {
 
 export async function statusOf(call: Call, run: string): Promise<z.output<typeof runStatus>> {
   await requireVisibleRun(call, run);
-  const { waits, waitsFor, doubts, decisions, notifications, ...status } = await requireStatus(
+  const { waits, waitsFor, doubts, decisions, variants, notifications, ...status } = await requireStatus(
     call.context,
     run,
   );
@@ -67,6 +67,7 @@ export async function statusOf(call: Call, run: string): Promise<z.output<typeof
     ...status,
     waitsFor: waitsFor.map((wait) => ({ ...wait })),
     decisions: decisions.map((decision) => toRecord(decisionColumns, decision)),
+    variants: [...variants],
     notifications: [...notifications],
     ...(doubts && { doubts: [...doubts] }),
     ...(waits && { waits: waits.map(({ timeZones, ...wait }) => ({ ...wait, timeZones: [...timeZones] })) }),

@@ -11,6 +11,7 @@ import {
   runStates,
 } from '../../domain/runs.ts';
 import { waitKinds } from '../../domain/waits.ts';
+import type { VariantResult } from '../../ledger/watch/variant-results.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
 import { decisionColumns } from '../../report/lists/decisions.ts';
 import { runAbout, runColumns } from '../../report/lists/runs.ts';
@@ -115,6 +116,23 @@ export const runStatus = runSummary
       .nullable()
       .describe("How far the database's clock was set back since the run was planned."),
     held: z.string().nullable().describe('The reason why nothing is sent from the ledger.'),
+    variants: z
+      .array(
+        z.object({
+          variant: z.number(),
+          name: z.string().nullable(),
+          recipients: count,
+          accepted: count,
+          delivered: count,
+          undelivered: count,
+          replied: count,
+          optedOut: count,
+          price: z.string(),
+          estimated: z.string(),
+          currency: z.string().nullable(),
+        } satisfies Record<keyof VariantResult, z.ZodType>),
+      )
+      .describe('What came of each variant that was sent; empty if the campaign has none.'),
     unappliedReports: z
       .object({ waiting: count, since: z.date().nullable(), failed: count })
       .nullable()
