@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** Steps of dispatch and notification. Tests end the process at each of them. */
+/** Steps of dispatch, notification and the watch of variants. Tests end the process at each of them. */
 type TracePoint =
   | 'beginning'
   | 'slice acquired'
@@ -17,7 +17,9 @@ type TracePoint =
   | 'notification acquired'
   | 'notification begun'
   | 'notification sent'
-  | 'notification mailed';
+  | 'notification mailed'
+  | 'winner decided'
+  | 'rest planned';
 
 const traceChannel = channel('volley:dispatch');
 

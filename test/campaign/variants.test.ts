@@ -149,7 +149,7 @@ describe('a check of variants', () => {
       'a share of nothing',
       two.replace('60%', '0%').replace('40%', '100%'),
       '',
-      'c.yaml:7:26: "short": expected a share above 0%.',
+      'c.yaml:7:27: "short": expected a share above 0%.',
     ],
     [
       'the same name twice',
@@ -173,7 +173,7 @@ describe('a check of variants', () => {
       'two control groups',
       `  - { name: a, share: 50% }\n  - { name: b, share: 25%, send: nothing }\n  - { name: c, share: 25%, send: nothing }`,
       '',
-      'c.yaml:9:36: "c": "b" is the control group already.',
+      'c.yaml:9:34: "c": "b" is the control group already.',
     ],
     [
       'a winner among one',

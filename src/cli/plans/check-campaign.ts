@@ -6,6 +6,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import { findCampaign } from '../../engine/definition-files.ts';
 import { askService } from '../../engine/doctor/accounts.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
+import { variantWarnings } from '../../engine/plan/variant-warnings.ts';
 import type { Settings, StandardInput } from '../../engine/settings.ts';
 import { printable } from '../../report/printable.ts';
 import type { Shell } from '../shell.ts';
@@ -31,7 +32,11 @@ export async function checkCampaign(
   });
   await close();
   const service = await askService(account, { settings, now, randomUuid: randomUUID });
-  const warnings = [...campaignWarnings(campaign, account, now()), ...serviceWarnings(account.name, service)];
+  const warnings = [
+    ...campaignWarnings(campaign, account, now()),
+    ...variantWarnings(campaign),
+    ...serviceWarnings(account.name, service),
+  ];
   if (strict && warnings.length > 0) throw new InputError(warnings);
   for (const { where, what } of warnings) shell.note(`Warning: ${where}: ${what}`);
   const { campaign: name, channel } = campaign.value;

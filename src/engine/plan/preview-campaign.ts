@@ -34,6 +34,7 @@ import { type DecidedCampaign, readPreviewedContacts } from './previewed-contact
 import { findRepeatInPreview, findUnfinishedRuns } from './repeat-check.ts';
 import type { RowChoice } from './row-choice.ts';
 import { stageCampaign } from './stage-campaign.ts';
+import { variantWarnings } from './variant-warnings.ts';
 
 /** All are counted, only the first shown. */
 const maxRejected = 20;
@@ -225,7 +226,9 @@ function listWarnings(
   return [
     ...found().warnings,
     ...similarPayerWarnings(totals),
-    ...campaignWarnings(campaign, account, now).map(({ where, what }) => `${where}: ${what}`),
+    ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign)].map(
+      ({ where, what }) => `${where}: ${what}`,
+    ),
     ...(value.canary && !canary && !test && recipients > 0 ? [whole] : []),
   ];
 }

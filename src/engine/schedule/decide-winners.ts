@@ -8,6 +8,7 @@ import { insertDecision } from '../../ledger/watch/decisions.ts';
 import { decideRest, listRunsToDecide, lockRest, recordRestLook } from '../../ledger/watch/rests.ts';
 import { readVariantResults } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
+import { trace } from '../trace-points.ts';
 
 /** What was decided about a run. `variant` is null: a person decides. */
 export type DecidedWinner = { readonly run: string; readonly variant: number | null };
@@ -49,7 +50,9 @@ export async function decideWinners({
       if (variant !== null) await decideRest(client, run, variant);
       return { run, variant };
     });
-    if (decision) decided.push(decision);
+    if (!decision) continue;
+    trace('winner decided', run);
+    decided.push(decision);
   }
   return decided;
 }

@@ -15,6 +15,7 @@ import { openKeptContactFile } from '../plan/kept-contact-files.ts';
 import { prepareCampaign } from '../plan/prepare-campaign.ts';
 import { startCampaign } from '../plan/start-campaign.ts';
 import type { Settings } from '../settings.ts';
+import { trace } from '../trace-points.ts';
 
 /** `run`: whose rest it is. */
 export type StartedRest = { readonly run: string } & (
@@ -83,6 +84,7 @@ function planRest(
         if (!(await recordRestRun(session, run, planned))) throw new Error('the rest has a run');
       },
     }));
+    trace('rest planned', run);
     return restRun;
   });
 }

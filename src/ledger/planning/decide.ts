@@ -204,7 +204,7 @@ async function cutForLaterRun(
     `
     WITH cut AS MATERIALIZED (
       DELETE FROM staged_contacts
-      WHERE line > (SELECT line FROM staged_contacts ORDER BY line OFFSET $1::integer - 1 LIMIT 1)
+      WHERE $1::integer IS NOT NULL AND line > (SELECT line FROM staged_contacts ORDER BY line OFFSET $1 - 1 LIMIT 1)
          OR $2 AND envelope IN (SELECT envelope FROM staged_envelopes WHERE variant = ${restNumber})
       RETURNING envelope
     ), other AS (
