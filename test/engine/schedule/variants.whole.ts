@@ -45,12 +45,18 @@ async function query<Row extends object>(sql: string): Promise<Row[]> {
   return (await scene.ledger.pool.query<Row>(sql)).rows;
 }
 
-async function until<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
-  for (;;) {
+/** The log of a worker says why nothing comes. */
+async function until<Result>(
+  read: () => Promise<Result | undefined>,
+  workers: readonly Started[],
+): Promise<Result> {
+  for (let left = 900; left > 0; left--) {
     const found = await read();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  for (const { process } of workers) process.kill('SIGKILL');
+  return expect.fail(workers.map(({ stderrSoFar }) => stderrSoFar()).join('\n'));
 }
 
 /** Sends the shares, and returns the run. */
@@ -95,14 +101,14 @@ async function reply(count: number): Promise<void> {
 }
 
 /** Waits until the rest is sent, and returns its run. */
-function sentRest(run: string): Promise<string> {
+function sentRest(run: string, ...workers: readonly Started[]): Promise<string> {
   return until(async () => {
     const [rest] = await query<{ run: string }>(
       `SELECT rest_run AS run FROM run_rests JOIN runs r ON r.run_id = rest_run
        WHERE run_rests.run_id = '${run}' AND r.state = 'completed'`,
     );
     return rest?.run;
-  });
+  }, workers);
 }
 
 /** Every address that the service got, in the order of arrival. */
@@ -129,7 +135,7 @@ test('the variant with more replies wins, and a run of its own sends it to the r
   const run = await runPart('{ by: replied, observe: 1h }');
   await reply(60);
   const worker = startWorker();
-  const rest = await sentRest(run);
+  const rest = await sentRest(run, worker);
   await stop(worker);
   await expectSentOnce(run, rest, 'the long text');
   expect(await query('SELECT run_id, kind, by_user, record FROM run_decisions')).toEqual([
@@ -174,7 +180,7 @@ test('without a winner the first variant is sent when the time is over, and a pe
   ]);
   expect(suppressed.code, suppressed.stderr).toBe(0);
   const worker = startWorker();
-  const rest = await sentRest(run);
+  const rest = await sentRest(run, worker);
   await stop(worker);
   const addresses = await journalled();
   expect(new Set(addresses).size).toBe(addresses.length);
@@ -193,7 +199,7 @@ test.each(['winner decided', 'rest planned'])(
     const killed = startWorker({ signal: 'SIGKILL', point, occurrence: 1 });
     await killed.ended;
     const workers = [startWorker(), startWorker()];
-    const rest = await sentRest(run);
+    const rest = await sentRest(run, ...workers);
     for (const worker of workers) await stop(worker);
     await expectSentOnce(run, rest, 'the long text');
     expect(await query('SELECT kind FROM run_decisions')).toEqual([{ kind: 'winner' }]);

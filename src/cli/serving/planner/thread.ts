@@ -3,6 +3,8 @@ import { planCampaign } from '../../../engine/access/plan-campaign.ts';
 import { startByKey } from '../../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../../engine/load-definition.ts';
 import { findCommand } from '../../../engine/notify/find-command.ts';
+import type { WatchOptions } from '../../../engine/schedule/check-periodically.ts';
+import { watchRests } from '../../../engine/schedule/watch-rests.ts';
 import { defaultInterval, watchSchedules } from '../../../engine/schedule/watch-schedules.ts';
 import { openLogger } from '../../../platform/logger.ts';
 import { currentUser } from '../../current-user.ts';
@@ -64,13 +66,16 @@ async function answer(id: number, question: Question): Promise<Answer> {
       return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
     }
     case 'keep schedules':
-      await watchSchedules(context, campaignSource, {
-        every: defaultInterval,
-        logger,
-        stop: stopping.signal,
-      });
+      await keepSchedules({ every: defaultInterval, logger, stop: stopping.signal });
       return { kind: question.kind };
   }
+}
+
+async function keepSchedules(options: WatchOptions): Promise<void> {
+  await Promise.all([
+    watchSchedules(context, campaignSource, options),
+    watchRests(context, settings, options),
+  ]);
 }
 
 async function answerAndSend(id: number, question: Question): Promise<void> {
