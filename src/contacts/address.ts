@@ -6,7 +6,10 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import type { Campaign } from '../campaign/campaign.ts';
 import type { Channel } from '../domain/message.ts';
+import { InputError } from '../domain/problems.ts';
+import { didYouMeanCountry } from '../platform/countries.ts';
 import { createFastPhoneParser, type FastPhoneParser } from '../platform/fast-phone-numbers.ts';
 import { characterName, firstInvisible, showInvisible } from '../platform/invisible-characters.ts';
 import { memoize } from '../platform/memoize.ts';
@@ -177,4 +180,13 @@ const damagePatterns: readonly (readonly [RegExp, string])[] = [
  */
 function spreadsheetDamage(text: string): string | undefined {
   return damagePatterns.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** @throws InputError for a country without phone numbers */
+export function addressReaderOf({ value: { channel, contacts }, locate }: Campaign): AddressReader {
+  const { country = '', landlines } = contacts;
+  const readAddress = createAddressReader(channel, contacts.country, landlines);
+  if (readAddress) return readAddress;
+  const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
+  throw new InputError([{ where: locate(['contacts', 'country']), what }]);
 }

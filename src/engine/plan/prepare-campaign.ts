@@ -9,7 +9,7 @@ import { rowFolders } from '../../campaign/files.ts';
 import { checkGuard } from '../../campaign/run-guard.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { assignByHash, assignForTest } from '../../campaign/variants.ts';
-import { type AddressReader, createAddressReader } from '../../contacts/address.ts';
+import { type AddressReader, addressReaderOf } from '../../contacts/address.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { type RowWatch, readContacts } from '../../contacts/read-contacts.ts';
 import { routeNumberProblems } from '../../contacts/route-numbers.ts';
@@ -17,7 +17,6 @@ import { createContactTally } from '../../contacts/tally.ts';
 import type { Contact, ContactFindings } from '../../domain/contacts.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { didYouMeanCountry } from '../../platform/countries.ts';
 import { folderOfCampaign, readText, requireSameProject } from '../definition-files.ts';
 import { loadAccount, sendingAccountOf } from '../load-definition.ts';
 import type { Settings } from '../settings.ts';
@@ -203,14 +202,6 @@ export async function prepareCampaign(
 
 /** Relative to the campaign's folder, where nothing names another. */
 const defaultAttachments = 'documents';
-
-function addressReaderOf({ value: { channel, contacts }, locate }: Campaign): AddressReader {
-  const { country = '', landlines } = contacts;
-  const readAddress = createAddressReader(channel, contacts.country, landlines);
-  if (readAddress) return readAddress;
-  const what = `"${country}" is not a country with phone numbers.${didYouMeanCountry(country)}`;
-  throw new InputError([{ where: locate(['contacts', 'country']), what }]);
-}
 
 async function openContacts(
   opened: Pick<PreparedCampaign, 'campaign' | 'account' | 'contactFiles' | 'test' | 'path'> & {
