@@ -1,11 +1,12 @@
-import type { WinnerMeasure } from '../domain/decisions.ts';
+import type { WinnerMeasure, WinnerRecord } from '../domain/decisions.ts';
 import { type Counts, compareShares } from './evidence.ts';
 
 /** What is known of one variant that was sent. All figures are recipients. */
 export type VariantCounts = {
   /** From 1. */
   readonly variant: number;
-  readonly name: string;
+  /** Null: erased. */
+  readonly name: string | null;
   readonly accepted: number;
   readonly undelivered: number;
   readonly replied: number;
@@ -20,27 +21,14 @@ export type WinnerRule = {
   readonly otherwise: 'first' | 'ask';
 };
 
-export type WinnerRecord = {
-  readonly by: WinnerMeasure;
-  readonly test: string;
-  /** The probability that a variant wins that is not better. */
-  readonly alpha: number;
-  readonly minEvents: number;
-  readonly observedMs: number;
-  /** Undelivered, replied or opted out, of those accepted. */
-  readonly variants: readonly ({ readonly name: string } & Counts)[];
-  /** The name of the variant that the rest gets; null: a person decides. */
-  readonly sends: string | null;
-};
-
 export type WinnerDecision =
   | { readonly kind: 'open' }
   | { readonly kind: 'winner'; readonly variant: number; readonly record: WinnerRecord }
   /** `variant`: that the rest gets; null: a person decides. */
   | { readonly kind: 'no winner'; readonly variant: number | null; readonly record: WinnerRecord };
 
-export const winnerAlpha = 0.01;
-export const winnerMinEvents = 20;
+const winnerAlpha = 0.01;
+const winnerMinEvents = 20;
 
 /** What is counted, and whether more of it is better. Rare events say more than frequent ones: see `compareShares`. */
 const measures: Readonly<
@@ -50,6 +38,17 @@ const measures: Readonly<
   replied: { events: ({ replied }) => replied, moreIsBetter: true },
   optedOut: { events: ({ optedOut }) => optedOut, moreIsBetter: false },
 };
+
+/** What is recorded of a decision. @param counts of each variant that is sent, in the order of the campaign */
+export function recordWinner(
+  cause: WinnerRecord['cause'],
+  { by }: Pick<WinnerRule, 'by'>,
+  counts: readonly VariantCounts[],
+  found: Pick<WinnerRecord, 'observedMs' | 'sends'>,
+): WinnerRecord {
+  const variants = counts.map((each) => ({ name: nameOf(each), ...countsOf(by, each) }));
+  return { cause, by, alpha: winnerAlpha, minEvents: winnerMinEvents, variants, ...found };
+}
 
 /**
  * Decides whether a variant is better than each other one. Look only when all variants are sent.
@@ -61,34 +60,27 @@ export function decideWinner(
   counts: readonly VariantCounts[],
   observedMs: number,
 ): WinnerDecision {
-  const { events, moreIsBetter } = measures[by];
-  const groups = counts.map((each) => ({
-    variant: each.variant,
-    name: each.name,
-    events: events(each),
-    trials: each.accepted,
-  }));
-  const pairs = (groups.length * (groups.length - 1)) / 2;
+  const pairs = (counts.length * (counts.length - 1)) / 2;
   const limits = { alpha: winnerAlpha / pairs, minEvents: winnerMinEvents };
-  const beats = (one: Counts, other: Counts): boolean => {
-    const found = compareShares([one, other], limits);
-    return found.kind === 'greater' && found.which === (moreIsBetter ? 0 : 1);
+  const beats = (one: VariantCounts, other: VariantCounts): boolean => {
+    const found = compareShares([countsOf(by, one), countsOf(by, other)], limits);
+    return found.kind === 'greater' && found.which === (measures[by].moreIsBetter ? 0 : 1);
   };
-  const record = {
-    by,
-    test: 'mixture sequential test of each pair of shares, Bonferroni',
-    alpha: winnerAlpha,
-    minEvents: winnerMinEvents,
-    observedMs,
-    variants: groups.map(({ variant: _, ...group }) => group),
-  };
-  const winner = groups.find((one) => groups.every((other) => other === one || beats(one, other)));
-  if (winner) return { kind: 'winner', variant: winner.variant, record: { ...record, sends: winner.name } };
+  const winner = counts.find((one) => counts.every((other) => other === one || beats(one, other)));
+  if (winner) {
+    const record = recordWinner('evidence', { by }, counts, { observedMs, sends: nameOf(winner) });
+    return { kind: 'winner', variant: winner.variant, record };
+  }
   if (observedMs < observe) return { kind: 'open' };
-  const first = otherwise === 'first' ? groups[0] : undefined;
-  return {
-    kind: 'no winner',
-    variant: first?.variant ?? null,
-    record: { ...record, sends: first?.name ?? null },
-  };
+  const first = otherwise === 'first' ? counts[0] : undefined;
+  const record = recordWinner('time', { by }, counts, { observedMs, sends: first ? nameOf(first) : null });
+  return { kind: 'no winner', variant: first?.variant ?? null, record };
+}
+
+function countsOf(by: WinnerMeasure, of: VariantCounts): Counts {
+  return { events: measures[by].events(of), trials: of.accepted };
+}
+
+function nameOf({ name, variant }: VariantCounts): string {
+  return name ?? `variant ${variant}`;
 }

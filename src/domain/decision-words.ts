@@ -1,11 +1,15 @@
 import {
   type CanaryRecord,
   type ComparedShare,
+  type ComparedVariant,
   canaryFailures,
   type DecisionKind,
   decisionCauses,
+  type WinnerMeasure,
+  type WinnerRecord,
+  winnerMeasures,
 } from './decisions.ts';
-import { bareKind, number, oneOf, orNull, type ReasonKind, reasonKind, text } from './reason-kind.ts';
+import { number, oneOf, orNull, type ReasonKind, reasonKind, text, textOrNull } from './reason-kind.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 import { type GuardRecord, type GuardTest, isGuardReason, watchReasonKinds } from './watch-reasons.ts';
 
@@ -40,8 +44,7 @@ const canary = reasonKind<CanaryRecord>(
   ({ cause, observedMs, alpha, shares }) => {
     const errs = formatPercent(alpha);
     const found = `${shares.map(share.words).join(', ')}.`;
-    const seconds = Math.round(observedMs / 1_000);
-    const time = seconds === 0 ? '0s' : formatDuration(seconds * 1_000);
+    const time = wholeSeconds(observedMs);
     const strongest = Math.min(...shares.map(({ probability }) => probability));
     switch (cause) {
       case 'evidence':
@@ -68,8 +71,47 @@ const guard = reasonKind<GuardRecord>(
     `The guard found: ${watchReasonKinds[reason.kind].words(reason)}.${test === null ? '' : guardTest.words(test)}`,
 );
 
-/** Not described yet. */
-const unknownRecord = bareKind('');
+const measureWords: Readonly<Record<WinnerMeasure, string>> = {
+  delivered: 'undelivered',
+  replied: 'replied',
+  optedOut: 'opted out',
+};
+
+const variant = reasonKind<ComparedVariant>(
+  { name: text, events: number, trials: number },
+  ({ name, events, trials }) => `"${name}" ${events} of ${trials}`,
+);
+
+const winner = reasonKind<WinnerRecord>(
+  {
+    cause: oneOf(['evidence', 'time', 'operator']),
+    by: oneOf(winnerMeasures),
+    alpha: number,
+    minEvents: number,
+    observedMs: number,
+    variants: (value): value is WinnerRecord['variants'] =>
+      Array.isArray(value) && value.every(variant.holds),
+    sends: textOrNull,
+  },
+  ({ cause, by, alpha, observedMs, variants, sends }) => {
+    const found = `${variants.map(variant.words).join(', ')} ${measureWords[by]}.`;
+    const next = sends === null ? 'A person decides what the rest gets.' : `The rest gets "${sends}".`;
+    const test = `Sequential test of each pair of shares, which errs in at most ${formatPercent(alpha)} of runs`;
+    switch (cause) {
+      case 'evidence':
+        return `${test}: ${found} ${next}`;
+      case 'time':
+        return `${test}, found no better one in ${wholeSeconds(observedMs)}: ${found} ${next}`;
+      case 'operator':
+        return `After ${wholeSeconds(observedMs)}: ${found} ${next}`;
+    }
+  },
+);
+
+function wholeSeconds(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1_000);
+  return seconds === 0 ? '0s' : formatDuration(seconds * 1_000);
+}
 
 /** What is recorded of each kind. */
 const records: Readonly<Record<DecisionKind, ReasonKind<unknown>>> = {
@@ -78,6 +120,6 @@ const records: Readonly<Record<DecisionKind, ReasonKind<unknown>>> = {
   'canary waits': canary,
   'guard stopped': guard,
   'guard warned': guard,
-  winner: unknownRecord,
-  'no winner': unknownRecord,
+  winner,
+  'no winner': winner,
 };

@@ -45,6 +45,24 @@ export type ComparedShare = {
   readonly below: number | null;
 };
 
+/** What was counted of a variant: recipients that were undelivered, replied or opted out, of those accepted. */
+export type ComparedVariant = { readonly name: string; readonly events: number; readonly trials: number };
+
+/** What decided which variant the rest of a run gets. */
+export type WinnerRecord = {
+  readonly cause: Exclude<DecisionCause, 'all reports'>;
+  readonly by: WinnerMeasure;
+  /** How often, at most, a variant wins that is not better. */
+  readonly alpha: number;
+  /** Fewer events of a pair decide nothing. */
+  readonly minEvents: number;
+  /** Milliseconds since all were sent. */
+  readonly observedMs: number;
+  readonly variants: readonly ComparedVariant[];
+  /** The name of the variant that the rest gets; null: a person decides. */
+  readonly sends: string | null;
+};
+
 /** What decided about a canary. */
 export type CanaryRecord = {
   readonly cause: DecisionCause;

@@ -12,6 +12,7 @@ export type RunWait =
   /** The canary is not within its limits, or a person decides in any case. */
   | { readonly kind: 'promotion'; readonly reason: RunReason }
   | CanaryWait
+  | WinnerWait
   | { readonly kind: 'ledger on hold'; readonly reason: HoldReason }
   | { readonly kind: 'service'; readonly since: Date; readonly retryAt: Date; readonly words: string }
   | { readonly kind: 'window'; readonly opensAt: Date }
@@ -29,6 +30,16 @@ export type CanaryWait = {
   readonly recipients: number;
 };
 
+/** The rest of the contacts waits for the variant that wins, or for its run. */
+export type WinnerWait = {
+  readonly kind: 'winner';
+  readonly isDecided: boolean;
+  /** Whether no variant is clearly better, and a person decides. */
+  readonly isAsked: boolean;
+  /** Why the run of the rest could not be planned when that was last tried. */
+  readonly problem: string | null;
+};
+
 type WaitKind = {
   /** Whether a person must act, not Volley (`needsPerson`). */
   readonly needsPerson: boolean;
@@ -42,6 +53,7 @@ export const waitKinds = {
   resume: { needsPerson: true, stopsWorker: false },
   promotion: { needsPerson: true, stopsWorker: false },
   canary: { needsPerson: false, stopsWorker: true },
+  winner: { needsPerson: false, stopsWorker: false },
   'ledger on hold': { needsPerson: true, stopsWorker: false },
   service: { needsPerson: false, stopsWorker: true },
   window: { needsPerson: false, stopsWorker: true },
@@ -54,6 +66,7 @@ export const waitKinds = {
 /** Whether a person must act. Volley does the rest: `volley resume --all` continues an interrupted run. */
 export function needsPerson(wait: RunWait): boolean {
   if (wait.kind === 'resume' && isInterruption(wait.reason)) return false;
+  if (wait.kind === 'winner') return wait.isAsked || wait.problem !== null;
   return waitKinds[wait.kind].needsPerson;
 }
 

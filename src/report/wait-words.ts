@@ -1,7 +1,7 @@
 import { type NextStep, nextStep, nextStepText } from '../domain/next-step.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import { formatReason, type RunReason } from '../domain/reasons.ts';
-import type { CanaryWait, RunWait } from '../domain/waits.ts';
+import type { CanaryWait, RunWait, WinnerWait } from '../domain/waits.ts';
 import { asSentence, count } from '../platform/sentence.ts';
 import { limitTexts } from './lists/limits.ts';
 import { printable } from './printable.ts';
@@ -48,6 +48,8 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
       return promotionWords(wait.reason);
     case 'canary':
       return canaryWords(wait, at);
+    case 'winner':
+      return winnerWords(wait);
     case 'ledger on hold':
       return {
         what: holdText(formatReason(wait.reason)),
@@ -118,6 +120,30 @@ function canaryWords(
     next: `The rest is sent, or the run pauses, by ${at(until)}. To send the rest now, promote it.`,
     short: 'its canary is observed',
     command: 'volley promote',
+  };
+}
+
+function winnerWords({ isDecided, isAsked, problem }: WinnerWait): WaitWords {
+  const own = { command: null, short: 'the rest waits for its winner' };
+  const byHand = '`volley promote` with --variant';
+  if (problem !== null)
+    return {
+      ...own,
+      what: asSentence(`The rest could not be planned: ${problem}`),
+      next: 'Volley tries again each minute.',
+    };
+  if (isDecided)
+    return {
+      ...own,
+      what: 'It is decided which variant the rest gets.',
+      next: '`volley serve` or a worker starts the run of the rest.',
+    };
+  if (isAsked)
+    return { ...own, what: 'No variant is clearly better.', next: `Decide what the rest gets: ${byHand}.` };
+  return {
+    ...own,
+    what: 'The rest waits for the variant that wins.',
+    next: `\`volley serve\` or a worker decides it; ${byHand} decides it now.`,
   };
 }
 

@@ -76,6 +76,7 @@ test('the rate of a run does not count the time that it waited for its window', 
     opensAt: null,
     preemptedBy: null,
     canary: null,
+    rest: null,
     idleSince: null,
     refusal: null,
   };

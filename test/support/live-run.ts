@@ -69,6 +69,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       opensAt: null,
       preemptedBy: null,
       canary: null,
+      rest: null,
       idleSince: null,
       refusal: null,
     },

@@ -106,6 +106,7 @@ function offeredLinks(
     case 'ledger on hold':
     case 'start':
     case 'canary':
+    case 'winner':
     case 'service':
     case 'window':
     case 'urgent run':

@@ -17,6 +17,7 @@ import {
 } from '../../ledger/runs/find.ts';
 import { readTogether } from '../../ledger/session.ts';
 import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
+import { listRestsOfPersons } from '../../ledger/watch/rests.ts';
 import { bookSoon } from '../billing/billing.ts';
 import type { EngineContext } from '../context.ts';
 import { waitsOf } from '../runs/waits.ts';
@@ -112,12 +113,13 @@ async function listWaiting(
   { ledger }: Pick<EngineContext, 'ledger'>,
   accounts: readonly string[] | null,
 ): Promise<readonly RunWithOutcome[]> {
-  const { unfinished, inDoubt } = await readTogether(ledger.monitoring, (client) => ({
+  const { unfinished, inDoubt, rests } = await readTogether(ledger.monitoring, (client) => ({
     unfinished: listUnfinishedRuns(client),
     inDoubt: listRunsInDoubt(client, maxCounted),
+    rests: listRestsOfPersons(client),
   }));
   const waiting = unfinished.filter(isLeftToPerson).map(({ run }) => run);
-  const runs = [...new Set([...waiting, ...inDoubt])];
+  const runs = [...new Set([...waiting, ...inDoubt, ...rests])];
   if (runs.length === 0) return [];
   const listed = await listRuns(ledger.knex, maxCounted, { accounts, runs });
   // While a run is sent, Volley asks the service about its doubts.

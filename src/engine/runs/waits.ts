@@ -31,6 +31,7 @@ export function waitsOf(facts: WaitFacts): RunWait[] {
   const ofState = waitOfState(state, stateReason);
   if (ofState) waits.push(ofState);
   if (state === 'running') waits.push(...runningWaits(facts));
+  if (state === 'completed' && progress.rest) waits.push({ kind: 'winner', ...progress.rest });
   if (inDoubt > 0) waits.push({ kind: 'doubts', requests: inDoubt });
   return waits;
 }

@@ -1,9 +1,11 @@
 import type { Refusal } from '../../domain/breaker.ts';
 import type { RunReason } from '../../domain/reasons.ts';
 import type { RunPhase, RunState } from '../../domain/runs.ts';
+import type { WinnerWait } from '../../domain/waits.ts';
 import { countNotAccepted, countSettled, type RunCounts, readRunCounts } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
+import { hasNoWinner } from '../watch/rests.ts';
 import { preemptingRun } from './priority.ts';
 
 export type CanaryProgress = {
@@ -41,12 +43,14 @@ export type DispatchProgress = {
   /** When a worker last claimed of it, or its state changed; null while workers send another run of its account. */
   readonly idleSince: Date | null;
   readonly refusal: Refusal | null;
+  /** The contacts that wait for the variant that wins; null: there are none any more. */
+  readonly rest: Omit<WinnerWait, 'kind'> | null;
 };
 
 type DbProgress = Stored<
   Pick<
     DispatchProgress,
-    'state' | 'stateReason' | 'phase' | 'heldSlices' | 'opensAt' | 'preemptedBy' | 'idleSince'
+    'state' | 'stateReason' | 'phase' | 'heldSlices' | 'opensAt' | 'preemptedBy' | 'idleSince' | 'rest'
   >,
   'stateReason'
 > & {
@@ -100,6 +104,12 @@ export async function readDispatch(
              ) AS "isCanarySent",
              CAST(o.observed_ms AS float8) AS "observedMs", o.looked_at AS "lookedAt",
              CASE WHEN bool_or(s.state = 'unpromoted') THEN r.definition -> 'canary' END AS canary,
+             (
+               SELECT json_build_object('isDecided', t.variant IS NOT NULL, 'isAsked', t.variant IS NULL AND ${hasNoWinner('t.run_id')},
+                                        'problem', t.problem)
+               FROM run_rests t
+               WHERE t.run_id = r.run_id AND t.rest_run IS NULL AND t.source IS NOT NULL
+             ) AS rest,
              b.opened_at AS since, b.retry_at AS "retryAt", b.reason
       FROM runs r
       LEFT JOIN slices s USING (run_id)

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Transaction } from '../session.ts';
+import type { Connection, Transaction } from '../session.ts';
 
 /** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
 export type Rest = {
@@ -21,10 +21,11 @@ export type Rest = {
 export type RestSource = { readonly campaignFile: string; readonly source: string };
 
 /** SQL: whether it was decided that a run has no winner. */
-const hasNoWinner = `EXISTS (SELECT FROM run_decisions d WHERE d.run_id = run_rests.run_id AND d.kind = 'no winner')`;
+export const hasNoWinner = (run: string): string =>
+  `EXISTS (SELECT FROM run_decisions d WHERE d.run_id = ${run} AND d.kind = 'no winner')`;
 
 const columns = `run_id AS run, CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", variant,
-                 rest_run AS "restRun", problem, variant IS NULL AND ${hasNoWinner} AS "isAsked"`;
+                 rest_run AS "restRun", problem, variant IS NULL AND ${hasNoWinner('run_rests.run_id')} AS "isAsked"`;
 
 export async function insertRest(
   client: Transaction,
@@ -46,11 +47,22 @@ export async function listRunsToDecide(pool: pg.Pool, before: Date, now: Date): 
     FROM run_rests
     JOIN runs USING (run_id)
     WHERE rest_run IS NULL AND variant IS NULL AND source IS NOT NULL AND state = 'completed'
-      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2) AND NOT ${hasNoWinner}
+      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2) AND NOT ${hasNoWinner('run_id')}
     ORDER BY run_id
     `,
     [before, now],
   );
+  return rows.map(({ run }) => run);
+}
+
+/** Lists sent runs whose rest needs a person. */
+export async function listRestsOfPersons(client: Connection): Promise<string[]> {
+  const { rows } = await client.query<{ run: string }>(`
+    SELECT run_id AS run
+    FROM run_rests
+    WHERE rest_run IS NULL AND source IS NOT NULL
+      AND (problem IS NOT NULL OR variant IS NULL AND ${hasNoWinner('run_rests.run_id')})
+  `);
   return rows.map(({ run }) => run);
 }
 
@@ -60,11 +72,6 @@ export async function lockRest(client: Transaction, run: string): Promise<Rest |
     run,
   ]);
   return rows[0];
-}
-
-export async function findRests(pool: pg.ClientBase | pg.Pool, runs: readonly string[]): Promise<Rest[]> {
-  const { rows } = await pool.query<Rest>(`SELECT ${columns} FROM run_rests WHERE run_id = ANY ($1)`, [runs]);
-  return rows;
 }
 
 export async function recordRestLook(

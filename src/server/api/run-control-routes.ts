@@ -4,6 +4,7 @@ import { startOnce } from '../../engine/access/start-by-key.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
 import { requireRun } from '../../engine/runs/find-run.ts';
 import { promoteRun } from '../../engine/runs/promote-run.ts';
+import { promoteVariant } from '../../engine/runs/promote-variant.ts';
 import { cancel, pause } from '../../engine/runs/stop-run.ts';
 import { runActionWords } from '../../report/run-action-words.ts';
 import { type Call, callOf, requireVisibleRun } from './call.ts';
@@ -48,16 +49,28 @@ export function addRunControlRoutes(server: Routes): void {
     url: '/runs/:run/promote',
     ...operation(changing, {
       operationId: 'promoteRun',
-      summary: `Promotes a run with a canary. ${runActionWords.promote.what}`,
+      summary: `Promotes a run with a canary, or decides which variant wins. ${runActionWords.promote.what}`,
       params: runParameters,
       querystring: noParameters,
-      body: z.strictObject({ reason }),
+      body: z.strictObject({
+        reason,
+        variant: z
+          .string()
+          .max(64)
+          .optional()
+          .describe('The variant that the rest of a run with `until: winner` gets.'),
+      }),
       response: { 202: answer('The run; workers send the rest.', runStatus) },
     }),
     handler: async (request, reply) => {
       const call = callOf(request);
       const { run } = await requireVisibleRun(call, request.params.run);
-      await asConflict(promoteRun(call.context, run, call.campaignSource.accountNamed, request.body.reason));
+      const { reason: words, variant } = request.body;
+      const promoted =
+        variant === undefined
+          ? promoteRun(call.context, run, call.campaignSource.accountNamed, words)
+          : promoteVariant(call.context, run, variant, words);
+      await asConflict(promoted);
       return reply.code(202).send(await statusOf(call, run));
     },
   });

@@ -255,6 +255,10 @@ const waits: { readonly [Kind in RunWait['kind']]: readonly [Extract<RunWait, { 
     { kind: 'canary', since: at, until: at, reported: 312, recipients: 400 },
     'observed since 2026-09-27 01:00:00 Pacific/Auckland: 312 of 400 delivery reports are in.',
   ],
+  winner: [
+    { kind: 'winner', isDecided: false, isAsked: true, problem: null },
+    'No variant is clearly better.',
+  ],
   'ledger on hold': [
     { kind: 'ledger on hold', reason: { kind: 'being_restored', words: 'disk lost' } },
     'The ledger is on hold: An operator is handling a restored ledger: disk lost.',

@@ -18,6 +18,7 @@ const progress: WaitFacts['progress'] = {
   opensAt: null,
   preemptedBy: null,
   canary: null,
+  rest: null,
   idleSince: now,
   refusal: null,
 };

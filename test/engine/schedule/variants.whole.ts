@@ -191,6 +191,31 @@ test('without a winner the first variant is sent when the time is over, and a pe
   expect(await query('SELECT kind FROM run_decisions')).toEqual([{ kind: 'no winner' }]);
 });
 
+test('without a winner and with `otherwise: ask`, a person decides what the rest gets, once', async () => {
+  const run = await runPart('{ by: replied, observe: 1s, otherwise: ask }');
+  const worker = startWorker();
+  await worker.waitForText('winner of the variants decided');
+  const waiting = await scene.command(['status', run]);
+  expect(waiting.stdout).toContain('No variant is clearly better.');
+  expect(waiting.stdout).toMatch(/│ short +│ +\d+ │/);
+  const promote = (name: string) =>
+    scene.command(['promote', run, '--variant', name, '--reason', 'it is shorter']);
+  expect((await promote('control')).stderr).toContain(
+    'It has no variant "control" that is sent; expected short, long.',
+  );
+  expect(await promote('long')).toMatchObject({ code: 0 });
+  expect((await promote('short')).stderr).toContain('Its winner is decided.');
+  const rest = await sentRest(run, worker);
+  await stop(worker);
+  await expectSentOnce(run, rest, 'the long text');
+  expect(await query('SELECT kind, by_user, reason FROM run_decisions ORDER BY decision')).toEqual([
+    { kind: 'no winner', by_user: null, reason: null },
+    { kind: 'winner', by_user: expect.stringContaining('tester'), reason: 'it is shorter' },
+  ]);
+  const { stdout } = await scene.command(['status', run]);
+  expect(stdout).toContain('The rest gets "long".');
+});
+
 test.each(['winner decided', 'rest planned'])(
   'a worker that is killed when it is at "%s" leaves exactly one run of the rest to others',
   async (point) => {
