@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Campaign } from './campaign.ts';
+import type { YamlFile } from '../platform/yaml.ts';
 import type { Definition } from './definition.ts';
+
+/** As in `campaign.ts`, which checks each variant. */
+type Campaign = YamlFile<Definition>;
 
 /** A variant that is sent, as a campaign of its own. */
 export type SentVariant = {

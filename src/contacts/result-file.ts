@@ -4,8 +4,11 @@ import type { Row } from './rows.ts';
 /** The column of a result file that names a row's earlier run. */
 export const originColumn = 'Volley Run' satisfies (typeof resultFileColumns)[number];
 
-/** Columns that a result file can lack: the file when there was one, and the run when an operator removed it. */
-const optional: readonly string[] = ['Volley File', originColumn];
+/**
+ * Columns that a result file can lack: the file when there was one, the variant of a run without any, and the run when an
+ * operator removed it.
+ */
+const optional: readonly string[] = ['Volley File', 'Volley Variant', originColumn];
 
 export function isResultFile(header: readonly string[]): boolean {
   return resultFileColumns.every((column) => optional.includes(column) || header.includes(column));

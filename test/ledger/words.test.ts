@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { decisionKinds } from '../../src/domain/decisions.ts';
 import { runPhases } from '../../src/domain/runs.ts';
 import { chargeEffects, reconciliationKinds } from '../../src/ledger/billing/reconcile.ts';
 import { phrasesOf, readSqlTexts } from '../support/sql-texts.ts';
@@ -21,7 +22,12 @@ const allowedInFunctions: Readonly<Record<string, string>> = {
     'the beginning of a stored reason, by which doubts are grouped',
 };
 
-const closedLists = new Set<string>([...runPhases, ...reconciliationKinds, ...chargeEffects]);
+const closedLists = new Set<string>([
+  ...runPhases,
+  ...decisionKinds,
+  ...reconciliationKinds,
+  ...chargeEffects,
+]);
 
 const opened = testLedger();
 
