@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideWinner, type VariantCounts, type WinnerRule } from '../../src/decisions/winner.ts';
+import { seededIntegers } from '../support/seeded-integers.ts';
 
 const hour = 3_600_000;
 const rule: WinnerRule = { by: 'replied', observe: 4 * hour, otherwise: 'first' };
@@ -61,5 +62,50 @@ describe('decideWinner', () => {
     expect(decideWinner(rule, equal, 0)).toEqual({ kind: 'open' });
     const best = [variant(1, { replied: 30 }), variant(2, { replied: 120 }), variant(3, { replied: 10 })];
     expect(decideWinner(rule, best, 0)).toMatchObject({ kind: 'winner', variant: 2 });
+  });
+});
+
+describe('of 1,000 seeded campaigns of 20,000 recipients a variant, looked at twenty times', () => {
+  /** Which variant wins, if each recipient replies with these probabilities (in thousandths). */
+  function play(seed: number, rates: readonly [number, number]): number | undefined {
+    const below = seededIntegers(seed * 7_919 + 1);
+    for (let warm = 0; warm < 20; warm++) below(2);
+    const accepted = 20_000;
+    // How many of them reply is close to a normal distribution; they reply evenly over the looks.
+    const totals = rates.map((rate) => {
+      const share = rate / 1_000;
+      const normal = Array.from({ length: 12 }, () => below(1_000_000) / 1_000_000).reduce(
+        (sum, each) => sum + each,
+        -6,
+      );
+      return Math.round(accepted * share + normal * Math.sqrt(accepted * share * (1 - share)));
+    });
+    const replied = [0, 0];
+    const order = totals.flatMap((total, index) => Array.from({ length: total }, () => index));
+    for (let last = order.length - 1; last > 0; last--) {
+      const other = below(last + 1);
+      const moved = order[last] ?? 0;
+      order[last] = order[other] ?? 0;
+      order[other] = moved;
+    }
+    for (let look = 1; look <= 20; look++) {
+      for (const index of order.slice(((look - 1) * order.length) / 20, (look * order.length) / 20))
+        replied[index] = (replied[index] ?? 0) + 1;
+      const counts = replied.map((events, index) => variant(index + 1, { accepted, replied: events }));
+      const found = decideWinner(rule, counts, 0);
+      if (found.kind === 'winner') return found.variant;
+    }
+    return undefined;
+  }
+
+  test('a variant of which a fifth more reply wins in at least 95 %, and the other one in at most 1 %', () => {
+    const winners = Array.from({ length: 1_000 }, (_, seed) => play(seed, [100, 120]));
+    expect(winners.filter((winner) => winner === 2).length).toBeGreaterThanOrEqual(950);
+    expect(winners.filter((winner) => winner === 1).length).toBeLessThanOrEqual(10);
+  });
+
+  test('of equal variants, one wins in at most 1 %', () => {
+    const winners = Array.from({ length: 1_000 }, (_, seed) => play(seed, [100, 100]));
+    expect(winners.filter((winner) => winner !== undefined).length).toBeLessThanOrEqual(10);
   });
 });

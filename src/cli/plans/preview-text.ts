@@ -32,13 +32,15 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   const rejectedCount = contacts.invalid + contacts.duplicate + contacts.suppressed;
   const others = filteredText(preview.filtered);
   const waits = preview.variants?.some(({ gets }) => gets === 'winner');
+  const control = preview.variants?.find(({ gets }) => gets === 'nothing')?.recipients ?? 0;
+  const inControl = control > 0 ? `, ${control} in the control group` : '';
   const beyond =
     contacts.beyondLimit === undefined
       ? ''
       : `, ${contacts.beyondLimit} ${waits ? 'waiting for the winner' : 'beyond the limit'}`;
   const parts = [
     `Plan of ${preview.campaign}: ${preview.channel} through account ${preview.account}. Nothing has been sent${written ? '' : ' or written'}.`,
-    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed} suppressed${beyond}${others}`,
+    `  contacts    ${contacts.read} read: ${preview.recipients} to send to, ${contacts.invalid} invalid, ${contacts.duplicate} duplicate, ${contacts.suppressed - control} suppressed${inControl}${beyond}${others}`,
     ...(contacts.invalid > 0 ? [`  invalid     ${printable(preview.invalidBecause.join('; '))}`] : []),
     ...(preview.origins ? originLines(preview.origins) : []),
     ...(preview.test ? testLines(preview.test) : []),
@@ -64,6 +66,12 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
   parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
   for (const { label, text } of planNotes(preview)) parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
+  parts.push(
+    `  cost        ${totalText(preview.cost)}${waits ? ', with the rest' : ''}`,
+    ...forecastText(preview.forecast, screen),
+  );
+  for (const { label, text } of recipientNotes(preview))
+    parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
   if (preview.variants) {
     const currency = preview.cost.kind === 'known' ? preview.cost.currency : undefined;
     parts.push('', formatTable(plannedVariantColumns(currency), preview.variants, screen));

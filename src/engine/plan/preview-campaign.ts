@@ -226,7 +226,7 @@ function listWarnings(
   return [
     ...found().warnings,
     ...similarPayerWarnings(totals),
-    ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign)].map(
+    ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign, account)].map(
       ({ where, what }) => `${where}: ${what}`,
     ),
     ...(value.canary && !canary && !test && recipients > 0 ? [whole] : []),

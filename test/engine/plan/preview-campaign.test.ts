@@ -287,6 +287,7 @@ describe('messages in a preview', () => {
       ['Ann', 'Bob', 'Cy'].map((name, index) => ({
         file: 'contacts.csv',
         line: index + 2,
+        variant: null,
         destination: { Recipient: `+61${number(index).slice(1)}`, Custom1: name },
         ...anEnvelope({ Message: 'Hi [[Custom1]] [[STOP]]', ChargeCode: 'C' }),
         text: `Hi ${name} [[STOP]]`,

@@ -189,6 +189,14 @@ describe('a campaign until a winner', () => {
     });
   });
 
+  test('an account that brings no reports is warned of, because no variant could win', async () => {
+    await workspace.write('accounts.yaml', accountsYaml.replace(/ *webhookToken: .*\n/, ''));
+    const { warnings } = await previewCampaign(await prepare(untilWinner), opened.context);
+    expect(warnings).toEqual([
+      'campaign.yaml:10:8: "until": account "sandbox" has neither a webhook nor a status look-up that brings delivery reports, so no variant ever wins',
+    ]);
+  });
+
   test('approval asks about the whole list', async () => {
     const run = await planRun(
       opened.context,
