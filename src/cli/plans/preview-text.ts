@@ -64,14 +64,11 @@ export function previewText(preview: Preview, screen: Screen = plainScreen, writ
     parts.push(`  repeats     ${printable(localizeTimes(screen, preview.repeats))}`);
   if (preview.unfinished !== null) parts.push(`  unfinished  ${printable(preview.unfinished)}`);
   if (preview.differing !== null) parts.push(`  duplicates  ${printable(preview.differing)}`);
-  parts.push(`  cost        ${totalText(preview.cost)}`, ...forecastText(preview.forecast, screen));
-  for (const { label, text } of planNotes(preview)) parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
   parts.push(
     `  cost        ${totalText(preview.cost)}${waits ? ', with the rest' : ''}`,
     ...forecastText(preview.forecast, screen),
   );
-  for (const { label, text } of recipientNotes(preview))
-    parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
+  for (const { label, text } of planNotes(preview)) parts.push(`  ${label.padEnd(11)} ${printable(text)}`);
   if (preview.variants) {
     const currency = preview.cost.kind === 'known' ? preview.cost.currency : undefined;
     parts.push('', formatTable(plannedVariantColumns(currency), preview.variants, screen));
