@@ -3,9 +3,11 @@
  * null hypothesis holds, the probability that it ever reaches x is at most e^-x (Ville's inequality, 1939). This is so for
  * all looks together, so a test may look as often as it likes, also only after batches, and stop at any look.
  *
- * All tests assume that recipients are independent of each other. Where a fault of minutes, not a share, decides about many
- * recipients at once, they err more often; `test/torture/evidence.torture.ts` measures it.
+ * All tests assume that recipients are independent of each other. A fault of a minute that decides about many recipients at
+ * once is a change of their share, and is found. `test/torture/evidence.torture.ts` measures error rates.
  */
+
+import { memoize } from '../platform/memoize.ts';
 
 /** Cumulative: how many trials there were, and in how many the event happened. */
 export type Counts = { readonly events: number; readonly trials: number };
@@ -31,7 +33,7 @@ export function evidenceNeeded(alpha: number): number {
  */
 export function evidenceAbove(limit: number, counts: Counts): number {
   if (limit >= 1) return 0;
-  return logMean(alternativesAbove(limit, 12).map((share) => logRatio(share, limit, counts)));
+  return logMean(alternativesAbove(limit).map((alternative) => logRatio(alternative, counts)));
 }
 
 /** The lowest counts of a CUSUM: for each alternative, the look from which on its evidence is largest. */
@@ -46,6 +48,7 @@ export type DriftLook = {
   readonly since: Counts;
 };
 
+/** Of those of `evidenceAbove`, the ones that are far from the limit. */
 const driftAlternatives = 4;
 
 /**
@@ -68,19 +71,21 @@ export function lookForDrift(
   counts: OpenCounts,
   { limit, threshold }: { readonly limit: number; readonly threshold: number },
 ): DriftLook {
-  const alternatives = alternativesAbove(limit, driftAlternatives);
+  const alternatives = alternativesAbove(limit).slice(0, driftAlternatives);
   const starts = previous?.starts ?? alternatives.map(() => ({ events: 0, trials: 0 }));
   const here = {
     events: counts.events + lateEvents(counts, limit, threshold),
     trials: counts.trials,
   };
-  const evidences = alternatives.map((share, index) => logRatio(share, limit, minus(counts, starts[index])));
+  const evidences = alternatives.map((alternative, index) =>
+    logRatio(alternative, minus(counts, starts[index])),
+  );
   const strongest = evidences.indexOf(Math.max(...evidences));
   return {
     drift: {
-      starts: alternatives.map((share, index) => {
+      starts: alternatives.map((alternative, index) => {
         const start = starts[index];
-        return start === undefined || logRatio(share, limit, minus(here, start)) < 0 ? here : start;
+        return start === undefined || logRatio(alternative, minus(here, start)) < 0 ? here : start;
       }),
     },
     evidence: logMean(evidences),
@@ -101,14 +106,16 @@ export function driftThreshold(recipients: number, alpha: number): number {
 
 /** The most events that can still come of these trials while the share is at most the limit. */
 function lateEvents({ events, trials, open }: OpenCounts, limit: number, threshold: number): number {
-  if (open <= 0) return 0;
-  let [possible, tooMany] = [events, events + open + 1];
+  const isPossible = (late: number): boolean =>
+    evidenceAbove(limit, { events: events + late, trials }) < threshold;
+  if (open <= 0 || isPossible(open)) return Math.max(0, open);
+  let [possible, tooMany] = [0, open];
   while (tooMany - possible > 1) {
     const middle = Math.floor((possible + tooMany) / 2);
-    if (evidenceAbove(limit, { events: middle, trials }) < threshold) possible = middle;
+    if (isPossible(middle)) possible = middle;
     else tooMany = middle;
   }
-  return possible - events;
+  return possible;
 }
 
 export type Comparison =
@@ -152,19 +159,27 @@ function evidenceOfGreater(one: Counts, other: Counts): number {
   });
 }
 
-/** Shares above the limit: half of the way from it to 1, a quarter, an eighth … */
-function alternativesAbove(limit: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => limit + (1 - limit) / 2 ** (index + 1));
-}
+/** A true share, as the logarithms of its likelihood ratios with a limit. */
+type Alternative = { readonly ofEvent: number; readonly ofOther: number };
 
 /** A single event proves that a share is not 0; a number that is nearly 0 keeps the evidence finite. */
 const smallestLimit = 1e-9;
 
-function logRatio(share: number, limit: number, { events, trials }: Counts): number {
-  return (
-    events * Math.log(share / Math.max(limit, smallestLimit)) +
-    (trials - events) * Math.log((1 - share) / (1 - limit))
-  );
+/** Shares above a limit: half of the way from it to 1, a quarter, an eighth … */
+const alternativesAbove = memoize(
+  (limit: number): readonly Alternative[] =>
+    Array.from({ length: 12 }, (_, index) => {
+      const share = limit + (1 - limit) / 2 ** (index + 1);
+      return {
+        ofEvent: Math.log(share / Math.max(limit, smallestLimit)),
+        ofOther: Math.log((1 - share) / (1 - limit)),
+      };
+    }),
+  1_000,
+);
+
+function logRatio({ ofEvent, ofOther }: Alternative, { events, trials }: Counts): number {
+  return events * ofEvent + (trials - events) * ofOther;
 }
 
 /** The logarithm of the mean of e^value. */

@@ -80,6 +80,7 @@ export const maxBytes = {
   accounts: 8 * 1024 * 1024,
   cells: 512 * 1024,
   plan: 64 * 1024 * 1024,
+  rehearsal: 512 * 1024,
 } as const;
 
 /** @throws InputError if the file is unreadable, too large or not UTF-8 */

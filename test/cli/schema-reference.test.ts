@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { schemaReference } from '../../src/cli/reference/schema-reference.ts';
+import { givenJsonSchema } from '../../src/engine/rehearsal/given-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 
 const schemas = [
@@ -15,12 +16,15 @@ const rowsOf = (markdown: string): string[][] =>
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(/(?<!\\) \| /));
 
-test.each(schemas)('the %s reference describes the value and the purpose of every key', (_, schema) => {
-  const incomplete = rowsOf(schemaReference('', '', schema)).filter(
-    ([, , value = '', , words = '']) => value.trim() === '' || words.replace('|', '').trim() === '',
-  );
-  expect(incomplete).toEqual([]);
-});
+test.each([...schemas, ['rehearsal', givenJsonSchema()]] as const)(
+  'the %s reference describes the value and the purpose of every key',
+  (_, schema) => {
+    const incomplete = rowsOf(schemaReference('', '', schema)).filter(
+      ([, , value = '', , words = '']) => value.trim() === '' || words.replace('|', '').trim() === '',
+    );
+    expect(incomplete).toEqual([]);
+  },
+);
 
 test('the schema reference lists all forms of a value, and the keys of each', () => {
   const union = {

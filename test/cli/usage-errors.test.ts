@@ -75,7 +75,7 @@ test.each([
   [['billing', 'report', '--format', 'cvs'], '--format <format>: expected table, csv, '],
   [
     ['schema', 'campain'],
-    'kind: expected campaign, accounts or api, got "campain". Did you mean "campaign"?',
+    'kind: expected campaign, accounts, rehearsal or api, got "campain". Did you mean "campaign"?',
   ],
   [['rerun', 'latest', '--state', 'faild'], '--state <state...>: expected '],
   [['sandbox', '--port', '99999'], '--port <number>: expected a port from 0 to 65535, got "99999".'],

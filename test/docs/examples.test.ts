@@ -5,12 +5,14 @@ import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import type { SendingAccount } from '../../src/campaign/sending-account.ts';
 import { readCells } from '../../src/engine/cells/cells-file.ts';
+import { givenJsonSchema, readGiven } from '../../src/engine/rehearsal/given-file.ts';
 import { openAccounts } from '../../src/gateway/accounts-file.ts';
 import { accountsJsonSchema } from '../../src/gateway/accounts-schema.ts';
 import { blocksOf, documentPaths, inlineCodesOf, type Piece } from '../support/documents.ts';
 
 const keysOf = z.looseObject({ properties: z.record(z.string(), z.unknown()) });
 const campaignKeys = Object.keys(keysOf.parse(definitionJsonSchema()).properties);
+const rehearsalKeys = Object.keys(keysOf.parse(givenJsonSchema()).properties);
 const accounts = z.looseObject({
   properties: z.looseObject({ accounts: z.looseObject({ additionalProperties: keysOf }) }),
 });
@@ -29,7 +31,7 @@ const campaign = {
 const account = { interface: 'rest-2.02', baseUrl: 'https://service.example', authToken: '${TOKEN}' };
 const sendingAccount: SendingAccount = { interface: 'rest-2.02', format: 'json', loopback: false };
 
-type Kind = 'campaign' | 'account' | 'accounts file' | 'cells file';
+type Kind = 'campaign' | 'account' | 'accounts file' | 'cells file' | 'rehearsal';
 
 /** As Volley reads YAML: scalars stay text. */
 const read = (text: string): Document => parseDocument(text, { schema: 'failsafe' });
@@ -44,6 +46,7 @@ function kindOf(text: string): Kind | undefined {
   if (keys.length === 0) return undefined;
   if (keys.every((key) => campaignKeys.includes(key))) return 'campaign';
   if (keys.every((key) => accountKeys.includes(key))) return 'account';
+  if (keys.every((key) => rehearsalKeys.includes(key))) return 'rehearsal';
   if (keys.join() === 'cells') return 'cells file';
   return keys.join() === 'accounts' ? 'accounts file' : undefined;
 }
@@ -62,6 +65,8 @@ function load({ where, text }: Piece): void {
     openAccounts(completed(String(document), ['accounts', 'main'], account), where);
   } else if (kind === 'cells file') {
     readCells(text, where);
+  } else if (kind === 'rehearsal') {
+    readGiven(text, where);
   } else {
     const names = Object.keys(
       z.object({ accounts: z.record(z.string(), z.unknown()) }).parse(read(text).toJS()).accounts,
@@ -84,7 +89,7 @@ describe('the schema reads the YAML of the documents', () => {
 
   test('the documents have examples of every kind of file', () => {
     expect(new Set(blocks.map(({ text }) => kindOf(text)))).toEqual(
-      new Set(['campaign', 'account', 'accounts file', 'cells file']),
+      new Set(['campaign', 'account', 'accounts file', 'cells file', 'rehearsal']),
     );
   });
 

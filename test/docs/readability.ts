@@ -9,6 +9,7 @@ export const readPaths: readonly string[] = [
   'docs/reference/openapi.json',
   'campaigns/campaign.schema.json',
   'campaigns/accounts.schema.json',
+  'campaigns/rehearsal.schema.json',
 ];
 
 /** The text of a document, or the descriptions and summaries of a JSON file as paragraphs. */

@@ -93,6 +93,14 @@ export const settings: Readonly<Record<string, Setting>> = {
       writeFileSync(join(folder, 'campaigns/offer.yaml'), campaign.replace('first', 'offer')),
     after: [[/^volley tail latest --since/, startSlowRun]],
   },
+  'docs/how-to/rehearsal.md': {
+    before: async ({ folder }) => {
+      const rows = Array.from({ length: 60 }, (_, row) => `+614120000${10 + row},Ann,C1`);
+      writeFileSync(join(folder, 'campaigns/many.csv'), ['mobile,name,code', ...rows].join('\n'));
+      const changed = campaign.replace('first', 'offer').replace('contacts.csv', 'many.csv');
+      writeFileSync(join(folder, 'campaigns/offer.yaml'), changed);
+    },
+  },
   'docs/how-to/contacts.md': {
     before: async ({ folder }) =>
       writeFileSync(

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { InputError } from '../../domain/problems.ts';
 import type { WantedRow } from '../../engine/plan/row-choice.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
+import { parseWholeNumber } from '../option-readers.ts';
 import {
   campaignArgument,
   contactsOption,
@@ -23,12 +24,24 @@ export const command = defineCommand({
     flag(
       '--check',
       'only check the campaign, its account and files, and ask the service about the credential; reads no contacts, needs no ledger',
-      { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows'] },
+      { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows', 'simulate'] },
     ),
     flag('--strict', 'with --check: end with 2 for warnings too'),
     jsonFlag,
     option('--out <file>', 'also write a plan file for `volley run --plan`'),
     option('--preview <file>', 'also write a page (HTML) of the messages as their readers see them'),
+    flag(
+      '--simulate',
+      'play the run in simulated time: when its canary and guard would decide, and when it would end',
+      { conflicts: ['testTo', 'out', 'preview', 'rows'] },
+    ),
+    option(
+      '--given <file>',
+      'with --simulate: what the service would answer and report (YAML); else as in former runs',
+    ),
+    option('--seed <number>', 'with --simulate: the number that chance begins with (default: 1)', {
+      read: parseWholeNumber,
+    }),
     option(
       '--rows <numbers>',
       'rows on that page: contacts, such as 1,7 or 10-12, or lines, such as contacts.csv:8 (default: rows that differ)',
@@ -39,6 +52,7 @@ export const command = defineCommand({
     ['volley plan campaigns/first.yaml', 'look before you send'],
     ['volley plan campaigns/first.yaml --check', 'find mistakes, without a ledger'],
     ['volley plan campaigns/first.yaml --preview first.html', 'see the messages'],
+    ['volley plan campaigns/first.yaml --simulate', 'rehearse the run'],
     ['volley plan campaigns/first.yaml --out first.plan', 'save the plan, to send exactly it'],
     ['zcat export.csv.gz | volley plan campaigns/first.yaml --contacts -', 'read contacts from a pipe'],
   ],
@@ -50,8 +64,16 @@ export const command = defineCommand({
       return;
     }
     if (strict) throw new InputError([{ where: '--strict', what: 'It needs --check.' }]);
+    const { simulate, given, seed, ...planned } = options;
+    if (simulate) {
+      const { rehearseCampaign } = await import('../plans/rehearse-campaign.ts');
+      await rehearseCampaign(shell, campaign, { given, seed, ...planned });
+      return;
+    }
+    const without = given === undefined ? (seed === undefined ? undefined : '--seed') : '--given';
+    if (without !== undefined) throw new InputError([{ where: without, what: 'It needs --simulate.' }]);
     const { planCampaign } = await import('../plans/plan-campaign.ts');
-    await planCampaign(shell, campaign, options);
+    await planCampaign(shell, campaign, planned);
   },
 });
 

@@ -1,9 +1,11 @@
 import { argument, defineCommand, flag } from '../command.ts';
 
 export const command = defineCommand({
-  description: 'Prints the JSON Schema of campaigns or accounts, or OpenAPI of the API.',
+  description: 'Prints the JSON Schema of campaigns, accounts or rehearsals, or OpenAPI of the API.',
   arguments: [
-    argument('<kind>', 'the kind of file, or the API', { choices: ['campaign', 'accounts', 'api'] }),
+    argument('<kind>', 'the kind of file, or the API', {
+      choices: ['campaign', 'accounts', 'rehearsal', 'api'],
+    }),
   ],
   options: [flag('--markdown', 'print a table in Markdown')],
   examples: [['volley schema campaign', 'print the JSON Schema of campaigns']],
@@ -31,5 +33,11 @@ const files = {
     title: 'Accounts reference',
     purpose: 'This page lists every key of the accounts file, for administrators.',
     load: async () => (await import('../../gateway/accounts-schema.ts')).accountsJsonSchema,
+  },
+  rehearsal: {
+    title: 'Rehearsal reference',
+    purpose:
+      'This page lists every key of the file of `volley plan --simulate --given`, for operators. Shares are of recipients.',
+    load: async () => (await import('../../engine/rehearsal/given-file.ts')).givenJsonSchema,
   },
 };

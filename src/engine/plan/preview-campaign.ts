@@ -22,7 +22,7 @@ import { count } from '../../platform/sentence.ts';
 import type { EngineContext } from '../context.ts';
 import { createNoteReader } from './contact-notes.ts';
 import { readUnreadFiles } from './fingerprint.ts';
-import { forecastDecided } from './forecast.ts';
+import { forecastDecided, type RunForecast } from './forecast.ts';
 import { readPlannedGuard } from './guard-notes.ts';
 import type { Origins } from './origins.ts';
 import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
@@ -48,10 +48,18 @@ type PreviewOptions = {
   readonly onRead?: (contacts: number) => void;
   /** Called with what a run would send. */
   readonly onFacts?: (facts: PlanFacts) => void;
+  /** Called in the transaction that decided what a run would send, with when it would end. */
+  readonly onDecided?: (client: Transaction, decided: DecidedPlan) => Promise<void>;
   /** Called with the first contacts that are left out for each reason. */
   readonly onLeftOut?: (contacts: readonly LeftOutContact[]) => void;
   /** The rows that a page shows. */
   readonly rows?: RowChoice | undefined;
+};
+
+export type DecidedPlan = {
+  readonly forecast: RunForecast;
+  readonly now: Date;
+  readonly readsLedger: boolean;
 };
 
 /** `ofReason`: how many are left out for its reason, in its column. */
@@ -104,7 +112,7 @@ export async function previewCampaign(
 type Previewing = DecidedCampaign & PreviewOptions & { readonly ledger: Ledger | null };
 
 async function readPreview(client: Transaction, previewing: Previewing): Promise<Preview> {
-  const { prepared, ledger, now, staged, rules, onFacts, onLeftOut } = previewing;
+  const { prepared, ledger, now, staged, rules, onFacts, onDecided, onLeftOut } = previewing;
   const { campaign, composition, contactFiles, found } = prepared;
   const { fileAndLine } = staged;
   const definition = campaign.value;
@@ -118,6 +126,7 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     await readUnreadFiles(staged.fingerprint, await listSentFiles(client), prepared.files.read);
     onFacts(await readPlanFacts(client, { prepared, staged, decided, cost, windowTotals }));
   }
+  await onDecided?.(client, { forecast, now, readsLedger });
   if (onLeftOut)
     onLeftOut(
       (await listLeftOut(client, rules, maxLeftOut)).map(({ ofReason, ...each }) => ({

@@ -43,6 +43,23 @@ export function formerRuns(
     LIMIT 5`;
 }
 
+/** Newest first. @param before empty `run`: one that would be planned now */
+export async function listFormerRuns(
+  client: ReadConnection,
+  before: {
+    readonly campaign: string;
+    readonly account: string;
+    readonly createdAt: Date;
+    readonly run: string;
+  },
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ readonly run: string }>(
+    `SELECT run_id AS run FROM (${formerRuns({ campaign: '$1', account: '$2', createdAt: '$3::timestamptz', run: '$4' })}) former`,
+    [before.campaign, before.account, before.createdAt, before.run],
+  );
+  return rows.map(({ run }) => run);
+}
+
 /** What came of the last runs of a campaign before one of its runs. */
 export type FormerRuns = Pick<RunOutcome, 'accepted' | 'delivered'> & { readonly runs: number };
 

@@ -22,7 +22,7 @@ export const isCanary = (envelope: string): string => `${envelope} < 0`;
  * SQL: the domain of an e-mail address, or the first six characters of a phone number, such as +61412. A plan without a
  * ledger has no function for it.
  */
-const destinationOf = (address: string): string =>
+export const destinationOf = (address: string): string =>
   `CASE WHEN position('@' IN ${address}) > 0 THEN lower(split_part(${address}, '@', -1)) ELSE left(${address}, 6) END`;
 
 /**

@@ -4,9 +4,9 @@ import type { ReadConnection } from '../session.ts';
 export type Destination = { readonly destination: string; readonly recipients: number };
 
 /** Reports of fewer recipients could not show that something is wrong. */
-const fewestRecipients = 50;
+export const fewestRecipients = 50;
 
-const mostDestinations = 100;
+export const mostDestinations = 100;
 
 /** SQL: the largest destinations of the staged contacts of this session, those with the most recipients first. */
 export const largestDestinations = `
