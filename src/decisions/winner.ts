@@ -51,15 +51,25 @@ export function recordWinner(
 }
 
 /**
+ * Variants are sent one after the other, so at first the earlier one has more reports and replies. After so many times as
+ * long as sending took, that no longer makes a winner: of equal variants, less than 1 % have one (after three times as long,
+ * up to half of them).
+ */
+const observedPerSending = 10;
+
+/**
  * Decides whether a variant is better than each other one. Look only when all variants are sent.
  *
  * @param counts of each variant that is sent, in the order of the campaign
+ * @param observedMs since all were sent
+ * @param sendingMs how long sending them took
  */
 export function decideWinner(
   { by, observe, otherwise }: WinnerRule,
   counts: readonly VariantCounts[],
-  observedMs: number,
+  { observedMs, sendingMs }: { readonly observedMs: number; readonly sendingMs: number },
 ): WinnerDecision {
+  if (observedMs < Math.min(observe, observedPerSending * sendingMs)) return { kind: 'open' };
   const pairs = (counts.length * (counts.length - 1)) / 2;
   const limits = { alpha: winnerAlpha / pairs, minEvents: winnerMinEvents };
   const beats = (one: VariantCounts, other: VariantCounts): boolean => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideWinner, type VariantCounts, type WinnerRule } from '../../src/decisions/winner.ts';
+import { seededRandom } from '../../src/platform/seeded-random.ts';
 import { seededIntegers } from '../support/seeded-integers.ts';
 
 const hour = 3_600_000;
@@ -15,10 +16,13 @@ const variant = (number: number, counts: Partial<VariantCounts>): VariantCounts 
   ...counts,
 });
 
+/** Observed for so long, after the variants were sent in no time. */
+const observedFor = (observedMs: number) => ({ observedMs, sendingMs: 0 });
+
 describe('decideWinner', () => {
   test('the variant with clearly more replies wins at once', () => {
     const counts = [variant(1, { replied: 30 }), variant(2, { replied: 90 })];
-    expect(decideWinner(rule, counts, 0)).toMatchObject({
+    expect(decideWinner(rule, counts, observedFor(0))).toMatchObject({
       kind: 'winner',
       variant: 2,
       record: { by: 'replied', alpha: 0.01, sends: 'text 2', variants: [{ events: 30 }, { events: 90 }] },
@@ -30,13 +34,16 @@ describe('decideWinner', () => {
     ['optedOut', { optedOut: 90 }, { optedOut: 20 }],
   ] as const)('by %s, the variant with fewer failures wins', (by, worse, better) => {
     const counts = [variant(1, worse), variant(2, better)];
-    expect(decideWinner({ ...rule, by }, counts, 0)).toMatchObject({ kind: 'winner', variant: 2 });
+    expect(decideWinner({ ...rule, by }, counts, observedFor(0))).toMatchObject({
+      kind: 'winner',
+      variant: 2,
+    });
   });
 
   test('a small difference is observed until the time is over, then the first variant is sent', () => {
     const counts = [variant(1, { replied: 50 }), variant(2, { replied: 55 })];
-    expect(decideWinner(rule, counts, 4 * hour - 1)).toEqual({ kind: 'open' });
-    expect(decideWinner(rule, counts, 4 * hour)).toMatchObject({
+    expect(decideWinner(rule, counts, observedFor(4 * hour - 1))).toEqual({ kind: 'open' });
+    expect(decideWinner(rule, counts, observedFor(4 * hour))).toMatchObject({
       kind: 'no winner',
       variant: 1,
       record: { sends: 'text 1', observedMs: 4 * hour },
@@ -45,23 +52,32 @@ describe('decideWinner', () => {
 
   test('with `otherwise: ask`, a person decides', () => {
     const counts = [variant(1, {}), variant(2, {})];
-    expect(decideWinner({ ...rule, otherwise: 'ask' }, counts, 4 * hour)).toMatchObject({
+    expect(decideWinner({ ...rule, otherwise: 'ask' }, counts, observedFor(4 * hour))).toMatchObject({
       kind: 'no winner',
       variant: null,
       record: { sends: null },
     });
   });
 
+  test('variants that were sent one after the other are compared when that no longer makes a difference', () => {
+    const counts = [variant(1, { replied: 30 }), variant(2, { replied: 90 })];
+    const sendingMs = 60_000;
+    expect(decideWinner(rule, counts, { observedMs: 599_999, sendingMs })).toEqual({ kind: 'open' });
+    expect(decideWinner(rule, counts, { observedMs: 600_000, sendingMs })).toMatchObject({ variant: 2 });
+    const whole = { observedMs: rule.observe, sendingMs: rule.observe };
+    expect(decideWinner(rule, counts, whole)).toMatchObject({ variant: 2 });
+  });
+
   test('few events decide nothing, whatever they say', () => {
     const counts = [variant(1, { replied: 0 }), variant(2, { replied: 19 })];
-    expect(decideWinner(rule, counts, 0)).toEqual({ kind: 'open' });
+    expect(decideWinner(rule, counts, observedFor(0))).toEqual({ kind: 'open' });
   });
 
   test('of several, a variant wins only if it is better than each other one', () => {
     const equal = [variant(1, { replied: 90 }), variant(2, { replied: 88 }), variant(3, { replied: 10 })];
-    expect(decideWinner(rule, equal, 0)).toEqual({ kind: 'open' });
+    expect(decideWinner(rule, equal, observedFor(0))).toEqual({ kind: 'open' });
     const best = [variant(1, { replied: 30 }), variant(2, { replied: 120 }), variant(3, { replied: 10 })];
-    expect(decideWinner(rule, best, 0)).toMatchObject({ kind: 'winner', variant: 2 });
+    expect(decideWinner(rule, best, observedFor(0))).toMatchObject({ kind: 'winner', variant: 2 });
   });
 });
 
@@ -92,7 +108,7 @@ describe('of 1,000 seeded campaigns of 20,000 recipients a variant, looked at tw
       for (const index of order.slice(((look - 1) * order.length) / 20, (look * order.length) / 20))
         replied[index] = (replied[index] ?? 0) + 1;
       const counts = replied.map((events, index) => variant(index + 1, { accepted, replied: events }));
-      const found = decideWinner(rule, counts, 0);
+      const found = decideWinner(rule, counts, observedFor(0));
       if (found.kind === 'winner') return found.variant;
     }
     return undefined;
@@ -108,4 +124,35 @@ describe('of 1,000 seeded campaigns of 20,000 recipients a variant, looked at tw
     const winners = Array.from({ length: 1_000 }, (_, seed) => play(seed, [100, 100]));
     expect(winners.filter((winner) => winner !== undefined).length).toBeLessThanOrEqual(10);
   });
+});
+
+describe('of 100 seeded campaigns with equal variants of 10,000 recipients, sent one after the other', () => {
+  const sendingMs = 200_000;
+
+  /** A tenth of the recipients reply, half of them within this time. */
+  function play(seed: number, halfMs: number): number | undefined {
+    const random = seededRandom(seed);
+    const replies = [0, 1].map((index) =>
+      Array.from({ length: 10_000 }, (_, place) => ((index * 10_000 + place) * sendingMs) / 20_000)
+        .filter(() => random() < 0.1)
+        .map((sentAt) => sentAt + halfMs * 2 ** (4 * (random() + random() + random()) - 6)),
+    );
+    for (let observedMs = 0; observedMs < rule.observe; observedMs += 60_000) {
+      const counts = replies.map((times, index) => {
+        const replied = times.filter((time) => time <= sendingMs + observedMs).length;
+        return variant(index + 1, { accepted: 10_000, replied });
+      });
+      const found = decideWinner(rule, counts, { observedMs, sendingMs });
+      if (found.kind === 'winner') return found.variant;
+    }
+    return undefined;
+  }
+
+  test.each([5_000, 300_000, 3_600_000])(
+    'one wins in at most two, if half of the replies come within %d ms',
+    (halfMs) => {
+      const winners = Array.from({ length: 100 }, (_, seed) => play(seed + 1, halfMs));
+      expect(winners.filter((winner) => winner !== undefined).length).toBeLessThanOrEqual(2);
+    },
+  );
 });

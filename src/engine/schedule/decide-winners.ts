@@ -5,7 +5,13 @@ import { lockRun } from '../../ledger/run-states/transitions.ts';
 import { findRun } from '../../ledger/runs/find.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { insertDecision } from '../../ledger/watch/decisions.ts';
-import { decideRest, listRunsToDecide, lockRest, recordRestLook } from '../../ledger/watch/rests.ts';
+import {
+  decideRest,
+  listRunsToDecide,
+  lockRest,
+  readSendingMs,
+  recordRestLook,
+} from '../../ledger/watch/rests.ts';
 import { readVariantResults } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
@@ -43,7 +49,8 @@ export async function decideWinners({
         const variant = index + 1;
         return send === 'nothing' ? [] : [{ ...none, ...results.get(variant), variant, name }];
       });
-      const made = decideWinner(until, counts, observedMs);
+      const sendingMs = await readSendingMs(client, run);
+      const made = decideWinner(until, counts, { observedMs, sendingMs });
       if (made.kind === 'open') return undefined;
       const { kind, record, variant } = made;
       await insertDecision(client, run, { kind, by: null, record }, lookedAt);

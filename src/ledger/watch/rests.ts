@@ -74,6 +74,20 @@ export async function lockRest(client: Transaction, run: string): Promise<Rest |
   return rows[0];
 }
 
+/** How long a completed run was sent, with its pauses (milliseconds). */
+export async function readSendingMs(client: Transaction, run: string): Promise<number> {
+  const { rows } = await client.query<{ sendingMs: number | null }>(
+    `
+    SELECT CAST(extract(epoch FROM min(changed_at) FILTER (WHERE state = 'completed')
+                                   - min(changed_at) FILTER (WHERE state = 'running')) * 1000 AS float8) AS "sendingMs"
+    FROM run_states
+    WHERE run_id = $1
+    `,
+    [run],
+  );
+  return Math.max(0, rows[0]?.sendingMs ?? 0);
+}
+
 export async function recordRestLook(
   client: Transaction,
   run: string,
