@@ -50,7 +50,9 @@ test('a rehearsal with a given fall of delivery stops while only the canary has 
   expect(rehearsal.steps.at(-2)).toMatchObject({ kind: 'decided', decision: 'guard stopped' });
   expect(rehearsal.steps.at(-1)).toMatchObject({ kind: 'paused' });
   const { stdout: text } = await rehearse('--given', 'fall.yaml');
-  expect(text).toMatch(/guard stopped \(\d+ recipients so far\)\. The guard found: \d+ of \d+ recipients .*are undelivered/);
+  expect(text).toMatch(
+    /guard stopped \(\d+ recipients so far\)\. The guard found: \d+ of \d+ recipients .*are undelivered/,
+  );
 });
 
 test.each([
