@@ -9,6 +9,7 @@ import { benchReport } from './report.ts';
 import { benchStart } from './start.ts';
 import { benchStorage } from './storage.ts';
 import { benchUpgrade } from './upgrade.ts';
+import { benchWatched } from './watched.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWire } from './wire.ts';
 
@@ -24,6 +25,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   dispatch: benchDispatch,
   kills: benchKills,
   preempt: benchPreempt,
+  watched: benchWatched,
   webhooks: benchWebhooks,
   report: benchReport,
   postgres: benchPostgres,

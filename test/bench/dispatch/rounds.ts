@@ -92,6 +92,13 @@ export function costIn(stderr: string): { readonly peakBytes: number; readonly o
 /** Plans a run and sends it with `volley resume`. */
 export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const run = await planRun(bench.campaign, bench.workspace);
+  const cost = await measureResume(run, bench);
+  await requireAllReceived(bench, 'volley');
+  return cost;
+}
+
+/** Sends what is left of a run, with `volley resume`. */
+export async function measureResume(run: string, bench: Bench): Promise<Round['volley']> {
   await preparePeer(bench);
   const postgresBefore = postgresSeconds(bench.postmaster);
   const begun = Date.now();
@@ -99,7 +106,7 @@ export async function runVolley(bench: Bench): Promise<Round['volley']> {
   const ended = Date.now();
   const postgres = postgresSeconds(bench.postmaster) - postgresBefore;
   if (code !== 0) throw new Error(`volley ended with ${code}: ${stderr}`);
-  const { firstAt, cpuSeconds } = await requireAllReceived(bench, 'volley');
+  const { firstAt, cpuSeconds } = await bench.service.received();
   const { peakBytes, own } = costIn(stderr);
   return {
     seconds: ((await completedAt(run, bench.workspace)) - (firstAt ?? Number.NaN)) / 1000,
