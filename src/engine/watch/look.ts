@@ -7,7 +7,6 @@ import type { WatchedRun } from '../../ledger/watch/watches.ts';
 /** One look at a running run. Its transaction has locked the run. */
 export type Look = WatchedRun & {
   readonly client: Transaction;
-  readonly now: Date;
   /** The run and its counts. */
   readonly progress: DispatchProgress;
   /** Milliseconds since the look before, as `addLook` counts them. */

@@ -20,9 +20,6 @@ export function isWatched(definition: unknown): boolean {
   return canaryOf(definition) !== undefined || guardOf(definition) !== undefined;
 }
 
-/** Workers together look about this often at a run. */
-const lookInterval = 900;
-
 /**
  * Looks at each watched run whose account this process has.
  *
@@ -35,9 +32,7 @@ export async function watchRuns(
   ignoredAccounts: readonly string[],
   planOf: (watched: WatchedRun) => Promise<SlicePlan | undefined>,
 ): Promise<void> {
-  const at = now();
-  const before = new Date(at.getTime() - lookInterval);
-  for (const watched of await listRunsToWatch(pool, { before, now: at, ignoredAccounts })) {
+  for (const watched of await listRunsToWatch(pool, ignoredAccounts)) {
     const { run } = watched;
     const plan = await planOf(watched);
     if (!plan) continue;
@@ -61,12 +56,12 @@ async function lookAt(
   const watch = await readWatch(client, run);
   const progress = (await readDispatchProgress(client, [run])).get(run);
   if (state !== 'running' || !watch || !progress) return false;
-  const lookMs = addLook(0, watch.lookedAt === null ? 0 : now.getTime() - watch.lookedAt.getTime());
+  const lookMs = addLook(0, watch.sinceLookMs);
   const observedMs = watch.observedMs + (progress.canary?.isSent ? lookMs : 0);
   const evidence: Record<string, unknown> = { ...watch.evidence };
   let paused = false;
   for (const [name, watcher] of Object.entries(watchers)) {
-    const look = { ...watched, client, now, progress, lookMs, observedMs, evidence: evidence[name] };
+    const look = { ...watched, client, progress, lookMs, observedMs, evidence: evidence[name] };
     const found = await watcher(look);
     if (found.evidence !== undefined) evidence[name] = found.evidence;
     const { decision } = found;
@@ -78,6 +73,6 @@ async function lookAt(
     paused = decision.pause !== undefined;
     if (paused) break;
   }
-  await recordLook(client, run, { observedMs, lookedAt: now, evidence });
+  await recordLook(client, run, { observedMs, evidence }, watch.now);
   return paused;
 }

@@ -14,11 +14,19 @@ export type WatchedRun = {
 /** What the looks at a run have come to. */
 export type Watch = {
   readonly observedMs: number;
-  /** Null: no worker has looked. */
-  readonly lookedAt: Date | null;
   /** What watchers keep from look to look, by their names; null: nothing. */
   readonly evidence: Readonly<Record<string, unknown>> | null;
 };
+
+/** Times are of the clock of Postgres: those of two workers differ, and their looks would add up the difference. */
+export type WatchNow = Watch & {
+  readonly now: Date;
+  /** 0: no worker has looked. */
+  readonly sinceLookMs: number;
+};
+
+/** Workers together look about this often at a run (milliseconds). */
+const lookInterval = 900;
 
 /** Says that a new run is watched, whose contacts are still staged in this session. */
 export async function insertWatch(client: Transaction, run: string): Promise<void> {
@@ -40,16 +48,12 @@ export async function restartWatch(client: Transaction, run: string): Promise<vo
 }
 
 /**
- * Lists running runs that no worker has looked at since `before`; none while the ledger is on hold or in another location,
- * because what it counts may be old. A last look after `now` comes from a clock that was set.
+ * Lists running runs whose next look is due; none while the ledger is on hold or in another location, because what it
+ * counts may be old. A look in the future comes from a clock that was set.
  */
 export async function listRunsToWatch(
   pool: pg.Pool,
-  {
-    before,
-    now,
-    ignoredAccounts,
-  }: { readonly before: Date; readonly now: Date; readonly ignoredAccounts: readonly string[] },
+  ignoredAccounts: readonly string[],
 ): Promise<WatchedRun[]> {
   const { rows } = await pool.query<WatchedRun>({
     name: 'list-runs-to-watch',
@@ -57,21 +61,25 @@ export async function listRunsToWatch(
       SELECT run_id AS run, r.account, r.definition
       FROM runs r
       JOIN run_watches w USING (run_id)
-      WHERE r.state = 'running' AND r.account <> ALL ($3::text[])
-        AND (w.looked_at IS NULL OR w.looked_at <= $1 OR w.looked_at > $2) AND ${mayClaim(4)}
+      CROSS JOIN clock_timestamp() AS now
+      WHERE r.state = 'running' AND r.account <> ALL ($1::text[])
+        AND (w.looked_at IS NULL OR w.looked_at <= now - interval '${lookInterval} ms' OR w.looked_at > now)
+        AND ${mayClaim(2)}
       ORDER BY run_id
     `,
-    values: [before, now, ignoredAccounts, ...fenceValues(null)],
+    values: [ignoredAccounts, ...fenceValues(null)],
   });
   return rows;
 }
 
 /** The caller has locked the run. */
-export async function readWatch(client: Transaction, run: string): Promise<Watch | undefined> {
-  const { rows } = await client.query<Watch>(
+export async function readWatch(client: Transaction, run: string): Promise<WatchNow | undefined> {
+  const { rows } = await client.query<WatchNow>(
     `
-    SELECT CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", evidence
+    SELECT CAST(observed_ms AS float8) AS "observedMs", evidence, now,
+           coalesce(extract(epoch FROM now - looked_at) * 1000, 0)::float8 AS "sinceLookMs"
     FROM run_watches
+    CROSS JOIN clock_timestamp() AS now
     WHERE run_id = $1
     `,
     [run],
@@ -79,9 +87,15 @@ export async function readWatch(client: Transaction, run: string): Promise<Watch
   return rows[0];
 }
 
-export async function recordLook(client: Transaction, run: string, watch: Watch): Promise<void> {
+/** @param lookedAt `now` of what was read */
+export async function recordLook(
+  client: Transaction,
+  run: string,
+  { observedMs, evidence }: Watch,
+  lookedAt: Date,
+): Promise<void> {
   await client.query(
     'UPDATE run_watches SET observed_ms = $2, looked_at = $3, evidence = $4 WHERE run_id = $1',
-    [run, watch.observedMs, watch.lookedAt, watch.evidence === null ? null : JSON.stringify(watch.evidence)],
+    [run, Math.round(observedMs), lookedAt, evidence === null ? null : JSON.stringify(evidence)],
   );
 }

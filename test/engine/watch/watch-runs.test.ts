@@ -17,11 +17,9 @@ const start = Date.parse('2026-11-27T08:00Z');
 const observe = 30_000;
 
 let run = '';
-let now = start;
 
 /** Its canary has two requests, and no delivery report comes. */
 beforeEach(async () => {
-  now = start;
   const canary = {
     recipients: { kind: 'number', recipients: 2 } as const,
     observe,
@@ -47,12 +45,20 @@ async function sendCanary(): Promise<void> {
   const held = await acquireSendingSlice(opened.ledger);
   await claimFrom(opened.ledger, held, 2);
   await finishHeld(opened.ledger, held);
+  await opened.ledger.pool.query(`UPDATE requests SET state = 'accepted' WHERE run_id = $1`, [run]);
 }
 
-/** Looks after so many seconds by the clock. */
-async function look(seconds = 1, ignoredAccounts: readonly string[] = []): Promise<void> {
-  now += seconds * 1_000;
-  const context = { ledger: opened.ledger, now: () => new Date(now) };
+/** Looks after so many seconds by the clock of Postgres. @param now by the clock of the worker */
+async function look(
+  seconds = 1,
+  ignoredAccounts: readonly string[] = [],
+  now = new Date(start),
+): Promise<void> {
+  await opened.ledger.pool.query(
+    'UPDATE run_watches SET looked_at = looked_at - make_interval(secs => $2) WHERE run_id = $1',
+    [run, seconds],
+  );
+  const context = { ledger: opened.ledger, now: () => now };
   await watchRuns(context, await opened.ledger.queue(), ignoredAccounts, async () => slicePlanOf(run));
 }
 
@@ -75,9 +81,9 @@ describe('a look at a run with a canary', () => {
   test('promotes the run once it was observed for as long as the campaign says', async () => {
     await sendCanary();
     await look();
-    for (let count = 0; count < 29; count++) await look();
+    for (let count = 0; count < 3; count++) await look(9);
     expect(await states()).toEqual(['waiting', 'done', 'unpromoted']);
-    await look();
+    await look(9);
     expect(await states()).toEqual(['waiting', 'done', 'queued']);
     expect(await decisions()).toEqual(['canary promoted']);
     await look();
@@ -96,8 +102,21 @@ describe('a look at a run with a canary', () => {
   test('is not made twice within a second', async () => {
     await sendCanary();
     await look();
-    await Promise.all([look(), look(0), look(0)]);
-    expect(await observed()).toBeLessThanOrEqual(1_000);
+    await Promise.all([look(5), look(0), look(0)]);
+    expect(await observed()).toBeGreaterThanOrEqual(5_000);
+    expect(await observed()).toBeLessThan(9_000);
+  });
+
+  test('counts the time that passes, however much the clocks of two workers differ', async () => {
+    await sendCanary();
+    await look();
+    for (let count = 0; count < 4; count++) {
+      await look(1, [], new Date(start));
+      await look(1, [], new Date(start + 3_600_000));
+    }
+    expect(await observed()).toBeGreaterThanOrEqual(8_000);
+    expect(await observed()).toBeLessThan(15_000);
+    expect(await decisions()).toEqual([]);
   });
 
   test('is not made without the account, of a paused run, or while the ledger is on hold', async () => {
