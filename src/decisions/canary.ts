@@ -31,7 +31,7 @@ export type Above = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'>;
 
 export type CanaryDecision =
   | { readonly kind: 'observe' }
-  /** Nothing is above its limit, and a person promotes the run. */
+  /** Nothing is above its limit, and a person promotes the run: also if nothing of the canary was accepted. */
   | { readonly kind: 'ask'; readonly record: CanaryRecord }
   | { readonly kind: 'promote'; readonly record: CanaryRecord }
   /** `above`: what is above its limit. */
@@ -60,7 +60,9 @@ export function decideCanary(
   if (end === undefined) return { kind: 'observe' };
   const above = shares.find(({ found, of, limit }) => found > of * limit);
   if (above) return { kind: 'abort', above, record: recordOf(end) };
-  return { kind: promote === 'manual' ? 'ask' : 'promote', record: recordOf(end) };
+  const { accepted, delivered, undelivered } = counts.recipients;
+  const isAccepted = accepted + delivered + undelivered > 0;
+  return { kind: promote === 'auto' && isAccepted ? 'promote' : 'ask', record: recordOf(end) };
 }
 
 /** What decided when an operator promotes a run. */

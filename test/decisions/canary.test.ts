@@ -105,6 +105,15 @@ test('with promote: manual, a canary within its limits asks a person', () => {
   expect(decideCanary(manual, sent({ undelivered: 500 }), 0)).toMatchObject({ kind: 'abort' });
 });
 
+test('a canary of which nothing was accepted says nothing, so a person decides', () => {
+  const only = { ...settings, abort: { rejected: 0.02 } };
+  expect(decideCanary(only, sent({}), 0)).toMatchObject({ kind: 'ask', record: { cause: 'all reports' } });
+  expect(decideCanary(only, sent({ unknown: 500 }), 1_800_000)).toMatchObject({ kind: 'ask' });
+  expect(decideCanary(only, sent({ unknown: 499, accepted: 1 }), 1_800_000)).toMatchObject({
+    kind: 'promote',
+  });
+});
+
 test('shares that have no limit are neither compared nor recorded', () => {
   const only = { ...settings, abort: { rejected: 0.02 } };
   expect(decideCanary(only, sent({ accepted: 500 }), 1_800_000)).toMatchObject({
