@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Contact } from '../../src/domain/contacts.ts';
+import { type Contact, isKeyed } from '../../src/domain/contacts.ts';
 import type { Envelope, MessageFields } from '../../src/domain/message.ts';
 import type { EngineContext } from '../../src/engine/context.ts';
 import { type Ledger, openLedger } from '../../src/ledger/connection.ts';
@@ -116,7 +116,7 @@ export async function planContacts(
     await stageContacts(client, {
       contacts: inBatches(contacts),
       linesBefore: () => 0,
-      keyed: false,
+      keyed: isKeyed(run.identity),
       partsOf,
       tariffOf,
       takePieces: async () => [],

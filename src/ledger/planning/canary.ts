@@ -1,5 +1,6 @@
 import type { CanarySize } from '../../domain/decisions.ts';
 import type { Transaction } from '../session.ts';
+import { destinationOf } from '../watch/destinations.ts';
 
 /** What goes first; the rest waits until the run is promoted. */
 export type CanaryRule = { readonly campaign: string; readonly size: CanarySize };
@@ -17,13 +18,6 @@ const canaryEnvelope = -2_000_000_000;
 
 /** SQL: whether an envelope is the canary's. */
 export const isCanary = (envelope: string): string => `${envelope} < 0`;
-
-/**
- * SQL: the domain of an e-mail address, or the first six characters of a phone number, such as +61412. A plan without a
- * ledger has no function for it.
- */
-export const destinationOf = (address: string): string =>
-  `CASE WHEN position('@' IN ${address}) > 0 THEN lower(split_part(${address}, '@', -1)) ELSE left(${address}, 6) END`;
 
 /**
  * Gives a part of the staged contacts envelopes of their own, which are numbered first. In the order of SubAccount,

@@ -1,6 +1,6 @@
 import type { Transaction } from '../session.ts';
-import { fewestRecipients, mostDestinations } from '../watch/destinations.ts';
-import { destinationOf, isCanary } from './canary.ts';
+import { destinationOf, largestDestinations } from '../watch/destinations.ts';
+import { isCanary } from './canary.ts';
 
 /** Staged contacts that are sent in the same windows, as a canary or after it. */
 export type PlannedLot = {
@@ -24,15 +24,9 @@ export async function readPlannedLots(client: Transaction): Promise<PlannedLot[]
       FROM staged_contacts s
       JOIN staged_envelopes e USING (envelope)
       GROUP BY 1, 2, 3
-    ), named AS (
-      SELECT destination
-      FROM placed
-      GROUP BY destination
-      HAVING sum(recipients) >= ${fewestRecipients}
-      ORDER BY sum(recipients) DESC, destination
-      LIMIT ${mostDestinations}
+    ), named AS (${largestDestinations}
     ), counted AS (
-      SELECT zones, is_canary, coalesce(n.destination, '') AS destination, sum(recipients)::integer AS recipients
+      SELECT zones, is_canary, coalesce(n.destination, '') AS destination, sum(p.recipients)::integer AS recipients
       FROM placed p
       LEFT JOIN named n USING (destination)
       GROUP BY 1, 2, 3

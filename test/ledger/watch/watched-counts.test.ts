@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { foldWholeRun } from '../../../src/ledger/counts/fold.ts';
 import { findWrongCounts } from '../../../src/ledger/counts/recount.ts';
@@ -182,6 +183,22 @@ test('a price that is far from the rate card counts once for its recipient, howe
   await requeueDeliveryReports(opened.ledger.pool, { all: true }, new Date());
   while ((await applyReadings(opened.ledger.pool)) > 0);
   expect(await others()).toBe(2);
+});
+
+test('the domain of one person is no destination, however many rows the person has', async () => {
+  const rows = (address: (index: number) => string, from: number) =>
+    Array.from({ length: 60 }, (_, index) =>
+      aContact(from + index, { address: address(index), key: randomUUID() }),
+    );
+  const contacts = [
+    ...rows(() => 'ann@smith.example', 2),
+    ...rows((index) => `p${index}@company.example`, 62),
+  ];
+  const identity = { key: [], duplicates: 'allow' } as const;
+  const run = await planContacts(opened.ledger, aRun({ isWatched: true, identity }), contacts);
+  expect(await query('SELECT destinations FROM run_watches WHERE run_id = $1', [run])).toEqual([
+    { destinations: ['company.example'] },
+  ]);
 });
 
 test('domains of e-mail addresses are destinations, however they are written', async () => {
