@@ -26,7 +26,7 @@ export function canaryWarnings(
   { bringsReports }: ReportedAccount,
   now: Date,
 ): Warning[] {
-  const { canary, window, message } = definition;
+  const { canary, window } = definition;
   if (!canary) return [];
   const { observe, abort } = canary;
   const warnings: Warning[] = [];
@@ -43,7 +43,7 @@ export function canaryWarnings(
     const what = `${formatDuration(observe)} is longer than the window is open, so the rest waits until it opens again`;
     warn(['observe'], what);
   }
-  if (window?.hold === 'service' || Object.hasOwn(message, 'SendTime')) {
+  if (isHeldByService(definition)) {
     const what =
       'the service sends at the SendTime of a request, so delivery reports may come after the time of observation';
     warn(['observe'], what);
@@ -54,6 +54,11 @@ export function canaryWarnings(
     warn(['observe'], what);
   }
   return warnings;
+}
+
+/** Whether the service sends later than it accepts. */
+export function isHeldByService({ window, message }: Pick<Definition, 'window' | 'message'>): boolean {
+  return window?.hold === 'service' || Object.hasOwn(message, 'SendTime');
 }
 
 function openMilliseconds({ from, to }: NonNullable<Definition['window']>): number {

@@ -5,6 +5,9 @@ import { firstByDefault } from './dispatch.ts';
 /** What a guard does when it finds something. */
 export const guardActions = ['pause', 'warn'] as const;
 
+/** Written for what the canary and former runs had. */
+const usual = 'usual';
+
 /** With a larger share, a test could find nothing. */
 const limit = percentage.refine((share) => share <= 0.9, {
   error: 'expected a share of at most 90%, such as 5%',
@@ -24,21 +27,21 @@ function expected(message: string) {
 
 const undelivered = shortened(
   (written) => {
-    if (written === 'usual') return { or: written };
+    if (written === usual) return { or: written };
     return limit.safeParse(written).success ? { above: written } : written;
   },
   z
     .strictObject(
       {
         above: limit.optional().describe('The most that may be undelivered, such as 5%.'),
-        or: z.literal('usual').optional().describe('Or what is usual.'),
+        or: z.literal(usual).optional().describe('Or what is usual.'),
       },
       expected('expected usual, a share of at most 90%, such as 5%, or { above: 5%, or: usual }'),
     )
     .refine(({ above, or }) => above !== undefined || or !== undefined, {
       error: 'expected above, or, or both',
     })
-    .transform(({ above, or }) => ({ above, usual: or === 'usual' })),
+    .transform(({ above, or }) => ({ above, usual: or === usual })),
 )
   .optional()
   .describe(
@@ -79,7 +82,7 @@ const limits = z
 const isAction = z.enum(guardActions);
 
 export const guard = shortened(
-  (written) => (isAction.safeParse(written).success ? { action: written, undelivered: 'usual' } : written),
+  (written) => (isAction.safeParse(written).success ? { action: written, undelivered: usual } : written),
   limits,
 )
   .optional()

@@ -1,18 +1,25 @@
 import { InputError } from '../domain/problems.ts';
 import type { RunRates } from '../domain/rate-card.ts';
 import type { YamlFile } from '../platform/yaml.ts';
-import type { ReportedAccount } from './canary.ts';
+import { isHeldByService, type ReportedAccount } from './canary.ts';
 import type { Definition } from './definition.ts';
 
 /** What needs delivery reports. */
 const reportedKeys = ['undelivered', 'silence', 'price'] as const;
 
+const ofHeld = {
+  path: ['guard', 'silence'],
+  what: '"guard.silence": the service sends at the SendTime of a request, so the run pauses unless reports come soon after its acceptance',
+} as const;
+
 /** What is valid in a guard and probably a mistake. Sentences without a full stop. */
 export function guardWarnings(
-  { guard: written, account }: Pick<Definition, 'guard' | 'account'>,
+  definition: Pick<Definition, 'guard' | 'account' | 'window' | 'message'>,
   { bringsReports }: ReportedAccount,
 ): { readonly path: readonly string[]; readonly what: string }[] {
-  if (!written || bringsReports) return [];
+  const { guard: written, account } = definition;
+  if (!written) return [];
+  if (bringsReports) return written.silence !== undefined && isHeldByService(definition) ? [ofHeld] : [];
   return reportedKeys.flatMap((key) => {
     if (written[key] === undefined) return [];
     const effect = key === 'silence' ? 'so it stops every run' : 'so it finds nothing';

@@ -93,6 +93,19 @@ test('prices without a rate card for the channel are refused', () => {
   checkGuard(read('{ silence: 20m }'), null);
 });
 
+test('missing reports of messages that the service holds are warned of', () => {
+  const held = read(
+    '{ silence: 20m }',
+    'timeZone: UTC\nwindow: { from: "09:00", to: "12:00", hold: service }\n',
+  );
+  const warnings = (bringsReports: boolean) =>
+    campaignWarnings(held, { bringsReports }, now).map(({ where, what }) => `${where}: ${what}`);
+  expect(warnings(true)).toEqual([
+    'c.yaml:6:19: "guard.silence": the service sends at the SendTime of a request, so the run pauses unless reports come soon after its acceptance',
+  ]);
+  expect(warnings(false)).toHaveLength(1);
+});
+
 test('what needs delivery reports that nothing brings is warned of', () => {
   const guard = read('{ undelivered: 5%, silence: 20m, rejected: 2% }');
   const warnings = (bringsReports: boolean) => campaignWarnings(guard, { bringsReports }, now);
