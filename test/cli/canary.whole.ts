@@ -105,6 +105,16 @@ test('with promote: manual, a run whose canary is within its limits is paused un
   scene.expectEachOnce(canarySize + rest);
 });
 
+test('a run whose canary would be all of it says so, because nothing waits', async () => {
+  const scene = await openScene(`canary: { recipients: ${canarySize + rest}, promote: manual }`);
+  const { code, stderr } = await scene.here(['run', 'campaign.yaml']);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(
+    / {2}warning {5}campaign\.yaml:\d+:\d+: the canary would be all 120 recipients, so nothing waits/,
+  );
+  scene.expectEachOnce(canarySize + rest);
+});
+
 test('missing reports pause the run when the time is over', async () => {
   const scene = await openScene(`canary: { recipients: ${canarySize}, observe: 3s }`);
   const { code, stderr } = await scene.here(['run', 'campaign.yaml']);

@@ -43,6 +43,16 @@ test('a plan without a ledger knows duplicates and suppression files, and leaves
   expect(readdirSync(workspace.folder)).toHaveLength(4);
 });
 
+test('a plan without a ledger says what goes first and what stops the run, but not what is usual', async () => {
+  const watched = `${smsCampaignYaml}canary: { recipients: 1 }\nguard: { undelivered: { above: 5%, or: usual } }\n`;
+  await workspace.write('campaign.yaml', watched);
+  const { code, stdout } = await volley(['plan', 'campaign.yaml'], where());
+  expect(code).toBe(0);
+  expect(stdout).toContain('  canary      1 of 4 recipients go first, in request 1;');
+  expect(stdout).toMatch(/ {2}guard {7}the run pauses when significantly more recipients are undelivered, /);
+  expect(stdout).not.toContain('  usual ');
+});
+
 test('a ledger that must be migrated first is not read and not changed by a plan, which says so', async () => {
   const database: TestDatabase = await createTestDatabase();
   try {

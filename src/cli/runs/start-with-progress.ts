@@ -61,8 +61,9 @@ export async function startWithProgress(
   const { filtered, warnings } = prepared.found();
   line.done(`  planned  run ${run}: ${count(read, 'contact')} read${filteredText(filtered)}`);
   const { origins, differing, capped = [], beyondLimit = 0, unfinished, forecast } = found;
+  const ofContacts = found.warnings ?? [];
   if (origins) for (const text of originLines(origins)) shell.note(text);
-  for (const text of warnings) shell.note(warningText(text));
+  for (const text of [...warnings, ...ofContacts]) shell.note(warningText(text));
   if (prepared.test)
     shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
   const sendsRest = `\`volley run ${printable(prepared.path)} --of ${run}\` sends to them`;

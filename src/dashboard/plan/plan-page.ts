@@ -7,6 +7,7 @@ import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { messagePart } from '../../report/html/preview-message.ts';
+import { showText } from '../../report/html/preview-text.ts';
 import { numberIn } from '../base/fields.ts';
 import { messagePolicy } from '../base/guards.ts';
 import { addPage } from '../base/pages.ts';
@@ -69,6 +70,7 @@ export function plannedPart(
     approval &&
     html`<p>${badge(run.state)} It was planned by <bdi>${approval.plannedBy}</bdi> and needs the approval of another person: ${formatReason(approval.reason)}.${approval.approvedBy !== null && html` <bdi>${approval.approvedBy}</bdi> has approved it.`}</p>`
   }
+${facts.notes.length > 0 && html`<ul>${facts.notes.map((note) => html`<li dir="auto">${showText(note)}</li>`)}</ul>`}
 ${
   waits &&
   html`<p class="links">${viewer.mayApprove && actionButton(run.run, 'approve')}${viewer.mayRun && actionButton(run.run, 'cancel')}</p>`

@@ -1,46 +1,47 @@
-import { storedGuard } from '../../campaign/run-guard-definition.ts';
 import type { GuardSettings } from '../../decisions/guard.ts';
 import { allowedShare, type UndeliveredSettings } from '../../decisions/undelivered.ts';
 import { formatDuration, formatPercent } from '../../domain/scalar-text.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import { type Destination, listLargestDestinations } from '../../ledger/watch/destinations.ts';
 import { type ComparedRun, readUsual, type UsualOutcome } from '../../ledger/watch/usual.ts';
+import { guardOf } from '../watch/guard.ts';
 
 /** The guard of a planned run, and what it will compare the run with. */
 export type PlannedGuard = {
   readonly settings: GuardSettings;
-  /** The largest of the run, where the guard watches destinations. */
-  readonly destinations: readonly Destination[];
-  readonly usual: UsualOutcome | undefined;
+  /** Null: it is not compared with former runs, or the ledger is not read. */
+  readonly former: {
+    /** The largest of the run. */
+    readonly destinations: readonly Destination[];
+    readonly usual: UsualOutcome | undefined;
+  } | null;
 };
 
-/** Reads it while the contacts are staged in this session. @returns null for a campaign without a guard */
+/**
+ * Reads it while the contacts are staged in this session.
+ *
+ * @param compared null: the ledger is not read
+ * @returns null for a campaign without a guard
+ */
 export async function readPlannedGuard(
   client: Transaction,
   definition: unknown,
-  compared: Omit<ComparedRun, 'run'>,
+  compared: Omit<ComparedRun, 'run'> | null,
 ): Promise<PlannedGuard | null> {
-  const settings = storedGuard.parse(definition);
+  const settings = guardOf(definition);
   if (!settings) return null;
-  const { undelivered } = settings;
-  return {
-    settings,
-    destinations: undelivered ? await listLargestDestinations(client) : [],
-    usual: undelivered?.usual ? await readUsual(client, { ...compared, run: '' }) : undefined,
-  };
+  if (!settings.undelivered?.usual || !compared) return { settings, former: null };
+  const destinations = await listLargestDestinations(client);
+  return { settings, former: { destinations, usual: await readUsual(client, { ...compared, run: '' }) } };
 }
 
 /** What a plan says of the guard. The texts end without a full stop. */
-export function guardNotes({
-  settings,
-  destinations,
-  usual,
-}: PlannedGuard): { label: string; text: string }[] {
+export function guardNotes({ settings, former }: PlannedGuard): { label: string; text: string }[] {
   const { undelivered, action } = settings;
   const begins = action === 'pause' ? 'the run pauses' : 'Volley warns';
   return [
     { label: 'guard', text: `${begins} ${conditions(settings).join('; ')}` },
-    ...(undelivered?.usual ? [{ label: 'usual', text: usualText(undelivered, destinations, usual) }] : []),
+    ...(undelivered && former ? [{ label: 'usual', text: usualText(undelivered, former) }] : []),
   ];
 }
 
@@ -67,8 +68,7 @@ const shownDestinations = 5;
 
 function usualText(
   settings: UndeliveredSettings,
-  destinations: readonly Destination[],
-  usual: UsualOutcome | undefined,
+  { destinations, usual }: NonNullable<PlannedGuard['former']>,
 ): string {
   if (!usual) return `not known, because no former run has delivery reports; ${instead(settings)}`;
   const { source, runs, whole, at } = usual;

@@ -18,6 +18,7 @@ import { forecastDecided, type RunForecast } from './forecast.ts';
 import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
 import type { Origins } from './origins.ts';
 import { type FactSources, type PlanFacts, readPlanFacts } from './plan-facts.ts';
+import { wholeCanaryWarnings } from './plan-notes.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import { findUnfinishedRuns, refuseRepeat } from './repeat-check.ts';
 import { type StagedCampaign, stageCampaign } from './stage-campaign.ts';
@@ -51,6 +52,8 @@ export type PlanFindings = {
   /** A sentence about duplicates that are rejected, and differ. */
   readonly differing?: string | undefined;
   readonly capped?: readonly CappedContacts[];
+  /** Sentences without a full stop. */
+  readonly warnings?: readonly string[];
   /** Rows that a limit leaves for a later run. */
   readonly beyondLimit?: number | undefined;
   /** A warning about earlier runs of the campaign that can still send. */
@@ -180,6 +183,7 @@ function stepsOf(
         differing: formatDiffering(repeated, fileAndLine),
         capped,
         beyondLimit: beyondLimit?.contacts,
+        warnings: wholeCanaryWarnings(prepared, decided),
       });
       facts = { prepared, staged, decided, cost, windowTotals: [] };
       if (definition.deadline === undefined && !onFacts) return;

@@ -13,6 +13,7 @@ import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.
 import { readRateLimits } from '../../ledger/limits/rate-limits.ts';
 import {
   listPlannedWindows,
+  readCanaryOfRun,
   readPlannedHead,
   sumPlannedRun,
   type WindowOfRun,
@@ -21,7 +22,10 @@ import type { AccountNamed, EngineContext } from '../context.ts';
 import { limitsInForce } from '../dispatch/account-limits.ts';
 import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
+import { canaryOf } from '../watch/canary.ts';
+import { guardOf } from '../watch/guard.ts';
 import type { RunForecast } from './forecast.ts';
+import { noteSentence, watchNotes } from './plan-notes.ts';
 
 /** What a run would send, or was planned to send, for the person who decides about it. */
 export type PlanFigures = {
@@ -47,7 +51,11 @@ export type PlanFigures = {
   readonly forecast: Pick<RunForecast, 'endsAt' | 'limits' | 'deadline'> | null;
 };
 
-export type PlannedRunFacts = PlanFigures & { readonly approval: Approval | undefined };
+export type PlannedRunFacts = PlanFigures & {
+  readonly approval: Approval | undefined;
+  /** How it is watched, in sentences. */
+  readonly notes: readonly string[];
+};
 
 /** @throws InputError when there is no such run, or it was purged */
 type ReadPlannedFacts = (
@@ -86,6 +94,12 @@ export function createPlannedFacts(): ReadPlannedFacts {
       await listRejections(pool, name),
     ];
     const recipients = totals.reduce((sum, each) => sum + each.recipients, 0);
+    const settings = guardOf(definition);
+    const notes = watchNotes({
+      recipients,
+      canary: run.state === 'planned' ? await readCanaryOfRun(pool, name) : null,
+      guard: settings ? { settings, former: null } : null,
+    });
     return {
       account: run.account,
       channel,
@@ -93,6 +107,7 @@ export function createPlannedFacts(): ReadPlannedFacts {
       recipients,
       requests,
       approval: await findApproval(pool, name),
+      notes: notes.map(noteSentence),
       smsParts: sumParts(totals, channel),
       partCauses: null,
       variants: null,
@@ -131,10 +146,12 @@ export async function forecastPortions(
 ): Promise<NonNullable<PlanFigures['forecast']>> {
   const limits = limitsInForce(await readRateLimits(ledger.pool, account.name), account);
   const window = windowOf(definition);
+  // What waits for the canary begins later.
+  const begins = new Date(now().getTime() + (canaryOf(definition)?.observe ?? 0));
   const isKnown =
     window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
   const found = isKnown
-    ? forecast(portions, window, limits, { from: now(), deadline: undefined })
+    ? forecast(portions, window, limits, { from: begins, deadline: undefined })
     : undefined;
   return { endsAt: found?.endsAt.toISOString() ?? null, limits, deadline: null };
 }

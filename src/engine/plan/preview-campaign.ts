@@ -18,7 +18,6 @@ import {
   streamSentRows,
 } from '../../ledger/planning/read-decided.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
-import { count } from '../../platform/sentence.ts';
 import type { EngineContext } from '../context.ts';
 import { createNoteReader } from './contact-notes.ts';
 import { readUnreadFiles } from './fingerprint.ts';
@@ -26,6 +25,7 @@ import { forecastDecided, type RunForecast } from './forecast.ts';
 import { readPlannedGuard } from './guard-notes.ts';
 import type { Origins } from './origins.ts';
 import { type PlanFacts, readPlanFacts } from './plan-facts.ts';
+import { wholeCanaryWarnings } from './plan-notes.ts';
 import { checkDecided } from './plan-run.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
@@ -152,14 +152,11 @@ async function readPreview(client: Transaction, previewing: Previewing): Promise
     ...(await findEarlierRuns(client, previewing, decided)),
     requests,
     canary: decided.canary,
-    guard: ledger
-      ? await readPlannedGuard(client, definition, {
-          campaign: definition.campaign,
-          account,
-          channel,
-          createdAt: now,
-        })
-      : null,
+    guard: await readPlannedGuard(
+      client,
+      definition,
+      ledger && { campaign: definition.campaign, account, channel, createdAt: now },
+    ),
     envelopes,
     merge: composition.merge,
     smsParts: sumParts(totals, rules.channel),
@@ -225,20 +222,15 @@ async function chooseRows(client: Transaction, { rows, rules, staged }: Previewi
     rows.reject(rejected, staged.placeOf(rejected.line));
 }
 
-function listWarnings(
-  { campaign, account, found, test }: PreparedCampaign,
-  { totals, canary, recipients }: Decided,
-  now: Date,
-): string[] {
-  const { value, locate } = campaign;
-  const whole = `${locate(['canary', 'recipients'])}: the canary would be all ${count(recipients, 'recipient')}, so nothing waits for it`;
+function listWarnings(prepared: PreparedCampaign, decided: Decided, now: Date): string[] {
+  const { campaign, account, found } = prepared;
   return [
     ...found().warnings,
-    ...similarPayerWarnings(totals),
+    ...similarPayerWarnings(decided.totals),
     ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign, account)].map(
       ({ where, what }) => `${where}: ${what}`,
     ),
-    ...(value.canary && !canary && !test && recipients > 0 ? [whole] : []),
+    ...wholeCanaryWarnings(prepared, decided),
   ];
 }
 

@@ -37,7 +37,7 @@ export type Preview = {
   readonly requests: number;
   /** What goes first; null: nothing does, or it would be as large as the run. */
   readonly canary: PlannedCanary | null;
-  /** Null: the campaign has none, or the ledger was not read. */
+  /** Null: the campaign has none. */
   readonly guard: PlannedGuard | null;
   readonly envelopes: number;
   readonly merge: MergePlan;

@@ -14,7 +14,7 @@ import type { ProvablePlan } from './compare-plan.ts';
 import { createRanBeforeFinder } from './contact-patterns.ts';
 import { chooseDifferingRows } from './differing-rows.ts';
 import { comparedPart, type PlanFacts } from './plan-facts.ts';
-import { planNotes } from './plan-notes.ts';
+import { noteSentence, planNotes } from './plan-notes.ts';
 import type { PlanRequest } from './planned-campaign.ts';
 import { budgetOf, type PlanFigures } from './planned-facts.ts';
 import { type PreparedCampaign, prepareCampaign } from './prepare-campaign.ts';
@@ -146,7 +146,7 @@ function notesOf(preview: Preview): string[] {
     ...(invalidBecause.length > 0 ? [`Invalid: ${invalidBecause.join('; ')}.`] : []),
     ...[differing, unfinished].filter((text) => text !== null),
     ...warnings.map((text) => `${text}.`),
-    ...planNotes(preview).map(({ label, text }) => `${label}: ${text}.`),
+    ...planNotes(preview).map(noteSentence),
   ];
 }
 

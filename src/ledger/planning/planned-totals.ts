@@ -1,5 +1,6 @@
 import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
 import type { Connection } from '../session.ts';
+import type { PlannedCanary } from './canary.ts';
 
 /**
  * Sums what a run was planned to send, by payer and tariff, as `checkPlan` got it. Reads every recipient: a second for
@@ -52,6 +53,26 @@ export async function listPlannedWindows(client: Connection, run: string): Promi
     [run],
   );
   return rows;
+}
+
+/** What goes first of a planned run. @returns null: nothing does */
+export async function readCanaryOfRun(client: Connection, run: string): Promise<PlannedCanary | null> {
+  const { rows } = await client.query<PlannedCanary>(
+    `
+    SELECT sum(recipients)::integer AS recipients, sum(requests)::integer AS requests,
+           json_agg(json_build_object('first', first, 'last', last) ORDER BY first) AS ranges
+    FROM (
+      SELECT min(s.first_request) AS first, max(s.last_request) AS last, count(*) AS requests, sum(q.recipients) AS recipients
+      FROM slices s
+      CROSS JOIN LATERAL requests_between(s.run_id, s.first_request, s.last_request) q
+      WHERE s.run_id = $1 AND s.is_canary
+      GROUP BY s.window_index
+    ) part
+    HAVING count(*) > 0
+    `,
+    [run],
+  );
+  return rows[0] ?? null;
 }
 
 /** What a run had when it was planned. */

@@ -151,11 +151,13 @@ test('one of a thing is one, not many, and nothing is said to be nothing', () =>
     approval: undefined,
     rejections: [],
     windows: [],
+    notes: ['canary: 1 of 9 recipients go first, in request 1.'],
   } as const;
   const { head } = inState('planned');
   const { text } = plannedPart({ run: head, facts, messages: [], from: 1 }, viewer);
   expect(text).toContain('<small>1 part</small>');
   expect(text).toContain('of 1 contact read');
+  expect(text).toContain('<li dir="auto">canary: 1 of 9 recipients go first, in request 1.</li>');
   const none = { ...facts, requests: 0, recipients: 0 };
   const empty = plannedPart({ run: head, facts: none, messages: [], from: 1 }, viewer).text;
   expect(empty).toContain('It has no message');

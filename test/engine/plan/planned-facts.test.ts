@@ -19,5 +19,21 @@ test('a plan is added up however long it takes, which for a million recipients i
     reading.catch(() => undefined);
     await sleep(1_200);
   });
-  expect(await reading).toMatchObject({ recipients: 2 });
+  expect(await reading).toMatchObject({ recipients: 2, notes: [] });
+});
+
+test('the plan of a run says what goes first and what stops it, until the run begins', async () => {
+  const { ledger, context } = opened;
+  const canary = { campaign: 'test', size: { kind: 'number', recipients: 2 } as const };
+  const definition = { guard: { unknown: 0.01, action: 'pause' } };
+  const contacts = Array.from({ length: 6 }, (_, index) => aContact(index + 2));
+  const run = await planContacts(ledger, aRun({ canary, definition, chunkSize: 1 }), contacts);
+  const notes = async () => (await createPlannedFacts()(context, run, async () => anAccount())).notes;
+  const guard = 'guard: the run pauses when significantly more requests than 1% are in doubt.';
+  expect(await notes()).toEqual([
+    'canary: 2 of 6 recipients go first, in requests 1–2; the rest waits until the run is promoted.',
+    guard,
+  ]);
+  await ledger.pool.query(`UPDATE runs SET state = 'running' WHERE run_id = $1`, [run]);
+  expect(await notes()).toEqual([guard]);
 });
