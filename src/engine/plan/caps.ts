@@ -1,8 +1,11 @@
 import type { Definition } from '../../campaign/definition.ts';
 import type { Channel } from '../../domain/message.ts';
+import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import type { FrequencyCap, PlanRules } from '../../ledger/planning/planned-run.ts';
+import type { Decided, FrequencyCap, PlanRules } from '../../ledger/planning/planned-run.ts';
+import { count } from '../../platform/sentence.ts';
 import { startOfDay } from '../../platform/zoned-times.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
 
 type CapRules = Pick<PlanRules, 'frequencyCaps' | 'dailyLimit'>;
 
@@ -47,4 +50,20 @@ export function notWithinCaps({ campaign, channel, contacts }: Definition, now: 
       milliseconds,
     },
   ];
+}
+
+/**
+ * Refuses a part of the rest of variants: no later run would send to the recipients that do not fit into the day.
+ *
+ * @throws InputError
+ */
+export function refusePartOfRest(
+  { account, winner }: Pick<PreparedCampaign, 'account' | 'winner'>,
+  { recipients, capped }: Pick<Decided, 'recipients' | 'capped'>,
+): void {
+  for (const { rows, detail } of capped) {
+    if (winner === undefined || detail.kind !== 'over_daily_limit') continue;
+    const what = `The rest has ${count(recipients + rows, 'recipient')}, but only ${recipients.toLocaleString('en')} more fit into the ${detail.most.toLocaleString('en')} of the day. It is sent on a day on which all fit, or when the limit is raised.`;
+    throw new InputError([{ where: `account ${account.name}, limits.recipientsPerDay`, what }]);
+  }
 }

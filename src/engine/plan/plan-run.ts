@@ -13,6 +13,7 @@ import type { EngineContext } from '../context.ts';
 import { serviceOf } from '../dispatch/begun-runs.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { type BroughtList, freezeDefinition } from './brought-list.ts';
+import { refusePartOfRest } from './caps.ts';
 import { readUnreadFiles } from './fingerprint.ts';
 import { forecastDecided, type RunForecast } from './forecast.ts';
 import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
@@ -177,6 +178,7 @@ function stepsOf(
     check: async (client, decided, cost) => {
       const { reached, repeated, capped, beyondLimit } = decided;
       checkDecided(prepared, decided, fileAndLine);
+      refusePartOfRest(prepared, decided);
       checkBudget(campaign, cost);
       events.onFound?.({
         origins: { ...origins, reached },

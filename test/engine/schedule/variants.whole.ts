@@ -5,6 +5,7 @@ import { emptyLedger } from '../../support/empty-ledger.ts';
 import { useSandboxScene } from '../../support/sandbox-scene.ts';
 import { type SignalAtPoint, signalVariable } from '../../support/signal-points.ts';
 import { type Started, startVolley } from '../../support/volley.ts';
+import { accountsYaml } from '../../support/workspace.ts';
 
 const people = 1_200;
 const campaign = (until: string): string => `campaign: night
@@ -221,6 +222,32 @@ test('without a winner and with `otherwise: ask`, a person decides what the rest
   ]);
   const { stdout } = await scene.command(['status', run]);
   expect(stdout).toContain('The rest gets "long".');
+});
+
+test('a rest that does not fit into the day waits as a whole, and is sent when the limit is raised', async () => {
+  const limited = (most: number) =>
+    scene.write('accounts.yaml', `${accountsYaml}    limits: { recipientsPerDay: ${most} }\n`);
+  await limited(700);
+  const run = await runPart('{ by: replied, observe: 1h }');
+  await reply(60);
+  const first = startWorker();
+  const problem = await until(async () => {
+    const [rest] = await query<{ problem: string }>(
+      'SELECT problem FROM run_rests WHERE problem IS NOT NULL',
+    );
+    return rest?.problem;
+  }, [first]);
+  await stop(first);
+  expect(problem).toMatch(
+    /^account sandbox, limits\.recipientsPerDay: The rest has \d+ recipients, but only \d+ more fit into the 700 of the day\./,
+  );
+  expect(await query('SELECT run_id FROM runs')).toHaveLength(1);
+  await limited(2_000);
+  await query('UPDATE run_rests SET tried_at = NULL');
+  const second = startWorker();
+  const rest = await sentRest(run, second);
+  await stop(second);
+  await expectSentOnce(run, rest, 'the long text');
 });
 
 test.each(['winner decided', 'rest planned'])(
