@@ -11,6 +11,8 @@ import { stagedAddress } from './remove-suppressed.ts';
  * SQL: `cap`, of parameter 1, and `message`, the messages that count for each: by the row of their request if it has one,
  * else by its place in its slice (docs/reference/ledger.md). Each OFFSET 0 makes a lookup for each run, so only runs are
  * read that did not end before the period. Where one was planned before it, the time of each request decides.
+ *
+ * A rerun replaces the messages of its rows, so those of the runs that it was made from (parameter 2) do not count.
  */
 const countedMessages = `
   cap AS MATERIALIZED (
@@ -66,6 +68,7 @@ const countedMessages = `
     LEFT JOIN suppressed x
       ON x.cap = m.cap AND x.run_id = m.run_id AND x.request = m.request AND x.position = m.position
     WHERE coalesce(q.counts, m.counts) AND x.cap IS NULL
+      AND NOT (m.run_id = ANY ($2::text[]) AND m.line IN (SELECT line FROM staged_contacts))
   )`;
 
 /** Parameter 1. `source` is what `rejected_contacts` says of the cap. */
@@ -79,20 +82,25 @@ function capsParameter(caps: readonly FrequencyCap[]): string {
   return JSON.stringify(rows);
 }
 
+/** Parameter 2. */
+async function replacedBy(client: Transaction, { sourceRun }: PlanRules): Promise<readonly string[]> {
+  return sourceRun === null ? [] : findAncestors(client, sourceRun);
+}
+
 /**
  * Removes contacts whose addresses would get more messages than these caps allow. A message that may have been accepted
- * counts. A rerun replaces the messages of its rows, so those of the runs that it was made from do not count.
+ * counts.
  */
 export async function removeCapped(
   client: Transaction,
-  { recipientColumn, channel, account, identity, sourceRun }: PlanRules,
+  rules: PlanRules,
   caps: readonly FrequencyCap[],
 ): Promise<void> {
   if (caps.length === 0) return;
+  const { recipientColumn, channel, account, identity } = rules;
   const address = stagedAddress(channel);
   // Only then does a list alone go beyond a cap.
   const join = isKeyed(identity) ? 'LEFT JOIN' : 'JOIN';
-  const replaced = sourceRun === null ? [] : await findAncestors(client, sourceRun);
   await client.query(
     `
     WITH ${countedMessages}, contact AS MATERIALIZED (
@@ -101,10 +109,9 @@ export async function removeCapped(
       FROM staged_contacts s
     ), sent AS MATERIALIZED (
       SELECT s.cap, ${address} AS address, count(*) AS messages,
-             max(s.run_id) FILTER (WHERE s.account = $2) AS run_id
+             max(s.run_id) FILTER (WHERE s.account = $3) AS run_id
       FROM message s
       WHERE ${address} IN (SELECT address FROM contact)
-        AND NOT (s.run_id = ANY ($4::text[]) AND s.line IN (SELECT line FROM contact))
       GROUP BY 1, 2
     ), beyond AS MATERIALIZED (
       SELECT DISTINCT ON (s.line) s.row, s.line, c.kind, c.source, c.milliseconds, c.most, x.run_id
@@ -117,18 +124,16 @@ export async function removeCapped(
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM beyond))
     )
     INSERT INTO left_out (line, column_name, reason, kind, source, number, most, related_run)
-    SELECT line, $3, 'suppressed', kind, source, milliseconds, most, run_id
+    SELECT line, $4, 'suppressed', kind, source, milliseconds, most, run_id
     FROM beyond
     `,
-    [capsParameter(caps), account, recipientColumn, replaced],
+    [capsParameter(caps), await replacedBy(client, rules), account, recipientColumn],
   );
 }
 
 /** Removes the last contacts, in file order, for which the day has no place left. */
-export async function removeBeyondDailyLimit(
-  client: Transaction,
-  { recipientColumn, account, dailyLimit }: PlanRules,
-): Promise<void> {
+export async function removeBeyondDailyLimit(client: Transaction, rules: PlanRules): Promise<void> {
+  const { recipientColumn, account, dailyLimit } = rules;
   if (dailyLimit === undefined) return;
   const counted = { ...dailyLimit, kind: 'over_daily_limit', account, channels, counts_planned: true };
   await client.query(
@@ -142,11 +147,11 @@ export async function removeBeyondDailyLimit(
       DELETE FROM staged_contacts WHERE ctid = ANY (ARRAY(SELECT row FROM beyond))
     )
     INSERT INTO left_out (line, column_name, reason, kind, most)
-    SELECT b.line, $2, 'suppressed', c.kind, c.most
+    SELECT b.line, $3, 'suppressed', c.kind, c.most
     FROM beyond b
     CROSS JOIN cap c
     `,
-    [JSON.stringify([{ ...counted, cap: 0 }]), recipientColumn],
+    [JSON.stringify([{ ...counted, cap: 0 }]), await replacedBy(client, rules), recipientColumn],
   );
 }
 

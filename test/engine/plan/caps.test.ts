@@ -156,11 +156,30 @@ describe('limits.recipientsPerDay', () => {
     expect(rows).toEqual([{ addresses: ['+61412000004'] }]);
   });
 
+  test('a rerun replaces the messages of its rows', async () => {
+    await write('limits: { recipientsPerDay: 2 }');
+    const run = await plan();
+    await settle(run, ['accepted', 'in_doubt']);
+    const account = anAccount({ caps: { frequency: [], recipientsPerDay: 2 } });
+    const rerun = await planRerun(opened.context, { of: run, states: ['unknown'], account });
+    expect(await leftOut(rerun)).toEqual([]);
+  });
+
   test.each([
     ['UTC', '2026-11-27T00:00:00.000Z'],
     ['Australia/Sydney', '2026-11-27T13:00:00.000Z'],
     ['America/New_York', '2026-11-27T05:00:00.000Z'],
   ])('a day in %s begins at its midnight', (zone, expected) => {
     expect(startOfDay(new Date('2026-11-27T22:30:00Z'), zone).toISOString()).toBe(expected);
+  });
+
+  test.each([
+    // The clocks went forward from 2:00 to 3:00, and on another day back.
+    ['Australia/Sydney', '2026-10-04T12:00:00Z', '2026-10-03T14:00:00.000Z'],
+    ['Australia/Sydney', '2026-04-05T12:00:00Z', '2026-04-04T13:00:00.000Z'],
+    // The clocks go forward at midnight, so the day begins at 1:00.
+    ['Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-23T22:00:00.000Z'],
+  ])('a day in %s on which the clocks change begins at its first moment (%s)', (zone, at, expected) => {
+    expect(startOfDay(new Date(at), zone).toISOString()).toBe(expected);
   });
 });
