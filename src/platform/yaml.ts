@@ -48,7 +48,9 @@ function readAsWritten<Schema extends z.ZodType>(
   const tree = parseYaml(text, file);
   const { contents } = tree.document;
   if (contents === null || isEmpty(contents)) {
-    const what = `The file is empty; expected the keys ${(shapeOf(schema).required ?? []).join(', ')}.`;
+    const { required = [] } = shapeOf(schema);
+    const keys = required.length > 0 ? `the keys ${required.join(', ')}` : 'a key with its value';
+    const what = `The file is empty; expected ${keys}.`;
     throw new InputError([{ where: tree.at(0), what }]);
   }
 

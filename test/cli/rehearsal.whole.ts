@@ -7,7 +7,7 @@ guard: { undelivered: { above: 5% } }
 `;
 
 const fall = `destinations:
-  - { destination: "+61412", delivered: 60% }
+  - { destination: "+61412", undelivered: 40% }
 `;
 
 const scene = useLedgerScene(
@@ -16,7 +16,7 @@ const scene = useLedgerScene(
     'contacts.csv': contactsCsv(600),
     'campaign.yaml': watched,
     'fall.yaml': fall,
-    'wrong.yaml': 'delivered: 98%\nundelivered: most\n',
+    'wrong.yaml': 'rejected: 2%\nundelivered: most\n',
     'elsewhere.yaml': fall.replace('+61412', '+61499'),
   },
   { VOLLEY_ACCOUNTS: 'accounts.yaml', VOLLEY_SANDBOX_URL: 'http://127.0.0.1:9', VOLLEY_SANDBOX_TOKEN: 'any' },
@@ -33,7 +33,7 @@ test('a rehearsal without former runs says what is assumed, when the canary is p
   expect(stdout).toContain(
     'Rehearsal of test (seed 1), in simulated time. Nothing has been sent or written.',
   );
-  expect(stdout).toContain('98% delivered, 1% undelivered (assumed)');
+  expect(stdout).toContain('1% undelivered (assumed), 1% unreported (assumed)');
   expect(stdout).toMatch(/the canary is sent \(100 recipients\)/);
   expect(stdout).toMatch(/canary promoted \(100 recipients so far\)/);
   expect(stdout).toMatch(/completed: all are sent \(600 recipients\)/);

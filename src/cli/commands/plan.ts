@@ -24,7 +24,7 @@ export const command = defineCommand({
     flag(
       '--check',
       'only check the campaign, its account and files, and ask the service about the credential; reads no contacts, needs no ledger',
-      { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows', 'simulate'] },
+      { conflicts: ['of', 'limit', 'testTo', 'out', 'preview', 'rows', 'simulate', 'given', 'seed'] },
     ),
     flag('--strict', 'with --check: end with 2 for warnings too'),
     jsonFlag,

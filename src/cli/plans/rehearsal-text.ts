@@ -1,8 +1,9 @@
 import { decisionText } from '../../domain/decision-words.ts';
+import { formatReason } from '../../domain/reasons.ts';
 import { formatDuration, formatPercent } from '../../domain/scalar-text.ts';
 import type { RehearsalStep } from '../../engine/rehearsal/rehearse.ts';
 import type { CampaignRehearsal } from '../../engine/rehearsal/rehearse-campaign.ts';
-import type { ServiceModel, Source } from '../../engine/rehearsal/service-model.ts';
+import type { KnownService } from '../../engine/rehearsal/service.ts';
 import { count } from '../../platform/sentence.ts';
 import { printable } from '../../report/printable.ts';
 import { plainScreen, type Screen } from '../../report/screen.ts';
@@ -14,36 +15,42 @@ export function rehearsalText(
   rehearsal: CampaignRehearsal,
   screen: Screen = plainScreen,
 ): string {
-  const { seed, steps, recipients, counts, late } = rehearsal;
+  const { seed, steps, recipients, counts } = rehearsal;
   const { accepted, delivered, undelivered, rejected, unknown, sent } = counts;
   const unsent = recipients - sent;
   const begin = steps[0]?.at ?? new Date(0);
   return [
     `Rehearsal of ${campaign} (seed ${seed}), in simulated time. Nothing has been sent or written. Times are in ${screenZone(screen)}.`,
-    ...modelLines(rehearsal),
+    ...serviceLines(rehearsal),
     ...steps.map((step) => stepLine(step, begin, screen)),
     `  result      of ${count(recipients, 'recipient')}: ${delivered} delivered, ${undelivered} undelivered, ${accepted - delivered - undelivered} without a report, ${rejected} rejected, ${unknown} unknown, ${unsent} not sent to`,
-    ...(late > 0 ? [`  late        ${count(late, 'recipient')}, not sent to before the deadline`] : []),
   ].join('\n');
 }
 
-function modelLines({ model, sources, formerRuns }: CampaignRehearsal): string[] {
-  const from = (key: keyof ServiceModel): string => sourceText(sources[key], formerRuns);
-  const { answerAfter, rejected, unknown, reports, reportDelays } = model;
-  const [below = 0, above = 0] = reportDelays.slice(reportDelays.length / 2 - 1);
-  const [half, most] = [(below + above) / 2, reportDelays.at(-1) ?? 0];
+function serviceLines({ service, formerRuns }: CampaignRehearsal): string[] {
+  const from = (key: keyof KnownService): string => sourceText(service[key].source, formerRuns);
+  const share = (key: 'rejected' | 'unknown' | 'unreported' | 'undelivered'): string =>
+    `${formatPercent(Math.round(service[key].value * 10_000) / 10_000)} ${key} (${from(key)})`;
+  const { half, most } = service.reportAfter.value;
   return [
-    `  answers     after ${formatDuration(answerAfter)} (${from('answerAfter')}); ${percent(rejected)} rejected (${from('rejected')}), ${percent(unknown)} unknown (${from('unknown')})`,
-    `  reports     ${percent(reports.delivered)} delivered, ${percent(reports.undelivered)} undelivered (${from('reports')}); half of them within ${formatSeconds(half / 1_000)}, most within ${formatSeconds(most / 1_000)} (${from('reportDelays')})`,
+    `  answers     after ${formatDuration(Math.round(service.answerAfter.value))} (${from('answerAfter')}); ${share('rejected')}, ${share('unknown')}`,
+    `  reports     ${share('undelivered')}, ${share('unreported')}; half of them within ${formatSeconds(half / 1_000)}, most within ${formatSeconds(most / 1_000)} (${from('reportAfter')})`,
   ];
 }
 
-function sourceText(source: Source, runs: number): string {
-  if (source === 'account') return 'the account has neither a webhook nor a look-up';
-  return source === 'former runs' ? `as in ${count(runs, 'former run')}` : source;
+function sourceText(source: KnownService[keyof KnownService]['source'], runs: number): string {
+  switch (source) {
+    case 'former runs':
+      return `as in ${count(runs, 'former run')}`;
+    case 'account':
+      return 'as in other runs of the account';
+    case 'no reports':
+      return 'the account has neither a webhook nor a look-up';
+    case 'given':
+    case 'assumed':
+      return source;
+  }
 }
-
-const percent = (share: number): string => formatPercent(Math.round(share * 10_000) / 10_000);
 
 function stepLine(step: RehearsalStep, begin: Date, screen: Screen): string {
   const after = formatSeconds((step.at.getTime() - begin.getTime()) / 1_000);
@@ -61,8 +68,8 @@ function stepText(step: RehearsalStep): string {
       return `no window is open (${sent} so far)`;
     case 'window open':
       return 'a window opens';
-    case 'deadline':
-      return `deadline (${sent} so far)`;
+    case 'rejected':
+      return printable(`${formatReason(step.reason)} (${sent} so far)`);
     case 'decided':
       return printable(`${step.decision} (${sent} so far). ${decisionText(step.decision, step.record)}`);
     case 'paused':

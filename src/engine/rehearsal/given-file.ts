@@ -6,42 +6,23 @@ import { readYaml, type YamlFile } from '../../platform/yaml.ts';
 import { readText } from '../definition-files.ts';
 import type { Settings } from '../settings.ts';
 
-/** The file of `--given`: what the service would do in a rehearsal. What it leaves out is as in former runs. */
+/** The file of `--given`: what the service would do in a rehearsal. */
 
-export type GivenShares = {
-  readonly delivered?: number | undefined;
-  readonly undelivered?: number | undefined;
-};
+const undelivered = percentage.describe('Recipients with a report who are undelivered.');
 
-const isAtMostAll = ({ delivered = 0, undelivered = 0 }: GivenShares): boolean =>
-  delivered + undelivered <= 1;
-const tooMuch = { path: ['undelivered'], error: 'expected at most 100% together with "delivered"' };
-
-const shares = {
-  delivered: percentage.optional().describe('Accepted recipients that are delivered.'),
-  undelivered: percentage
-    .optional()
-    .describe(
-      'Accepted recipients that are undelivered. The rest get no report; if only one of the two is given, as many as usual.',
-    ),
-};
-
-const destination = z
-  .strictObject({
-    destination: text.describe(
-      'A domain, or the first six characters of phone numbers: "+61412" (in quotes).',
-    ),
-    ...shares,
-    from: percentage.prefault('0%').describe('From when on: when this share of the run has been sent.'),
-  })
-  .refine(isAtMostAll, tooMuch);
+/** A slower service would time out. */
+const slowest = 600_000;
 
 const givenSchema = z
   .strictObject({
-    answerAfter: duration.optional().describe('How long the service takes to answer a request.'),
+    answerAfter: duration
+      .refine((milliseconds) => milliseconds <= slowest, { error: 'expected at most 10m' })
+      .optional()
+      .describe('How long the service takes to answer a request.'),
     rejected: percentage.optional().describe('Recipients whose requests are rejected.'),
-    unknown: percentage.optional().describe('Recipients whose requests stay in doubt.'),
-    ...shares,
+    unknown: percentage.optional().describe('Of the others: recipients whose requests stay in doubt.'),
+    unreported: percentage.optional().describe('Accepted recipients who get no delivery report.'),
+    undelivered: undelivered.optional(),
     reportAfter: z
       .strictObject({
         half: duration.describe('Half of the reports have come.'),
@@ -53,9 +34,18 @@ const givenSchema = z
       })
       .optional()
       .describe('How long after the answer.'),
-    destinations: z.array(destination).max(1_000).default([]).describe('Destinations that differ.'),
+    destinations: z
+      .array(
+        z.strictObject({
+          destination: text.describe('A domain, or the first six characters of phone numbers: "+61412".'),
+          undelivered,
+          from: percentage.prefault('0%').describe('From when on: when this share of the run has been sent.'),
+        }),
+      )
+      .max(1_000)
+      .default([])
+      .describe('Destinations that differ. Of several entries for one, the last that has begun holds.'),
   })
-  .refine(isAtMostAll, tooMuch)
   .meta({ title: 'Volley rehearsal' });
 
 export type Given = z.output<typeof givenSchema>;
@@ -69,8 +59,8 @@ export async function loadGiven(path: string, settings: Settings): Promise<YamlF
   return readGiven(await readText(path, settings, 'rehearsal'), path);
 }
 
-export function readGiven(text: string, path: string): YamlFile<Given> {
-  return readYaml(text, path, givenSchema);
+export function readGiven(source: string, path: string): YamlFile<Given> {
+  return readYaml(source, path, givenSchema);
 }
 
 /**

@@ -1,26 +1,22 @@
 import { createWindowGate } from '../../campaign/window.ts';
 import type { RateLimits } from '../../domain/rate-limits.ts';
+import { readRunAnswers } from '../../ledger/counts/answers.ts';
+import { readRunCounts } from '../../ledger/counts/run-counts.ts';
+import { listFormerRuns } from '../../ledger/counts/run-outcome.ts';
+import { readReportDelay } from '../../ledger/delivery-reports/report-delays.ts';
 import { type PlannedLot, readPlannedLots } from '../../ledger/planning/planned-lots.ts';
 import type { Transaction } from '../../ledger/session.ts';
+import { type ComparedRun, readUsual, type UsualOutcome } from '../../ledger/watch/usual.ts';
 import type { YamlFile } from '../../platform/yaml.ts';
-import { toInstant } from '../../platform/zoned-times.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import type { PreparedCampaign } from '../plan/prepare-campaign.ts';
 import type { DecidedPlan } from '../plan/preview-campaign.ts';
 import { canaryOf } from '../watch/canary.ts';
 import { guardOf } from '../watch/guard.ts';
 import { type Given, requireDestinations } from './given-file.ts';
-import { type PastService, readPastService } from './past-service.ts';
-import { type Rehearsal, type RehearsedRun, rehearse } from './rehearse.ts';
-import {
-  chooseModel,
-  type ModelSources,
-  type ReportShares,
-  type ServiceModel,
-  withShares,
-} from './service-model.ts';
-import type { Group } from './simulated-run.ts';
-import type { Lot } from './simulated-sending.ts';
+import { type Rehearsal, rehearse } from './rehearse.ts';
+import { chooseService, type KnownService, type Stated } from './service.ts';
+import { type Group, type Lot, noCounts, type Speed } from './simulated-run.ts';
 
 export type RehearsalRequest = {
   /** Undefined: all is as in former runs. */
@@ -30,9 +26,8 @@ export type RehearsalRequest = {
 
 export type CampaignRehearsal = Rehearsal & {
   readonly seed: number;
-  readonly model: ServiceModel;
-  readonly sources: ModelSources;
-  /** Completed runs that the model comes from. */
+  readonly service: KnownService;
+  /** Completed runs of the campaign that the service is known from. */
   readonly formerRuns: number;
 };
 
@@ -47,63 +42,97 @@ export async function rehearseDecided(
   { forecast, now, readsLedger }: DecidedPlan,
   { given, seed }: RehearsalRequest,
 ): Promise<CampaignRehearsal> {
-  const { campaign, account, channel } = prepared.campaign.value;
-  const lots = await readPlannedLots(client);
-  const destinations = [
-    ...new Set(lots.flatMap((lot) => lot.destinations.map(({ destination }) => destination))),
-  ];
-  if (given) requireDestinations(given, destinations);
-  const past = readsLedger
-    ? await readPastService(client, { campaign, account, channel, createdAt: now, run: '' })
-    : undefined;
-  const { model, sources } = chooseModel(given?.value, {
-    known: past?.known,
-    bringsReports: prepared.account.bringsReports,
-  });
-  const groups = toGroups(destinations, reportsOf(model, sources, past, given?.value));
-  const toLot = lotMaker(prepared, groups, now);
-  const settings = canaryOf(prepared.campaign.value);
-  const canary = lots.filter(({ isCanary }) => isCanary).map(toLot);
-  const run: RehearsedRun = {
-    begin: now,
-    groups,
-    canary: settings && canary.length > 0 ? { settings, lots: canary } : undefined,
-    lots: lots.filter(({ isCanary }) => !isCanary).map(toLot),
-    speed: speedOf(prepared, forecast.limits, model),
-    guard: guardOf(prepared.campaign.value),
-    usual: past?.usual,
-    deadline: forecast.deadline ? toInstant(forecast.deadline.at, forecast.deadline.timeZone) : undefined,
-  };
-  return { seed, model, sources, formerRuns: past?.usual?.runs ?? 0, ...rehearse(run, model, seed) };
-}
-
-function toGroups(
-  destinations: readonly string[],
-  reportsAt: (destination: string) => Group['reportsAt'],
-): readonly Group[] {
-  return [true, false].flatMap((isCanary) =>
-    destinations.map((destination) => ({
-      isCanary,
-      destination,
-      reportsAt: reportsAt(destination),
-    })),
+  const { campaign, account, channel, dispatch } = prepared.campaign.value;
+  const planned = await readPlannedLots(client);
+  const destinations = new Set(
+    planned.flatMap((lot) => lot.destinations.map(({ destination }) => destination)),
   );
+  if (given) requireDestinations(given, [...destinations]);
+  const past = readsLedger
+    ? await readPast(client, { campaign, account, channel, createdAt: now, run: '' })
+    : { runs: 0, usual: undefined, stated: [] };
+  const service = chooseService([
+    ['given', given?.value ?? {}],
+    ['no reports', prepared.account.bringsReports ? {} : { unreported: 1 }],
+    ...past.stated,
+  ]);
+  const undeliveredAt = undeliveredBy(service, past.usual, given?.value);
+  const groups = [...destinations].flatMap((destination) =>
+    [true, false].map(
+      (isCanary): Group => ({
+        destination,
+        isCanary,
+        undeliveredAt: undeliveredAt(destination),
+        counts: noCounts(),
+      }),
+    ),
+  );
+  const run = {
+    begin: now,
+    lots: planned.map(lotMaker(prepared, groups, now)),
+    speed: speedOf(prepared, forecast.limits, service),
+    canary: canaryOf(prepared.campaign.value),
+    guard: guardOf(prepared.campaign.value),
+    failFast: dispatch.failFast,
+    usual: past.usual,
+  };
+  return { seed, service, formerRuns: past.runs, ...rehearse(run, service, seed) };
 }
 
-/** What is given of a destination, else what former runs had there, unless the shares of all are given. */
-function reportsOf(
-  model: ServiceModel,
-  sources: ModelSources,
-  past: PastService | undefined,
+type Past = {
+  /** Completed ones of the campaign. */
+  readonly runs: number;
+  /** What the guard compares with. */
+  readonly usual: UsualOutcome | undefined;
+  readonly stated: readonly Stated[];
+};
+
+/** Reads kept counts, and a sample of report delays. */
+async function readPast(client: Transaction, compared: ComparedRun): Promise<Past> {
+  const usual = await readUsual(client, compared);
+  const runs = await listFormerRuns(client, compared);
+  const counts = [...(await readRunCounts(client, runs)).values()].map(({ recipients }) => recipients);
+  const total = (count: (of: (typeof counts)[number]) => number): number =>
+    counts.reduce((sum, each) => sum + count(each), 0);
+  const share = (some: number, all: number): number | undefined => (all === 0 ? undefined : some / all);
+  const accepted = total((of) => of.accepted + of.delivered + of.undelivered);
+  const inDoubt = total((of) => of.unknown);
+  const rejected = total((of) => of.rejected + of.failed);
+  const undelivered = usual && share(usual.whole.events, usual.whole.trials);
+  const [newest] = runs;
+  const ofCampaign = {
+    rejected: share(rejected, rejected + inDoubt + accepted),
+    unknown: share(inDoubt, inDoubt + accepted),
+    unreported: share(
+      total((of) => of.accepted),
+      accepted,
+    ),
+    undelivered: usual?.source === 'campaign' ? undelivered : undefined,
+    answerAfter:
+      newest === undefined ? undefined : ((await readRunAnswers(client, newest)).latency.median ?? undefined),
+    reportAfter: await readReportDelay(client, runs),
+  };
+  return {
+    runs: runs.length,
+    usual,
+    stated: [
+      ['former runs', ofCampaign],
+      ['account', { undelivered }],
+    ],
+  };
+}
+
+/** What is given of a destination, else what former runs had there, unless the share of all is given. */
+function undeliveredBy(
+  { undelivered }: KnownService,
+  usual: UsualOutcome | undefined,
   given: Given | undefined,
-): (destination: string) => Group['reportsAt'] {
+): (destination: string) => Group['undeliveredAt'] {
   return (destination) => {
-    const former = sources.reports === 'former runs' ? past?.destinations.get(destination) : undefined;
-    const usual: ReportShares = former ?? model.reports;
-    const stated = given?.destinations.find((each) => each.destination === destination);
-    if (!stated) return () => usual;
-    const changed = withShares(usual, stated);
-    return (sent) => (sent >= stated.from ? changed : usual);
+    const former = undelivered.source === 'given' ? undefined : usual?.at[destination];
+    const otherwise = former ? former.events / former.trials : undelivered.value;
+    const stated = given?.destinations.filter((each) => each.destination === destination) ?? [];
+    return (sent) => stated.findLast(({ from }) => sent >= from)?.undelivered ?? otherwise;
   };
 }
 
@@ -118,11 +147,15 @@ function lotMaker(
     const zones = written?.split(',') ?? [];
     const sendAt = (zones.length > 0 && plan?.(zones).handover?.at) || null;
     const recipients = new Map(destinations.map((each) => [each.destination, each.recipients]));
-    const left = groups.map((group) =>
-      group.isCanary === isCanary ? (recipients.get(group.destination) ?? 0) : 0,
+    const left = new Map(
+      groups.flatMap((group) => {
+        const some = group.isCanary === isCanary ? recipients.get(group.destination) : undefined;
+        return some === undefined ? [] : [[group, some] as const];
+      }),
     );
-    const total = left.reduce((sum, each) => sum + each, 0);
+    const total = destinations.reduce((sum, each) => sum + each.recipients, 0);
     return {
+      isCanary,
       gate: window && zones.length > 0 ? createWindowGate(window, { zones, sendAt }) : undefined,
       sendAt,
       chunk: total / Math.max(1, requests),
@@ -135,10 +168,10 @@ function lotMaker(
 function speedOf(
   { campaign, account }: PreparedCampaign,
   { requestsPerSecond, recipientsPerSecond }: RateLimits,
-  { answerAfter }: ServiceModel,
-): RehearsedRun['speed'] {
+  { answerAfter }: KnownService,
+): Speed {
   const inFlight = Math.min(account.concurrency, campaign.value.dispatch.concurrency);
-  const answered = inFlight / (Math.max(1, answerAfter) / 1_000);
+  const answered = inFlight / (Math.max(1, answerAfter.value) / 1_000);
   return {
     requests: Math.min(requestsPerSecond ?? answered, answered),
     recipients: recipientsPerSecond ?? Number.POSITIVE_INFINITY,

@@ -1,47 +1,61 @@
 import { type CanarySettings, decideCanary } from '../../decisions/canary.ts';
-import { type GuardCounts, type GuardSettings, type GuardState, lookAtGuard } from '../../decisions/guard.ts';
+import {
+  type FailFast,
+  failFastReason,
+  type GuardSettings,
+  type GuardState,
+  lookAtGuard,
+} from '../../decisions/guard.ts';
 import type { Usual } from '../../decisions/undelivered.ts';
 import type { DecisionKind } from '../../domain/decisions.ts';
 import { seededRandom } from '../../platform/seeded-random.ts';
-import type { ServiceModel } from './service-model.ts';
-import { type Group, type GroupCounts, type SimulatedRun, simulateRun } from './simulated-run.ts';
-import { isOpen, type Lot, opensAt, type Speed, sum } from './simulated-sending.ts';
+import type { KnownService } from './service.ts';
+import {
+  type Counts,
+  type Group,
+  isOpen,
+  type Lot,
+  leftIn,
+  opensAt,
+  type SimulatedRun,
+  type Speed,
+  simulateRun,
+} from './simulated-run.ts';
 
 /** A run to play. */
 export type RehearsedRun = {
   readonly begin: Date;
-  readonly groups: readonly Group[];
-  /** Undefined: the run has no canary. */
-  readonly canary: { readonly settings: CanarySettings; readonly lots: readonly Lot[] } | undefined;
-  /** All others, in the order of the run. */
+  /** In the order of the run. */
   readonly lots: readonly Lot[];
   readonly speed: Speed;
+  readonly canary: CanarySettings | undefined;
   readonly guard: GuardSettings | undefined;
+  readonly failFast: FailFast | undefined;
   readonly usual: Usual | undefined;
-  readonly deadline: Date | undefined;
 };
 
 /** What happens in a rehearsal; `sent`: recipients so far. */
 export type RehearsalStep = { readonly at: Date; readonly sent: number } & StepKind;
 
 type StepKind =
-  | { readonly kind: 'begun' | 'canary sent' | 'window closed' | 'window open' | 'deadline' }
+  | { readonly kind: 'begun' | 'canary sent' | 'window closed' | 'window open' }
   | { readonly kind: 'completed' | 'paused' }
+  | { readonly kind: 'rejected'; readonly reason: NonNullable<ReturnType<typeof failFastReason>> }
   | { readonly kind: 'decided'; readonly decision: DecisionKind; readonly record: object };
 
 export type Rehearsal = {
   readonly recipients: number;
   readonly steps: readonly RehearsalStep[];
   /** Recipients, once all reports have come. */
-  readonly counts: Readonly<Record<keyof GroupCounts, number>>;
-  /** Recipients sent after the deadline, or not at all. */
-  readonly late: number;
+  readonly counts: Readonly<Counts>;
 };
 
 type Play = {
   readonly run: RehearsedRun;
   readonly played: SimulatedRun;
+  readonly groups: readonly Group[];
   readonly recipients: number;
+  readonly requests: number;
   readonly steps: RehearsalStep[];
   now: number;
   /** Since the look before. */
@@ -53,58 +67,43 @@ type Play = {
   /** How long the canary has been observed; undefined: it has not been sent. */
   observedMs: number | undefined;
   guard: GuardState | undefined;
-  sentInTime: number;
 };
 
 /** Plays a run in simulated time. The functions that decide are those of a run. */
-export function rehearse(run: RehearsedRun, model: ServiceModel, seed: number): Rehearsal {
-  const recipients = leftIn(allLots(run));
+export function rehearse(run: RehearsedRun, service: KnownService, seed: number): Rehearsal {
+  const { begin, lots, speed } = run;
+  const recipients = leftIn(lots);
   const play: Play = {
     run,
-    played: simulateRun(run.groups, { recipients, speed: run.speed }, model, seededRandom(seed)),
+    played: simulateRun({ begin, recipients, speed }, service, seededRandom(seed)),
+    groups: [...new Set(lots.flatMap(({ left }) => [...left.keys()]))],
     recipients,
+    requests: Math.round(lots.reduce((sum, lot) => sum + leftIn([lot]) / lot.chunk, 0)),
     steps: [],
-    now: run.begin.getTime(),
+    now: begin.getTime(),
     lookMs: 0,
     idleSince: undefined,
     inWindow: true,
-    promoted: run.canary === undefined,
+    promoted: !lots.some(({ isCanary }) => isCanary),
     observedMs: undefined,
     guard: undefined,
-    sentInTime: 0,
   };
   note(play, { kind: 'begun' });
   do advance(play);
   while (look(play));
-  play.played.receiveReports(Number.POSITIVE_INFINITY);
-  const { sent, accepted, rejected, unknown, delivered, undelivered } = play.played.counts;
-  return {
-    recipients,
-    steps: play.steps,
-    counts: {
-      sent: sum(sent),
-      accepted: sum(accepted),
-      rejected: sum(rejected),
-      unknown: sum(unknown),
-      delivered: sum(delivered),
-      undelivered: sum(undelivered),
-    },
-    late: run.deadline ? recipients - play.sentInTime : 0,
-  };
+  const { counts, receiveAllReports } = play.played;
+  receiveAllReports();
+  return { recipients, steps: play.steps, counts };
 }
 
-const allLots = ({ canary, lots }: RehearsedRun): readonly Lot[] => [...(canary?.lots ?? []), ...lots];
-
-const leftIn = (lots: readonly Lot[]): number => sum(lots.map(({ left }) => sum(left)));
-
 function note({ steps, now, played }: Play, step: StepKind): void {
-  steps.push({ at: new Date(now), sent: sum(played.counts.sent), ...step });
+  steps.push({ at: new Date(now), sent: played.counts.sent, ...step });
 }
 
 /** Sends until the next look. */
 function advance(play: Play): void {
-  const { run, played, now } = play;
-  const due = (play.promoted ? allLots(run) : (run.canary?.lots ?? [])).filter((lot) => leftIn([lot]) > 0);
+  const { run, played, now, promoted } = play;
+  const due = run.lots.filter((lot) => (promoted || lot.isCanary) && leftIn([lot]) > 0);
   const canSend = due.some((lot) => isOpen(lot, now));
   if (due.length > 0 && canSend !== play.inWindow) {
     play.inWindow = canSend;
@@ -116,97 +115,90 @@ function advance(play: Play): void {
   played.advance(due, now, until);
   play.lookMs = until - now;
   play.now = until;
-  const deadline = run.deadline?.getTime() ?? Number.POSITIVE_INFINITY;
-  if (until <= deadline) play.sentInTime = sum(played.counts.sent);
-  else if (now <= deadline) note(play, { kind: 'deadline' });
 }
 
 /** Looks at a long run are fewer than in reality (milliseconds). */
 function lookInterval({ run, recipients, now, idleSince, promoted }: Play): number {
-  const { requests, recipients: most } = run.speed;
-  const chunk = allLots(run)[0]?.chunk ?? 1;
-  const whole = (recipients / Math.min(requests * chunk, most)) * 1_000;
-  const wished = idleSince === undefined ? (promoted ? whole / 8_000 : 0) : (now - idleSince) / 100;
-  return Math.min(60_000, Math.max(1_000, wished));
+  const { speed, lots } = run;
+  if (idleSince !== undefined) return Math.min(60_000, Math.max(1_000, (now - idleSince) / 100));
+  const aSecond = Math.min(speed.requests * (lots[0]?.chunk ?? 1), speed.recipients);
+  return promoted ? Math.max(1_000, (recipients / aSecond) * (1_000 / 8_000)) : 1_000;
 }
 
 /** Decides as the looks of a run do. @returns whether the run goes on */
 function look(play: Play): boolean {
-  if (lookAtCanary(play) === 'paused' || lookAtGuardOf(play) === 'paused') {
+  if (lookAtRejected(play) || lookAtCanary(play) || lookAtGuardOf(play)) {
     note(play, { kind: 'paused' });
     return false;
   }
-  if (!play.promoted || leftIn(allLots(play.run)) > 0) return true;
+  if (!play.promoted || leftIn(play.run.lots) > 0) return true;
   note(play, { kind: 'completed' });
   return false;
 }
 
-function lookAtCanary(play: Play): 'paused' | undefined {
+/** @returns whether the run is paused; so below */
+function lookAtRejected(play: Play): boolean {
+  const { settled, rejected } = requestCounts(play);
+  const { failFast } = play.run;
+  const reason = failFast && failFastReason(failFast, { settled, rejected }, play.requests);
+  if (reason) note(play, { kind: 'rejected', reason });
+  return reason !== undefined;
+}
+
+function lookAtCanary(play: Play): boolean {
   const { run, played, now } = play;
-  if (!run.canary || play.promoted) return undefined;
-  const { settings, lots } = run.canary;
-  const { requests, counts } = played;
-  const isSent = sum(counts.sent) > 0 && !lots.some((lot) => leftIn([lot]) > 0 && isOpen(lot, now));
+  if (!run.canary || play.promoted) return false;
+  const { accepted, delivered, undelivered, rejected, unknown, sent } = played.counts;
+  const canary = run.lots.filter((lot) => lot.isCanary && leftIn([lot]) > 0);
+  const isSent = sent > 0 && !canary.some((lot) => isOpen(lot, now));
   if (isSent && play.observedMs === undefined) note(play, { kind: 'canary sent' });
   if (isSent) play.observedMs = (play.observedMs ?? 0) + play.lookMs;
-  const [delivered, undelivered] = [sum(counts.delivered), sum(counts.undelivered)];
-  const decided = decideCanary(
-    settings,
-    {
-      isSent,
-      requests: { settled: Math.round(requests.settled), rejected: Math.round(requests.rejected) },
-      recipients: {
-        accepted: sum(counts.accepted) - delivered - undelivered,
-        delivered,
-        undelivered,
-        rejected: sum(counts.rejected),
-        failed: 0,
-        unknown: sum(counts.unknown),
-      },
-    },
-    play.observedMs ?? 0,
-  );
-  if (decided.kind === 'observe') return undefined;
-  const decision = ({ promote: 'canary promoted', ask: 'canary waits', abort: 'canary aborted' } as const)[
-    decided.kind
-  ];
-  note(play, { kind: 'decided', decision, record: decided.record });
+  const recipients = {
+    accepted: accepted - delivered - undelivered,
+    delivered,
+    undelivered,
+    rejected,
+    failed: 0,
+    unknown,
+  };
+  const counts = { isSent, requests: requestCounts(play), recipients };
+  const decided = decideCanary(run.canary, counts, play.observedMs ?? 0);
+  if (decided.kind === 'observe') return false;
+  const decisions = { promote: 'canary promoted', ask: 'canary waits', abort: 'canary aborted' } as const;
+  note(play, { kind: 'decided', decision: decisions[decided.kind], record: decided.record });
   // As if the person that it asks promoted the run at once.
   play.promoted = decided.kind !== 'abort';
-  return play.promoted ? undefined : 'paused';
+  return !play.promoted;
 }
 
-function lookAtGuardOf(play: Play): 'paused' | undefined {
-  const { guard: settings, usual } = play.run;
-  if (!settings) return undefined;
-  const { finding, state } = lookAtGuard(settings, guardCounts(play), usual, play.guard);
-  play.guard = state;
-  if (!finding) return undefined;
-  const pauses = settings.action === 'pause';
-  note(play, { kind: 'decided', decision: pauses ? 'guard stopped' : 'guard warned', record: finding });
-  return pauses ? 'paused' : undefined;
-}
-
-function guardCounts({ run, played, recipients, lookMs }: Play): GuardCounts {
-  const { counts, requests } = played;
-  const reported = sum(counts.delivered) + sum(counts.undelivered);
-  return {
+function lookAtGuardOf(play: Play): boolean {
+  const { run, played, groups, recipients, lookMs } = play;
+  if (!run.guard) return false;
+  const { accepted, delivered, undelivered } = played.counts;
+  const counts = {
+    ...requestCounts(play),
     planned: recipients,
     isResumed: false,
     lookMs,
-    settled: Math.round(requests.settled),
-    rejected: Math.round(requests.rejected),
-    unknown: Math.round(requests.unknown),
-    accepted: sum(counts.accepted),
-    reported,
+    accepted,
+    reported: delivered + undelivered,
     // A rehearsal has no prices.
     otherPrices: 0,
-    destinations: run.groups.map(({ destination, isCanary }, group) => ({
-      destination,
-      isCanary,
-      sent: counts.sent[group] ?? 0,
-      delivered: counts.delivered[group] ?? 0,
-      undelivered: counts.undelivered[group] ?? 0,
-    })),
+    destinations: groups.map((group) => ({ ...group, ...group.counts })),
+  };
+  const { finding, state } = lookAtGuard(run.guard, counts, run.usual, play.guard);
+  play.guard = state;
+  if (!finding) return false;
+  const pauses = run.guard.action === 'pause';
+  note(play, { kind: 'decided', decision: pauses ? 'guard stopped' : 'guard warned', record: finding });
+  return pauses;
+}
+
+function requestCounts({ played: { requests } }: Play) {
+  const { settled, rejected, unknown } = requests;
+  return {
+    settled: Math.round(settled),
+    rejected: Math.round(rejected),
+    unknown: Math.round(unknown),
   };
 }

@@ -1,108 +1,169 @@
+import type { WindowGate } from '../../campaign/window.ts';
 import { drawEvents, type Random } from '../../platform/seeded-random.ts';
-import type { ReportShares, ServiceModel } from './service-model.ts';
-import { type Lot, type Speed, sendFrom, sum } from './simulated-sending.ts';
+import type { KnownService, ReportDelay } from './service.ts';
 
-/** Recipients of a run that are counted together. */
+/** Recipients of a destination, in the canary or after it. */
 export type Group = {
-  readonly isCanary: boolean;
   readonly destination: string;
-  /** @param sent the share of the run that has been sent */
-  readonly reportsAt: (sent: number) => ReportShares;
+  readonly isCanary: boolean;
+  /** The share of those with a report; `sent` is the share of the run that has been sent. */
+  readonly undeliveredAt: (sent: number) => number;
+  /** What has become of them. */
+  readonly counts: Counts;
 };
 
-/** Recipients by group, cumulative. */
-export type GroupCounts = Readonly<
-  Record<'sent' | 'accepted' | 'rejected' | 'unknown' | 'delivered' | 'undelivered', number[]>
+/** Recipients, cumulative. */
+export type Counts = Record<
+  'sent' | 'accepted' | 'rejected' | 'unknown' | 'delivered' | 'undelivered',
+  number
 >;
 
-type Outcome = 'delivered' | 'undelivered';
+export function noCounts(): Counts {
+  return { sent: 0, accepted: 0, rejected: 0, unknown: 0, delivered: 0, undelivered: 0 };
+}
 
-export type SimulatedRun = {
-  readonly counts: GroupCounts;
-  /** Requests, cumulative; with fractions. */
-  readonly requests: Record<'settled' | 'rejected' | 'unknown', number>;
-  /** Sends from the lots between two moments (milliseconds), and counts the reports that come until the later one. */
-  readonly advance: (lots: readonly Lot[], from: number, until: number) => void;
-  /** Counts the reports that come until then. */
-  readonly receiveReports: (until: number) => void;
+/** Recipients that are sent to in the same windows and the same stage of a run. */
+export type Lot = {
+  readonly isCanary: boolean;
+  /** Undefined: no window. */
+  readonly gate: WindowGate | undefined;
+  /** When the service sends requests handed over earlier; null: at once. */
+  readonly sendAt: Date | null;
+  /** How many recipients a request has, on average. */
+  readonly chunk: number;
+  /** Recipients that are not sent to. */
+  readonly left: Map<Group, number>;
 };
 
-/** Reports of so many milliseconds arrive together. */
-const reportTick = 1_000;
+/** The most of a second. */
+export type Speed = { readonly requests: number; readonly recipients: number };
 
-/** A run that is sent in simulated time, in counts. Its service answers and reports as the model says. */
+export type SimulatedRun = {
+  readonly counts: Readonly<Counts>;
+  /** Cumulative; with fractions. */
+  readonly requests: Readonly<Record<'settled' | 'rejected' | 'unknown', number>>;
+  /** Sends from the first of these lots between two moments (milliseconds), and counts the reports that come until then. */
+  readonly advance: (lots: readonly Lot[], from: number, until: number) => void;
+  readonly receiveAllReports: () => void;
+};
+
+/** Normal deviates of 5 %, 15 %, … 95 %. */
+const deviates = [-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645];
+
+/** Quantiles of a lognormal distribution, which reports of messages come near. */
+function delaysOf({ half, most }: ReportDelay): readonly number[] {
+  const spread = Math.log(Math.max(1, most) / Math.max(1, half)) / 1.645;
+  return deviates.map((deviate) => Math.round(Math.max(1, half) * Math.exp(deviate * spread)));
+}
+
+/** A run that is sent in simulated time, in counts. Its service answers and reports as stated. */
 export function simulateRun(
-  groups: readonly Group[],
-  { recipients: total, speed }: { readonly recipients: number; readonly speed: Speed },
-  model: ServiceModel,
+  { begin, recipients, speed }: { readonly begin: Date; readonly recipients: number; readonly speed: Speed },
+  { answerAfter, rejected, unknown, unreported, reportAfter }: KnownService,
   random: Random,
 ): SimulatedRun {
-  const none = (): number[] => groups.map(() => 0);
-  const counts: GroupCounts = {
-    sent: none(),
-    accepted: none(),
-    rejected: none(),
-    unknown: none(),
-    delivered: none(),
-    undelivered: none(),
-  };
+  const counts = noCounts();
   const requests = { settled: 0, rejected: 0, unknown: 0 };
-  const due = new Map<number, Readonly<Record<Outcome, number[]>>>();
+  const delays = delaysOf(reportAfter.value);
+  /** By the second in which they come. */
+  const reports = new Map<number, { group: Group; outcome: 'delivered' | 'undelivered'; some: number }[]>();
+  let received = Math.floor(begin.getTime() / 1_000);
+  let last = 0;
 
-  const report = (outcome: Outcome, group: number, recipients: number, from: number): void => {
-    let left = recipients;
-    for (const [index, delay] of model.reportDelays.entries()) {
-      const some = drawEvents(random, left, 1 / (model.reportDelays.length - index));
+  const count = (group: Group, what: keyof Counts, some: number): void => {
+    group.counts[what] += some;
+    counts[what] += some;
+  };
+
+  const report = (group: Group, outcome: 'delivered' | 'undelivered', total: number, from: number): void => {
+    let left = total;
+    for (const [index, delay] of delays.entries()) {
+      const some = drawEvents(random, left, 1 / (delays.length - index));
       left -= some;
       if (some === 0) continue;
-      const at = Math.floor((from + delay) / reportTick);
-      const then = due.get(at) ?? { delivered: none(), undelivered: none() };
-      due.set(at, then);
-      add(then[outcome], group, some);
+      const second = Math.ceil((from + delay) / 1_000);
+      last = Math.max(last, second);
+      const arriving = reports.get(second) ?? [];
+      reports.set(second, arriving);
+      arriving.push({ group, outcome, some });
     }
   };
 
-  const answer = ({ chunk, sendAt }: Lot, group: number, recipients: number, at: number): void => {
-    const rejected = drawEvents(random, recipients, model.rejected);
-    const unknown = drawEvents(random, recipients - rejected, model.unknown / (1 - model.rejected));
-    const accepted = recipients - rejected - unknown;
-    const shares = groups[group]?.reportsAt(sum(counts.sent) / total) ?? model.reports;
-    const delivered = drawEvents(random, accepted, shares.delivered);
-    const undelivered = drawEvents(random, accepted - delivered, shares.undelivered / (1 - shares.delivered));
-    add(counts.sent, group, recipients);
-    add(counts.accepted, group, accepted);
-    add(counts.rejected, group, rejected);
-    add(counts.unknown, group, unknown);
-    requests.settled += recipients / chunk;
-    requests.rejected += rejected / chunk;
-    requests.unknown += unknown / chunk;
-    const from = Math.max(at + model.answerAfter, sendAt?.getTime() ?? 0);
-    report('delivered', group, delivered, from);
-    report('undelivered', group, undelivered, from);
+  const answer = ({ chunk, sendAt }: Lot, group: Group, sent: number, at: number): void => {
+    const refused = drawEvents(random, sent, rejected.value);
+    const inDoubt = drawEvents(random, sent - refused, unknown.value);
+    const accepted = sent - refused - inDoubt;
+    const reported = accepted - drawEvents(random, accepted, unreported.value);
+    const undelivered = drawEvents(random, reported, group.undeliveredAt(counts.sent / recipients));
+    count(group, 'sent', sent);
+    count(group, 'accepted', accepted);
+    count(group, 'rejected', refused);
+    count(group, 'unknown', inDoubt);
+    requests.settled += sent / chunk;
+    requests.rejected += refused / chunk;
+    requests.unknown += inDoubt / chunk;
+    const from = Math.max(at + answerAfter.value, sendAt?.getTime() ?? 0);
+    report(group, 'undelivered', undelivered, from);
+    report(group, 'delivered', reported - undelivered, from);
   };
 
-  const receiveReports = (until: number): void => {
-    for (const [at, then] of due) {
-      if (at * reportTick > until) continue;
-      due.delete(at);
-      for (const outcome of ['delivered', 'undelivered'] as const)
-        for (const [group, some] of then[outcome].entries()) add(counts[outcome], group, some);
+  const receive = (until: number): void => {
+    for (; received < until; received++) {
+      for (const { group, outcome, some } of reports.get(received + 1) ?? []) count(group, outcome, some);
+      reports.delete(received + 1);
     }
   };
 
   return {
     counts,
     requests,
-    receiveReports,
     advance: (lots, from, until) => {
-      const sent = sendFrom(lots, { now: from, seconds: (until - from) / 1_000, speed }, random);
-      for (const { lot, recipients } of sent)
-        for (const [group, some] of recipients.entries()) if (some > 0) answer(lot, group, some, until);
-      receiveReports(until);
+      let seconds = (until - from) / 1_000;
+      for (const lot of lots) {
+        if (seconds <= 0) break;
+        if (!isOpen(lot, from)) continue;
+        const left = leftIn([lot]);
+        const aSecond = Math.min(speed.requests * lot.chunk, speed.recipients);
+        // A fraction of a recipient is drawn.
+        const most = Math.floor(aSecond * seconds + random());
+        for (const [group, some] of takeFrom(lot, Math.min(left, most), random))
+          answer(lot, group, some, until);
+        seconds -= left / aSecond;
+      }
+      receive(Math.floor(until / 1_000));
     },
+    receiveAllReports: () => receive(last),
   };
 }
 
-function add(counts: number[], group: number, some: number): void {
-  counts[group] = (counts[group] ?? 0) + some;
+/** From each group its part, rounded up or down (systematic sampling). */
+function takeFrom({ left }: Lot, recipients: number, random: Random): readonly (readonly [Group, number])[] {
+  const all = sum(left.values());
+  let before = random();
+  return [...left].flatMap(([group, size]) => {
+    const after = before + (size * recipients) / Math.max(1, all);
+    const taken = Math.min(size, Math.floor(after) - Math.floor(before));
+    before = after;
+    left.set(group, size - taken);
+    return taken === 0 ? [] : [[group, taken] as const];
+  });
+}
+
+export function leftIn(lots: readonly Lot[]): number {
+  return sum(lots.map(({ left }) => sum(left.values())));
+}
+
+export function isOpen({ gate }: Lot, now: number): boolean {
+  return gate?.isOpen(new Date(now)) ?? true;
+}
+
+/** When the first of these lots can be sent; `now` if one can. */
+export function opensAt(lots: readonly Lot[], now: number): number {
+  return Math.min(...lots.map(({ gate }) => gate?.opensAt(new Date(now)).getTime() ?? now));
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const each of numbers) total += each;
+  return total;
 }

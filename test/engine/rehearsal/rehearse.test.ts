@@ -1,56 +1,47 @@
 import { expect, test } from 'vitest';
 import { createWindowGate } from '../../../src/campaign/window.ts';
+import type { CanarySettings } from '../../../src/decisions/canary.ts';
 import type { GuardSettings } from '../../../src/decisions/guard.ts';
 import { type RehearsedRun, rehearse } from '../../../src/engine/rehearsal/rehearse.ts';
-import { assumed } from '../../../src/engine/rehearsal/service-model.ts';
-import type { Group } from '../../../src/engine/rehearsal/simulated-run.ts';
-import type { Lot } from '../../../src/engine/rehearsal/simulated-sending.ts';
+import { chooseService, type Service } from '../../../src/engine/rehearsal/service.ts';
+import { type Group, type Lot, noCounts } from '../../../src/engine/rehearsal/simulated-run.ts';
 
 const begin = new Date('2026-11-20T08:00Z');
 const minute = 60_000;
 
-const usual = () => assumed.reports;
-const bad = () => ({ delivered: 0.6, undelivered: 0.39 });
-
-const groups = (reportsAt: Group['reportsAt'] = usual): readonly Group[] =>
-  [true, false].flatMap((isCanary) => [
-    { isCanary, destination: '+61411', reportsAt: usual },
-    { isCanary, destination: '+61412', reportsAt },
-  ]);
-
-const lot = (left: readonly number[], gate?: Lot['gate']): Lot => ({
-  gate,
-  sendAt: null,
-  chunk: 10,
-  left: [...left],
-});
+/** 70 % at one destination, the others at another. */
+function lot(
+  recipients: number,
+  { isCanary = false, undeliveredAt = () => 0.01, gate }: Partial<Lot & Group> = {},
+): Lot {
+  const group = (destination: string, share: number, at: Group['undeliveredAt']) =>
+    [{ destination, isCanary, undeliveredAt: at, counts: noCounts() }, recipients * share] as const;
+  const left = new Map([group('+61411', 0.7, () => 0.01), group('+61412', 0.3, undeliveredAt)]);
+  return { isCanary, gate, sendAt: null, chunk: 10, left };
+}
 
 const run = (changes: Partial<RehearsedRun> = {}): RehearsedRun => ({
   begin,
-  groups: groups(),
-  canary: undefined,
-  lots: [lot([0, 0, 7_000, 3_000])],
+  lots: [lot(10_000)],
   speed: { requests: 10, recipients: Number.POSITIVE_INFINITY },
+  canary: undefined,
   guard: undefined,
+  failFast: undefined,
   usual: undefined,
-  deadline: undefined,
   ...changes,
 });
 
-const canary = (): RehearsedRun['canary'] => ({
-  settings: {
-    observe: 30 * minute,
-    promote: 'auto',
-    abort: { rejected: 0.02, undelivered: 0.1, unreported: 0.5 },
-  },
-  lots: [lot([140, 60, 0, 0])],
-});
+const canary: CanarySettings = {
+  observe: 30 * minute,
+  promote: 'auto',
+  abort: { rejected: 0.02, undelivered: 0.1, unreported: 0.5 },
+};
 
 const guard: GuardSettings = { undelivered: { above: 0.05, usual: false }, first: 20, action: 'pause' };
 
 /** `after`: minutes since the begin. */
-const played = (changes: Partial<RehearsedRun> = {}, seed = 1) => {
-  const { steps, ...rest } = rehearse(run(changes), assumed, seed);
+const played = (changes: Partial<RehearsedRun> = {}, seed = 1, given: Partial<Service> = {}) => {
+  const { steps, ...rest } = rehearse(run(changes), chooseService([['given', given]]), seed);
   return {
     ...rest,
     steps: steps.map((step) => ({
@@ -74,7 +65,7 @@ test('a run without a canary and a guard ends when all is sent at its rate', () 
 });
 
 test('a healthy canary is sent first and promoted, at the latest when its time is over', () => {
-  const { steps } = played({ canary: canary() });
+  const { steps } = played({ canary, lots: [lot(200, { isCanary: true }), lot(10_000)] });
   expect(steps.map(({ what }) => what)).toEqual(['begun', 'canary sent', 'canary promoted', 'completed']);
   expect(steps[1]?.sent).toBe(200);
   expect(steps[2]?.sent).toBe(200);
@@ -84,38 +75,53 @@ test('a healthy canary is sent first and promoted, at the latest when its time i
 });
 
 test('a canary with too many undelivered recipients pauses the run, and the rest is not sent to', () => {
-  const { steps, counts } = played({ groups: groups(bad), canary: canary() });
+  const { steps, counts } = played({
+    canary,
+    lots: [lot(200, { isCanary: true, undeliveredAt: () => 0.4 }), lot(10_000)],
+  });
   expect(steps.map(({ what }) => what).at(-2)).toBe('canary aborted');
   expect(steps.at(-1)?.what).toBe('paused');
   expect(counts.sent).toBeLessThanOrEqual(200);
 });
 
 test('a guard pauses a run whose delivery falls in the middle, and one that only warns lets it go on', () => {
-  const falling = groups((sent) => (sent < 0.5 ? usual() : bad()));
-  const paused = played({ groups: falling, guard });
+  const falling = () => [lot(10_000, { undeliveredAt: (sent) => (sent < 0.5 ? 0.01 : 0.4) })];
+  const paused = played({ lots: falling(), guard });
   expect(paused.steps.map(({ what }) => what)).toEqual(['begun', 'guard stopped', 'paused']);
   expect(paused.counts.sent).toBeGreaterThan(5_000);
   expect(paused.counts.sent).toBeLessThan(10_000);
-  const warned = played({ groups: falling, guard: { ...guard, action: 'warn' } });
+  const warned = played({ lots: falling(), guard: { ...guard, action: 'warn' } });
   expect(warned.steps.map(({ what }) => what)).toEqual(['begun', 'guard warned', 'completed']);
 });
 
-test('a run waits for its window, and says how many are not sent to before the deadline', () => {
+test('a run waits for its window', () => {
   const office = { days: [1, 2, 3, 4, 5], from: 9 * 60, to: 17 * 60 };
   const gate = createWindowGate(office, { zones: ['UTC'], sendAt: null });
-  const { steps, late } = played({
-    lots: [lot([0, 0, 7_000, 3_000], gate)],
-    deadline: new Date('2026-11-20T09:01Z'),
-  });
+  const { steps } = played({ lots: [lot(10_000, { gate })] });
   expect(steps.map(({ what, after }) => [what, Math.round(after)])).toEqual([
     ['begun', 0],
     ['window closed', 0],
     ['window open', 60],
-    ['deadline', 61],
     ['completed', 62],
   ]);
-  expect(late).toBeGreaterThan(3_900);
-  expect(late).toBeLessThan(4_100);
+});
+
+test('a run that its service rejects is paused by failFast, after its first requests', () => {
+  const failFast = { first: 20, share: 0.2 };
+  const all = played({ failFast }, 1, { rejected: 1 });
+  expect(all.steps.map(({ what }) => what)).toEqual(['begun', 'rejected', 'paused']);
+  expect(all.counts.sent).toBeLessThan(500);
+  const many = played({ failFast }, 1, { rejected: 0.3 });
+  expect(many.steps.map(({ what }) => what)).toEqual(['begun', 'rejected', 'paused']);
+  expect(played({ failFast }, 1, { rejected: 0.1 }).steps.at(-1)?.what).toBe('completed');
+});
+
+test('reports that take days do not make a rehearsal slow', () => {
+  const speed = { requests: 0.5, recipients: Number.POSITIVE_INFINITY };
+  const { counts } = played({ lots: [lot(1_000_000)], speed }, 1, {
+    reportAfter: { half: 3_600_000, most: 172_800_000 },
+  });
+  expect(counts.delivered).toBeGreaterThan(975_000);
 });
 
 test('a rehearsal with the same seed is the same, and another seed draws other numbers', () => {
@@ -125,9 +131,9 @@ test('a rehearsal with the same seed is the same, and another seed draws other n
 
 test('a campaign of a million recipients and of days is played in counts', () => {
   const { steps, recipients } = played({
-    canary: canary(),
+    canary,
     guard,
-    lots: [lot([0, 0, 700_000, 300_000])],
+    lots: [lot(200, { isCanary: true }), lot(1_000_000)],
     speed: { requests: 0.5, recipients: Number.POSITIVE_INFINITY },
   });
   expect(recipients).toBe(1_000_200);
