@@ -8,7 +8,7 @@ import type { RunWait } from './waits.ts';
  */
 export const notifiedEvents = ['completed', 'failures', 'paused', 'missed', 'refused'] as const;
 
-/** `warned`: a guard would have paused the run, but only notifies; for targets of `paused`. */
+/** `warned`: a guard would have paused the run, but only notifies, or the rest waits for a person; for targets of `paused`. */
 export const allNotifiedEvents = [...notifiedEvents, 'warned'] as const;
 export type NotifiedEvent = (typeof allNotifiedEvents)[number];
 

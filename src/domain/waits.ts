@@ -34,9 +34,7 @@ export type CanaryWait = {
 export type WinnerWait = {
   readonly kind: 'winner';
   readonly isDecided: boolean;
-  /** Whether no variant is clearly better, and a person decides. */
-  readonly isAsked: boolean;
-  /** Why the run of the rest could not be planned when that was last tried. */
+  /** Why a person decides; if it is decided, why the run of the rest could not be planned when that was last tried. */
   readonly problem: string | null;
 };
 
@@ -66,8 +64,13 @@ export const waitKinds = {
 /** Whether a person must act. Volley does the rest: `volley resume --all` continues an interrupted run. */
 export function needsPerson(wait: RunWait): boolean {
   if (wait.kind === 'resume' && isInterruption(wait.reason)) return false;
-  if (wait.kind === 'winner') return wait.isAsked || wait.problem !== null;
+  if (wait.kind === 'winner') return wait.problem !== null;
   return waitKinds[wait.kind].needsPerson;
+}
+
+/** Whether a person can end the wait by promoting the run, or a variant of it. */
+export function isPromotable(wait: RunWait): boolean {
+  return wait.kind === 'canary' || wait.kind === 'promotion' || (wait.kind === 'winner' && !wait.isDecided);
 }
 
 /** What the state of a run says, whatever workers do; undefined for one that is running or has ended. */

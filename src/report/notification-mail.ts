@@ -64,9 +64,10 @@ function formatRefusalMail({
 
 function headline({
   type,
-  data: { recipients },
+  data: { state, recipients },
 }: Exclude<NotificationPayload, PayloadOf<'schedule.missed' | 'run.refused'>>): string {
   const total = count.format(recipients.total);
+  if (type === 'run.warned' && state === 'completed') return 'its rest waits for a person';
   if (type === 'run.warned')
     return `its guard warns, ${count.format(recipients.pending)} of ${total} not sent`;
   if (type === 'run.paused') return `paused, ${count.format(recipients.pending)} of ${total} not sent`;

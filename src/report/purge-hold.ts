@@ -6,6 +6,8 @@ export function formatPurgeHold({ held, state }: PurgeCandidate): string | null 
 }
 
 const holds: Readonly<Record<Exclude<PurgeHold, 'not_over'>, string>> = {
+  open_rest:
+    'some of its contacts wait for the variant that wins; `volley promote` or `volley cancel` ends that',
   unsent: 'some of its requests are planned or being sent',
   in_doubt: 'some of its requests are in doubt',
   younger_run: 'a later rerun depends on it',

@@ -123,28 +123,32 @@ function canaryWords(
   };
 }
 
-function winnerWords({ isDecided, isAsked, problem }: WinnerWait): WaitWords {
+function winnerWords({ isDecided, problem }: WinnerWait): WaitWords {
   const own = { command: null, short: 'the rest waits for its winner' };
   const byHand = '`volley promote` with --variant';
-  if (problem !== null)
-    return {
-      ...own,
-      what: asSentence(`The rest could not be planned: ${problem}`),
-      next: 'Volley tries again each minute.',
-    };
   if (isDecided)
-    return {
-      ...own,
-      what: 'It is decided which variant the rest gets.',
-      next: '`volley serve` or a worker starts the run of the rest.',
-    };
-  if (isAsked)
-    return { ...own, what: 'No variant is clearly better.', next: `Decide what the rest gets: ${byHand}.` };
-  return {
-    ...own,
-    what: 'The rest waits for the variant that wins.',
-    next: `\`volley serve\` or a worker decides it; ${byHand} decides it now.`,
-  };
+    return problem === null
+      ? {
+          ...own,
+          what: 'It is decided which variant the rest gets.',
+          next: '`volley serve` or a worker starts the run of the rest.',
+        }
+      : {
+          ...own,
+          what: asSentence(`The rest could not be planned: ${problem}`),
+          next: 'Volley tries again each minute. `volley cancel` leaves the rest out.',
+        };
+  return problem === null
+    ? {
+        ...own,
+        what: 'The rest waits for the variant that wins.',
+        next: `\`volley serve\` or a worker decides it; ${byHand} decides it now.`,
+      }
+    : {
+        ...own,
+        what: asSentence(problem),
+        next: `Decide what the rest gets: ${byHand}, or \`volley cancel\` if nothing.`,
+      };
 }
 
 const nextRequestAt = 'The next request is sent at';

@@ -1,5 +1,5 @@
 import { hasEnded, type RequestState, requestStates } from '../../domain/runs.ts';
-import { needsPerson } from '../../domain/waits.ts';
+import { isPromotable, needsPerson } from '../../domain/waits.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
 import { asSentence } from '../../platform/sentence.ts';
 import { type Columns, decimalColumn, integerColumn, stateColumn } from '../../report/column.ts';
@@ -74,10 +74,10 @@ export function actionLinks(
   });
   const offered = [
     waitsForApproval && mayApprove && runActionLink(run, 'approve'),
-    waits.some(({ kind }) => kind === 'canary' || kind === 'promotion') && runActionLink(run, 'promote'),
+    waits.some(isPromotable) && runActionLink(run, 'promote'),
     state === 'running' && runActionLink(run, 'pause'),
     canResume && runActionLink(run, 'resume'),
-    !hasEnded(state) && runActionLink(run, 'cancel'),
+    (!hasEnded(state) || waits.some(({ kind }) => kind === 'winner')) && runActionLink(run, 'cancel'),
     requests.in_doubt > 0 && mayAdmin && { href: runPath(run, 'doubts'), text: 'Resolve doubts' },
     canRerun && recipients.rejected + recipients.failed > 0 && rerun('failed'),
     canRerun && recipients.unknown > 0 && rerun('unknown'),

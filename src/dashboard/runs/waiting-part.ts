@@ -100,13 +100,14 @@ function offeredLinks(
       return [mayRun && runActionLink(run, 'resume'), cancel, refusedAccount(wait)];
     case 'promotion':
       return [mayRun && runActionLink(run, 'promote'), mayRun && runActionLink(run, 'resume'), cancel];
+    case 'winner':
+      return [mayRun && !wait.isDecided && runActionLink(run, 'promote'), cancel];
     case 'doubts':
       return [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }];
     // No page ends these.
     case 'ledger on hold':
     case 'start':
     case 'canary':
-    case 'winner':
     case 'service':
     case 'window':
     case 'urgent run':

@@ -13,6 +13,7 @@ import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
+import { askAboutAllRests } from '../../ledger/watch/rests.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { findLostRuns } from '../dispatch/begun-runs.ts';
@@ -38,7 +39,7 @@ type Restored = {
 
 /**
  * Accepts a restored ledger, on an operator's decision. Everything unsent may have been sent since the backup, so it
- * becomes in doubt and its runs pause. Ticks since then are missed. A new identity detaches the ledger from claims of
+ * becomes in doubt and its runs pause. Ticks since then are missed. A person decides about contacts that wait for a winner. A new identity detaches the ledger from claims of
  * the former one.
  *
  * @throws InputError for a future time, or when this machine knows a claim that is missing
@@ -67,7 +68,13 @@ export async function confirmRestored(
     const doubted = since === null ? [] : await doubtUnsentRequests(context, { reason, since });
     const location = await readServerLocation(ledger.pool);
     await inTransaction(ledger.pool, async (client) => {
-      if (since !== null) await missTicks(client, reason, now());
+      if (since !== null) {
+        await missTicks(client, reason, now());
+        await askAboutAllRests(
+          client,
+          `The ledger was restored (${reason}), and the rest may have been sent since the backup.`,
+        );
+      }
       await releaseLedger(client, context.randomUuid(), location);
       await addAuditEntry(client);
     });

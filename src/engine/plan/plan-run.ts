@@ -208,7 +208,7 @@ function stepsOf(
     complete: async (session) => {
       if (!facts) throw new Error('A run is checked before it is complete.');
       if (onFacts) onFacts(await readPlanFacts(session, facts));
-      if (definition.until && prepared.winner === undefined)
+      if (facts.decided.rest.length > 0)
         await insertRest(session, run, { campaignFile: prepared.absolutePath, source: prepared.source });
       // Its own addresses have no part in what recipients got.
       if (test) return;

@@ -22,7 +22,7 @@ export async function pause(context: EngineContext, run: string, reason: string)
   });
 }
 
-/** @throws InputError when the run is missing or over */
+/** Also ends the rest of a run that is sent. @throws InputError when the run is missing, or nothing of it is left */
 export async function cancel(context: EngineContext, run: string, reason: string): Promise<void> {
   const { ledger, now } = context;
   await audited(context, { action: 'run cancelled', run, details: { reason } }, async (addAuditEntry) => {
@@ -75,6 +75,7 @@ export async function requirePossible(
   const refuse = (what: string): never => {
     throw new InputError([{ where: `run ${run}`, what }]);
   };
+  if (action === 'cancel' && (await readDispatchProgress(context.ledger.pool, [run])).get(run)?.rest) return;
   if (!isPossible(action, state)) refuse(action === 'resume' ? resumeText(state) : nothingToStopText(state));
   if (action !== 'resume') return;
   const approval = await findApproval(context.ledger.pool, run);

@@ -1,11 +1,12 @@
 import { frozenVariants } from '../../campaign/variants-definition.ts';
 import { addLook } from '../../decisions/observation.ts';
 import { decideWinner } from '../../decisions/winner.ts';
-import { lockRun } from '../../ledger/run-states/transitions.ts';
+import { lockRun, recordQuestion } from '../../ledger/run-states/transitions.ts';
 import { findRun } from '../../ledger/runs/find.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { insertDecision } from '../../ledger/watch/decisions.ts';
 import {
+  askAboutRest,
   decideRest,
   listRunsToDecide,
   lockRest,
@@ -39,7 +40,7 @@ export async function decideWinners({
     const decision = await inTransaction(pool, async (client) => {
       const state = await lockRun(client, run);
       const rest = await lockRest(client, run);
-      if (state !== 'completed' || !rest || rest.variant !== null || rest.isAsked) return undefined;
+      if (state !== 'completed' || !rest || rest.variant !== null || rest.problem !== null) return undefined;
       const lookedAt = now();
       const sinceLookMs = rest.lookedAt === null ? 0 : lookedAt.getTime() - rest.lookedAt.getTime();
       const observedMs = addLook(rest.observedMs, sinceLookMs);
@@ -54,7 +55,10 @@ export async function decideWinners({
       if (made.kind === 'open') return undefined;
       const { kind, record, variant } = made;
       await insertDecision(client, run, { kind, by: null, record }, lookedAt);
-      if (variant !== null) await decideRest(client, run, variant);
+      if (variant === null) {
+        await askAboutRest(client, run, 'No variant is clearly better.');
+        await recordQuestion(client, run, { kind: 'winner_asked' }, lookedAt);
+      } else await decideRest(client, run, variant);
       return { run, variant };
     });
     if (!decision) continue;

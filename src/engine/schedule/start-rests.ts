@@ -1,10 +1,12 @@
 import { relative } from 'node:path';
 import type { Actor } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
+import { lockRun, recordQuestion } from '../../ledger/run-states/transitions.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
-import { inSession, inSnapshot } from '../../ledger/session.ts';
+import { inSession, inSnapshot, inTransaction } from '../../ledger/session.ts';
 import {
   listRestsToStart,
+  lockRest,
   type RestToStart,
   recordRestProblem,
   recordRestRun,
@@ -47,7 +49,7 @@ export async function startRests(
         return rest && { run, kind: 'planned', restRun: await planRest(context, settings, rest) };
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
-        await recordRestProblem(pool, run, error.message, context.now());
+        await recordProblem(context, run, error.message);
         return { run, kind: 'problem', problem: error.message };
       } finally {
         await client.query('SELECT pg_advisory_unlock_all()');
@@ -55,6 +57,17 @@ export async function startRests(
     });
     if (end) onEnd(end);
   }
+}
+
+/** The first problem asks a person. */
+async function recordProblem({ ledger, now }: EngineContext, run: string, problem: string): Promise<void> {
+  await inTransaction(ledger.pool, async (client) => {
+    await lockRun(client, run);
+    const rest = await lockRest(client, run);
+    if (!rest) return;
+    await recordRestProblem(client, run, problem, now());
+    if (rest.problem === null) await recordQuestion(client, run, { kind: 'rest_not_planned' }, now());
+  });
 }
 
 function planRest(

@@ -43,7 +43,8 @@ export async function insertRunNotifications(
 }
 
 /**
- * Adds a notification that the guard of a run warns, for each target of `paused`: one until the state of the run changes.
+ * Adds a notification that the guard of a run warns, or that its rest waits for a person, for each target of `paused`: one
+ * until the state of the run changes.
  */
 export async function insertWarning(
   client: Transaction,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { readRunCounts } from '../counts/run-counts.ts';
 import type { Transaction } from '../session.ts';
+import { hasOpenRest } from '../watch/rests.ts';
 
 export type PurgeLimit = {
   /** Selects runs that ended before this time, and reports and suppressions that arrived before it. */
@@ -10,8 +11,15 @@ export type PurgeLimit = {
   readonly alsoInDoubt: boolean;
 };
 
-/** Why a run is kept. `in_use`: another process makes a run from it. */
-export type PurgeHold = 'not_over' | 'unsent' | 'in_doubt' | 'younger_run' | 'unbooked' | 'in_use';
+/** Why a run is kept. `open_rest`: contacts of it wait for its winner. `in_use`: another process makes a run from it. */
+export type PurgeHold =
+  | 'not_over'
+  | 'open_rest'
+  | 'unsent'
+  | 'in_doubt'
+  | 'younger_run'
+  | 'unbooked'
+  | 'in_use';
 
 /** A run that is old enough. `held`: why it is kept; null: it is purged. */
 export type PurgeCandidate = {
@@ -43,6 +51,7 @@ const holdCase = `
   CASE
     WHEN r.purging OR r.purged_at IS NOT NULL THEN NULL
     WHEN r.state NOT IN ('completed', 'cancelled') THEN 'not_over'
+    WHEN r.state = 'completed' AND ${hasOpenRest('r.run_id')} THEN 'open_rest'
     WHEN EXISTS (SELECT FROM request_states q WHERE q.run_id = r.run_id AND q.state IN ('planned', 'sending'))
       THEN 'unsent'
     WHEN NOT $2 AND ${isInDoubt} THEN 'in_doubt'

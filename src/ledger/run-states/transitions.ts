@@ -1,6 +1,7 @@
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import { openRunStates, type RunState } from '../../domain/runs.ts';
-import { insertRunNotifications } from '../notifications/insert.ts';
+import type { WatchReason } from '../../domain/watch-reasons.ts';
+import { insertRunNotifications, insertWarning } from '../notifications/insert.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
 
@@ -48,6 +49,20 @@ export async function markResumed(client: Transaction, run: string): Promise<voi
 /** `planned, running → paused` */
 export async function markPaused(client: Transaction, run: string, reason: RunReason): Promise<void> {
   await changeState(client, run, { from: ['planned', 'running'], to: 'paused', reason });
+}
+
+/** A completed run asks a person. Targets of `paused` are notified of it, as a change of its own. */
+export async function recordQuestion(
+  client: Transaction,
+  run: string,
+  reason: WatchReason,
+  now: Date,
+): Promise<void> {
+  await client.query(
+    'INSERT INTO run_states (run_id, state, reason, changed_at) SELECT run_id, state, $2, $3 FROM runs WHERE run_id = $1',
+    [run, reasonValue(reason), now],
+  );
+  await insertWarning(client, run, reason, now);
 }
 
 /** `planned, running, paused → paused`: another ledger may have sent the run. */

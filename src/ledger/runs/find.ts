@@ -7,6 +7,7 @@ import type { RunKind, RunState } from '../../domain/runs.ts';
 import { outcomeOfRun, type RunOutcome } from '../counts/run-outcome.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection, ReadConnection } from '../session.ts';
+import { hasOpenRest } from '../watch/rests.ts';
 
 export type Run = ListedRun & {
   /** As planned; `engine` wrote and parses it. */
@@ -232,14 +233,18 @@ export type UnfinishedRun = Pick<ListedRun, 'run' | 'account' | 'state' | 'state
 /**
  * Lists the oldest first.
  *
- * @param campaign only its runs, without tests
+ * @param campaign only its runs, without tests; also those that are sent, whose rest waits for a winner
  */
 export async function listUnfinishedRuns(client: Connection, campaign?: string): Promise<UnfinishedRun[]> {
   const { rows } = await client.query<Stored<UnfinishedRun, 'stateReason'>>(
     `
     SELECT run_id AS run, account, state, state_reason AS "stateReason", created_at AS "createdAt"
     FROM runs
-    WHERE state IN ('planned', 'running', 'paused') AND ($1::text IS NULL OR (campaign = $1 AND kind <> 'test'))
+    WHERE CASE
+            WHEN $1::text IS NULL THEN state IN ('planned', 'running', 'paused')
+            ELSE campaign = $1 AND kind <> 'test'
+              AND (state IN ('planned', 'running', 'paused') OR state = 'completed' AND ${hasOpenRest('runs.run_id')})
+          END
     ORDER BY created_at, run_id
     `,
     [campaign ?? null],

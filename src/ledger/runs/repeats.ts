@@ -11,6 +11,7 @@ export type RepeatedRun = {
   readonly stateReason: RunReason | null;
   readonly since: Date;
   readonly waitsForApproval: boolean;
+  /** Those that wait for a winner are not: Volley sends to them. */
   readonly beyondLimit: number;
 };
 
@@ -81,7 +82,8 @@ export async function findRepeatedRun(
   const { rows } = await client.query<Stored<RepeatedRun, 'stateReason'>>(
     `
     SELECT r.run_id AS run, r.state, r.state_reason AS "stateReason", changed_at AS since,
-      unapproved AS "waitsForApproval", coalesce(r.contacts_beyond_limit, 0) AS "beyondLimit"
+      unapproved AS "waitsForApproval", CASE WHEN EXISTS (SELECT FROM run_rests t WHERE t.run_id = r.run_id) THEN 0
+           ELSE coalesce(r.contacts_beyond_limit, 0) END AS "beyondLimit"
     FROM fingerprints f
     JOIN runs r USING (run_id)
     JOIN LATERAL (

@@ -8,6 +8,7 @@ import { type Alongside, inTransaction } from '../session.ts';
 import { markClosed } from '../slice-states/transitions.ts';
 import { lockAndDequeueRun, wakeChannel } from '../slices/enqueue.ts';
 import type { SliceQueue } from '../slices/queue.ts';
+import { dropRest } from '../watch/rests.ts';
 
 /** The state before. `changed` is false if the run cannot be stopped in this way. */
 export type StopResult = { readonly changed: boolean; readonly state: RunState };
@@ -36,7 +37,8 @@ export async function pauseRun(
 }
 
 /**
- * `planned, running, paused → cancelled`: planned requests are never sent; those in flight are still recorded.
+ * `planned, running, paused → cancelled`: planned requests are never sent; those in flight are still recorded. Contacts that
+ * wait for a winner get nothing, also of a run that is completed and stays so.
  *
  * @returns undefined if there is no such run
  */
@@ -53,7 +55,11 @@ export async function cancelRun(
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, run);
     if (state === undefined) return undefined;
-    if (hasEnded(state)) return { changed: false, state };
+    const dropped = await dropRest(client, run);
+    if (hasEnded(state)) {
+      if (dropped) await alongside?.(client);
+      return { changed: dropped, state };
+    }
     await markCancelled(client, run, reason, now);
     await alongside?.(client);
     await cancelPlanned(client, run, now, null);

@@ -7,6 +7,7 @@ import { batchOf } from '../batch.ts';
 import { insertMissedTickNotifications } from '../notifications/insert.ts';
 import { reasonValue, type Stored, tickReason } from '../reasons.ts';
 import { inTransaction, type Transaction } from '../session.ts';
+import { hasOpenRest } from '../watch/rests.ts';
 
 export type LockedSchedule = {
   readonly schedule: string;
@@ -111,8 +112,10 @@ export async function listDueTicks(pool: pg.Pool): Promise<DueTick[]> {
     SELECT DISTINCT ON (t.schedule) t.schedule, t.due_at AS "dueAt", s.times,
            (SELECT r.run_id
             FROM ticks earlier
-            JOIN runs r ON r.run_id = earlier.run_id
-            WHERE earlier.schedule = t.schedule AND r.state IN ('planned', 'running', 'paused')
+            LEFT JOIN run_rests rest ON rest.run_id = earlier.run_id
+            JOIN runs r ON r.run_id IN (earlier.run_id, rest.rest_run)
+            WHERE earlier.schedule = t.schedule
+              AND (r.state IN ('planned', 'running', 'paused') OR r.state = 'completed' AND ${hasOpenRest('r.run_id')})
             ORDER BY earlier.due_at
             LIMIT 1) AS "unfinishedRun"
     FROM ticks t

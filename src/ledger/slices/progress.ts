@@ -5,7 +5,6 @@ import type { WinnerWait } from '../../domain/waits.ts';
 import { countNotAccepted, countSettled, type RunCounts, readRunCounts } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
-import { hasNoWinner } from '../watch/rests.ts';
 import { preemptingRun } from './priority.ts';
 
 export type CanaryProgress = {
@@ -105,8 +104,7 @@ export async function readDispatch(
              CAST(o.observed_ms AS float8) AS "observedMs", o.looked_at AS "lookedAt",
              CASE WHEN bool_or(s.state = 'unpromoted') THEN r.definition -> 'canary' END AS canary,
              (
-               SELECT json_build_object('isDecided', t.variant IS NOT NULL, 'isAsked', t.variant IS NULL AND ${hasNoWinner('t.run_id')},
-                                        'problem', t.problem)
+               SELECT json_build_object('isDecided', t.variant IS NOT NULL, 'problem', t.problem)
                FROM run_rests t
                WHERE t.run_id = r.run_id AND t.rest_run IS NULL AND t.source IS NOT NULL
              ) AS rest,

@@ -3,29 +3,21 @@ import type { Connection, Transaction } from '../session.ts';
 
 /** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
 export type Rest = {
-  readonly run: string;
   readonly observedMs: number;
   /** Null: nothing was looked at. */
   readonly lookedAt: Date | null;
   /** The variant that it gets; null: it is not decided. */
   readonly variant: number | null;
-  /** Whether there is no winner, and a person decides. */
-  readonly isAsked: boolean;
-  /** The run that sends it. */
-  readonly restRun: string | null;
-  /** Why it could not be planned when that was last tried. */
+  /** Why a person decides, or why it could not be planned when that was last tried; null: neither. */
   readonly problem: string | null;
 };
 
 /** What the rest is planned of: the campaign as it was written. */
 export type RestSource = { readonly campaignFile: string; readonly source: string };
 
-/** SQL: whether it was decided that a run has no winner. */
-export const hasNoWinner = (run: string): string =>
-  `EXISTS (SELECT FROM run_decisions d WHERE d.run_id = ${run} AND d.kind = 'no winner')`;
-
-const columns = `run_id AS run, CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", variant,
-                 rest_run AS "restRun", problem, variant IS NULL AND ${hasNoWinner('run_rests.run_id')} AS "isAsked"`;
+/** SQL: whether contacts of a run still wait for the variant that wins, or for the run that sends it. */
+export const hasOpenRest = (run: string): string =>
+  `EXISTS (SELECT FROM run_rests t WHERE t.run_id = ${run} AND t.rest_run IS NULL AND t.source IS NOT NULL)`;
 
 export async function insertRest(
   client: Transaction,
@@ -39,15 +31,15 @@ export async function insertRest(
   ]);
 }
 
-/** Lists runs that are sent and wait for their winner, if nobody has looked at them since `before`. */
+/** Lists runs that are sent and wait for their winner, if no process has looked at them since `before`. */
 export async function listRunsToDecide(pool: pg.Pool, before: Date, now: Date): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `
     SELECT run_id AS run
     FROM run_rests
     JOIN runs USING (run_id)
-    WHERE rest_run IS NULL AND variant IS NULL AND source IS NOT NULL AND state = 'completed'
-      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2) AND NOT ${hasNoWinner('run_id')}
+    WHERE rest_run IS NULL AND variant IS NULL AND problem IS NULL AND source IS NOT NULL AND state = 'completed'
+      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2)
     ORDER BY run_id
     `,
     [before, now],
@@ -60,17 +52,23 @@ export async function listRestsOfPersons(client: Connection): Promise<string[]> 
   const { rows } = await client.query<{ run: string }>(`
     SELECT run_id AS run
     FROM run_rests
-    WHERE rest_run IS NULL AND source IS NOT NULL
-      AND (problem IS NOT NULL OR variant IS NULL AND ${hasNoWinner('run_rests.run_id')})
+    JOIN runs USING (run_id)
+    WHERE rest_run IS NULL AND source IS NOT NULL AND problem IS NOT NULL AND state = 'completed'
   `);
   return rows.map(({ run }) => run);
 }
 
-/** Locks it until the transaction ends. */
+/** Locks it until the transaction ends. @returns undefined: nothing waits */
 export async function lockRest(client: Transaction, run: string): Promise<Rest | undefined> {
-  const { rows } = await client.query<Rest>(`SELECT ${columns} FROM run_rests WHERE run_id = $1 FOR UPDATE`, [
-    run,
-  ]);
+  const { rows } = await client.query<Rest>(
+    `
+    SELECT CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", variant, problem
+    FROM run_rests
+    WHERE run_id = $1 AND rest_run IS NULL AND source IS NOT NULL
+    FOR UPDATE
+    `,
+    [run],
+  );
   return rows[0];
 }
 
@@ -102,7 +100,26 @@ export async function recordRestLook(
 
 /** The caller has locked it, and it is not decided. */
 export async function decideRest(client: Transaction, run: string, variant: number): Promise<void> {
-  await client.query('UPDATE run_rests SET variant = $2 WHERE run_id = $1', [run, variant]);
+  await client.query('UPDATE run_rests SET variant = $2, problem = NULL WHERE run_id = $1', [run, variant]);
+}
+
+/** Leaves it to a person, who has to know why. */
+export async function askAboutRest(client: Transaction, run: string, why: string): Promise<void> {
+  await client.query('UPDATE run_rests SET problem = $2 WHERE run_id = $1', [run, why]);
+}
+
+/** Leaves all that wait to a person: the former ledger may have sent those of a restored one. */
+export async function askAboutAllRests(client: Transaction, why: string): Promise<void> {
+  await client.query('UPDATE run_rests SET variant = NULL, problem = $1 WHERE rest_run IS NULL', [why]);
+}
+
+/** Its contacts get nothing. The caller has locked the run. @returns whether it waited */
+export async function dropRest(client: Transaction, run: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'UPDATE run_rests SET source = NULL WHERE run_id = $1 AND rest_run IS NULL AND source IS NOT NULL',
+    [run],
+  );
+  return rowCount === 1;
 }
 
 /** A rest that is decided and not planned. */
@@ -135,24 +152,29 @@ export async function tryRestLock(client: pg.ClientBase, run: string): Promise<b
 /**
  * Records the run of the rest, in the transaction that makes it, so that there is one.
  *
- * @returns whether there was none
+ * @returns whether there was none, and it still waits
  */
 export async function recordRestRun(client: Transaction, run: string, restRun: string): Promise<boolean> {
   const { rowCount } = await client.query(
-    'UPDATE run_rests SET rest_run = $2, problem = NULL WHERE run_id = $1 AND rest_run IS NULL AND variant IS NOT NULL',
+    `
+    UPDATE run_rests SET rest_run = $2, problem = NULL
+    WHERE run_id = $1 AND rest_run IS NULL AND variant IS NOT NULL AND source IS NOT NULL
+    `,
     [run, restRun],
   );
   return rowCount === 1;
 }
 
+/** The caller has locked it. */
 export async function recordRestProblem(
-  pool: pg.Pool,
+  client: Transaction,
   run: string,
   problem: string,
   now: Date,
 ): Promise<void> {
-  await pool.query(
-    'UPDATE run_rests SET problem = $2, tried_at = $3 WHERE run_id = $1 AND rest_run IS NULL',
-    [run, problem, now],
-  );
+  await client.query('UPDATE run_rests SET problem = $2, tried_at = $3 WHERE run_id = $1', [
+    run,
+    problem,
+    now,
+  ]);
 }

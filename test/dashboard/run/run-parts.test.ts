@@ -258,7 +258,7 @@ const waits: { readonly [Kind in RunWait['kind']]: readonly [Extract<RunWait, { 
     'observed since 2026-09-27 01:00:00 Pacific/Auckland: 312 of 400 delivery reports are in.',
   ],
   winner: [
-    { kind: 'winner', isDecided: false, isAsked: true, problem: null },
+    { kind: 'winner', isDecided: false, problem: 'No variant is clearly better.' },
     'No variant is clearly better.',
   ],
   'ledger on hold': [

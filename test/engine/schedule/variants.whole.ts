@@ -212,7 +212,7 @@ test('without a winner and with `otherwise: ask`, a person decides what the rest
     'It has no variant "control" that is sent; expected short, long.',
   );
   expect(await promote('long')).toMatchObject({ code: 0 });
-  expect((await promote('short')).stderr).toContain('Its winner is decided.');
+  expect((await promote('short')).stderr).toContain('No part of it waits for a winner.');
   const rest = await sentRest(run, worker);
   await stop(worker);
   await expectSentOnce(run, rest, 'the long text');
