@@ -11,7 +11,7 @@ import {
   supportsKeypads,
   unsupportedDestinationFields,
 } from '../wire/message-parts.ts';
-import { canaryWarnings, type ReportedAccount } from './canary.ts';
+import { canaryWarnings, observeWarnings, type ReportedAccount } from './canary.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
@@ -86,10 +86,11 @@ export function campaignWarnings(
   const past = value.schedule && pastTimesWarning(value.schedule, now);
   return [
     ...(past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }]),
-    ...[...canaryWarnings(value, account, now), ...guardWarnings(value, account)].map(({ path, what }) => ({
-      where: locate(path),
-      what,
-    })),
+    ...[
+      ...canaryWarnings(value, account, now),
+      ...(value.until ? observeWarnings(value, 'until', value.until.observe, now) : []),
+      ...guardWarnings(value, account),
+    ].map(({ path, what }) => ({ where: locate(path), what })),
   ];
 }
 

@@ -26,7 +26,7 @@ export function canaryWarnings(
   { bringsReports }: ReportedAccount,
   now: Date,
 ): Warning[] {
-  const { canary, window } = definition;
+  const { canary } = definition;
   if (!canary) return [];
   const { observe, abort } = canary;
   const warnings: Warning[] = [];
@@ -39,20 +39,32 @@ export function canaryWarnings(
     const what = `account "${definition.account}" has neither a webhook nor a status look-up that brings delivery reports, ${effect}`;
     warn(['abort', limit], what);
   }
-  if (window && observe >= openMilliseconds(window)) {
-    const what = `${formatDuration(observe)} is longer than the window is open, so the rest waits until it opens again`;
-    warn(['observe'], what);
-  }
-  if (isHeldByService(definition)) {
-    const what =
-      'the service sends at the SendTime of a request, so delivery reports may come after the time of observation';
-    warn(['observe'], what);
-  }
+  return [...warnings, ...observeWarnings(definition, 'canary', observe, now)];
+}
+
+/** What a time of observation before the rest of a campaign is sent (milliseconds) does not fit. @param of its key */
+export function observeWarnings(
+  definition: Definition,
+  of: 'canary' | 'until',
+  observe: number,
+  now: Date,
+): Warning[] {
+  const { window } = definition;
+  const warnings: Warning[] = [];
+  const warn = (what: string): void => {
+    warnings.push({ path: [of, 'observe'], what: `"${of}.observe": ${what}` });
+  };
+  if (window && observe >= openMilliseconds(window))
+    warn(
+      `${formatDuration(observe)} is longer than the window is open, so the rest waits until it opens again`,
+    );
+  if (isHeldByService(definition))
+    warn(
+      'the service sends at the SendTime of a request, so delivery reports may come after the time of observation',
+    );
   const last = lastTime(definition, now);
-  if (last && now.getTime() + observe > last.getTime()) {
-    const what = `${formatDuration(observe)} goes beyond the deadline, so the rest would be late`;
-    warn(['observe'], what);
-  }
+  if (last && now.getTime() + observe > last.getTime())
+    warn(`${formatDuration(observe)} goes beyond the deadline, so the rest would be late`);
   return warnings;
 }
 

@@ -102,5 +102,14 @@ export const definitionSchema = z
 export type Definition = z.output<typeof definitionSchema>;
 
 export function definitionJsonSchema(): unknown {
-  return z.toJSONSchema(definitionSchema, { io: 'input' });
+  return z.toJSONSchema(definitionSchema, {
+    io: 'input',
+    override: ({ path, jsonSchema }) => {
+      if (path.join('.') !== 'properties.variants.items.properties.message') return;
+      // The keys of a message are described once.
+      delete jsonSchema.properties;
+      delete jsonSchema.additionalProperties;
+      jsonSchema.$ref = '#/properties/message';
+    },
+  });
 }

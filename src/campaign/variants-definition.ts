@@ -9,7 +9,7 @@ const variant = z
   .strictObject({
     name: plainName.describe('Its name in plans and reports.'),
     share: percentage.describe('Its share of the recipients, such as 50%.'),
-    message: message.optional().describe('Keys of `message` that are different in this variant.'),
+    message: message.optional().describe('As `message`: the keys that are different in this variant.'),
     send: z
       .literal('nothing')
       .optional()

@@ -84,7 +84,7 @@ export type TickState = (typeof tickStates)[number];
 export type RequestCounts = { readonly total: number } & Readonly<Record<RequestState, number>>;
 export type RecipientCounts = { readonly total: number } & Readonly<Record<RecipientState, number>>;
 export type ContactCounts = { readonly read: number } & Readonly<Record<RejectionReason, number>> & {
-    /** Rows left for a later run; absent if the run has no limit. */
+    /** Rows left for a later run; absent if it has neither a limit nor a winner to wait for. */
     readonly beyondLimit?: number;
   };
 

@@ -41,7 +41,7 @@ test('a limited run sends to the first recipients, and a run with --of sends onc
     `3 recipients are beyond it; \`volley run campaign.yaml --of ${run}\` sends to them`,
   );
   expect((await call('status', run)).stdout).toContain(
-    'contacts    7 read: 1 invalid, 1 duplicate, 3 beyond the limit',
+    'contacts    7 read: 1 invalid, 1 duplicate, 3 left for a later run',
   );
   expect(await recipients()).toEqual(['1', '2']);
 

@@ -39,7 +39,7 @@ export function contactsLine(contacts: RunSummary['contacts'], screen: Screen = 
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
     [contacts.suppressed, 'suppressed'],
-    [contacts.beyondLimit ?? 0, 'beyond the limit'],
+    [contacts.beyondLimit ?? 0, 'left for a later run'],
   ] as const;
   return `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`;
 }

@@ -26,7 +26,7 @@ export function countsTable({ summary }: RunDetails): ReportTable {
   const counts: Count[] = [
     { of: 'Contacts', state: 'read', number: contacts.read },
     ...rowsOf('Contacts', contacts, rejectionReasons),
-    { of: 'Contacts', state: 'beyond the limit', number: contacts.beyondLimit ?? 0 },
+    { of: 'Contacts', state: 'left for a later run', number: contacts.beyondLimit ?? 0 },
     { of: 'Requests', state: 'all', number: requests.total },
     ...rowsOf('Requests', requests, requestStates),
     { of: 'Recipients', state: 'all', number: recipients.total },
