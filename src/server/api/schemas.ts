@@ -71,7 +71,7 @@ const runSummary = z.object({
     invalid: count,
     duplicate: count,
     suppressed: count,
-    beyondLimit: count.optional().describe('Rows left for a later run; missing if the run has neither a limit nor a winner to wait for.'),
+    beyondLimit: count.optional().describe('Rows left for a later run; missing without a limit or winner.'),
   } satisfies Record<keyof ContactCounts, z.ZodType>),
   requests: z.record(z.enum(['total', ...requestStates]), count),
   recipients: z.record(z.enum(['total', ...recipientStates]), count),

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { EngineContext } from '../../../src/engine/context.ts';
+import { confirmRestored } from '../../../src/engine/location/confirm-restored.ts';
+import { type PlanFindings, planRun } from '../../../src/engine/plan/plan-run.ts';
+import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { promoteVariant } from '../../../src/engine/runs/promote-variant.ts';
+import { cancel } from '../../../src/engine/runs/stop-run.ts';
+import { decideWinners } from '../../../src/engine/schedule/decide-winners.ts';
+import { type StartedRest, startRests } from '../../../src/engine/schedule/start-rests.ts';
+import { listPurgeCandidates } from '../../../src/ledger/purge/candidates.ts';
+import { listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
+import { emptyLedger } from '../../support/empty-ledger.ts';
+import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
+import { problemsRejected } from '../../support/thrown-problems.ts';
+import { contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
+
+let scene: NotifyScene;
+beforeAll(async () => {
+  scene = await openNotifyScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await emptyLedger(scene.opened.ledger.pool);
+  await scene.workspace.write('contacts.csv', contactsCsv(people));
+  scene.peer.calls.length = 0;
+});
+
+const people = 60;
+const campaign = (
+  until = '{ by: replied, observe: 1s, otherwise: ask }',
+): string => `${smsCampaignYaml}variants:
+  - { name: plain, share: 30% }
+  - { name: other, share: 30%, message: { Reference: other } }
+until: ${until}
+`;
+
+async function query<Row extends object>(sql: string): Promise<Row[]> {
+  return (await scene.opened.ledger.pool.query<Row>(sql)).rows;
+}
+
+/** Sends the shares. */
+async function sendPart(): Promise<string> {
+  const run = await scene.plan(webhookNotify('completed, paused'), campaign());
+  await scene.send(run);
+  return run;
+}
+
+/** So many seconds later. */
+const later = (seconds: number): EngineContext => {
+  const { context } = scene.opened;
+  return { ...context, now: () => new Date(context.now().getTime() + seconds * 1_000) };
+};
+
+/** Looks until the time of observation is over. */
+async function observe(): Promise<void> {
+  await decideWinners(later(0));
+  await decideWinners(later(6));
+}
+
+async function start(context = scene.opened.context): Promise<readonly StartedRest[]> {
+  const ends: StartedRest[] = [];
+  await startRests(context, scene.settings, (end) => ends.push(end));
+  return ends;
+}
+
+test('a person is notified once, as of a pause, that no variant is clearly better', async () => {
+  const run = await sendPart();
+  await observe();
+  await observe();
+  await scene.notifyAll();
+  expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
+    { type: 'run.completed', data: { run } },
+    {
+      type: 'run.warned',
+      data: { run, reason: 'no variant is clearly better, and a person is to decide what the rest gets' },
+    },
+  ]);
+});
+
+test('a person is notified once that the rest cannot be planned, and the run of the rest is made when it can', async () => {
+  const run = await sendPart();
+  const accounts = await scene.workspace.read('accounts.yaml');
+  await promoteVariant(scene.opened.context, run, 'other', 'shorter');
+  await scene.workspace.write('accounts.yaml', accounts.replace('name: sandbox', 'name: gone'));
+  expect(await start()).toMatchObject([{ run, kind: 'problem' }]);
+  expect(await start(later(70))).toMatchObject([{ run, kind: 'problem' }]);
+  await scene.notifyAll();
+  expect(scene.peer.calls.map(({ notification: { type } }) => type)).toEqual(['run.completed', 'run.warned']);
+  await scene.workspace.write('accounts.yaml', accounts);
+  expect(await start(later(140))).toMatchObject([{ run, kind: 'planned' }]);
+});
+
+test('after a restore, the rest is not sent until a person says so: the former ledger may have sent it', async () => {
+  const run = await sendPart();
+  await promoteVariant(scene.opened.context, run, 'other', 'shorter');
+  await confirmRestored(scene.opened.context, { since: new Date(), reason: 'disk lost' });
+  expect(await start()).toEqual([]);
+  await observe();
+  expect(await query(`SELECT variant, problem FROM run_rests`)).toEqual([
+    {
+      variant: null,
+      problem: 'The ledger was restored (disk lost), and the rest may have been sent since the backup.',
+    },
+  ]);
+  await promoteVariant(scene.opened.context, run, 'plain', 'the service got none of it');
+  expect(await start()).toMatchObject([{ run, kind: 'planned' }]);
+});
+
+test('a purge keeps a run whose rest waits, and a cancellation ends the rest', async () => {
+  const run = await sendPart();
+  const { pool } = scene.opened.ledger;
+  const candidates = async () =>
+    (
+      await listPurgeCandidates(
+        pool,
+        { before: new Date(Date.now() + 60_000), alsoInDoubt: true },
+        'unbooked too',
+      )
+    ).map(({ held }) => held);
+  expect(await candidates()).toEqual(['open_rest']);
+  await cancel(scene.opened.context, run, 'no more offers');
+  expect(await candidates()).toEqual([null]);
+  await observe();
+  expect(await start()).toEqual([]);
+  expect(await query('SELECT state FROM runs')).toEqual([{ state: 'completed' }]);
+  expect(await problemsRejected(() => promoteVariant(scene.opened.context, run, 'other', 'shorter'))).toEqual(
+    [`run ${run}: No part of it waits for a winner.`],
+  );
+  expect(await problemsRejected(() => cancel(scene.opened.context, run, 'again'))).toEqual([
+    `run ${run}: The run is completed already; there is nothing to stop.`,
+  ]);
+});
+
+test('a rest that is cancelled while it is planned gets no run', async () => {
+  const run = await sendPart();
+  await promoteVariant(scene.opened.context, run, 'other', 'shorter');
+  await Promise.allSettled([start(), cancel(scene.opened.context, run, 'no more offers')]);
+  const rows = await query<{ rest: string | null; kept: boolean }>(
+    'SELECT rest_run AS rest, source IS NOT NULL AS kept FROM run_rests',
+  );
+  const [{ rest, kept } = { rest: null, kept: true }] = rows;
+  expect(rest === null).toBe(!kept);
+  expect(await query('SELECT count(*)::integer AS runs FROM runs')).toEqual([
+    { runs: rest === null ? 1 : 2 },
+  ]);
+});
+
+test('another run of the campaign is planned with a warning of the rest, and a repetition is not told to send it', async () => {
+  const run = await sendPart();
+  const found: PlanFindings[] = [];
+  const plan = async (text: string) => {
+    await scene.workspace.write('campaign.yaml', text);
+    const prepared = await prepareCampaign('campaign.yaml', scene.settings, { keeps: 'files' });
+    return planRun(scene.opened.context, prepared, { events: { onFound: (each) => found.push(each) } });
+  };
+  const [repetition] = await problemsRejected(() => plan(campaign()));
+  expect(repetition).toContain(`Run ${run} has the same message`);
+  expect(repetition).not.toContain('--of');
+  await plan(campaign().replace('Reference: other', 'Reference: third'));
+  expect(found.find(({ unfinished }) => unfinished)?.unfinished).toContain(
+    `Run ${run} of this campaign is completed and can still send to its own recipients. \`volley cancel ${run}\` ends it.`,
+  );
+});
+
+test('the run of a tick is not over before its rest is sent', async () => {
+  const run = await sendPart();
+  const { pool } = scene.opened.ledger;
+  await query(`
+    INSERT INTO schedules (schedule, campaign, times, recorded_until, active)
+    VALUES ('night.yaml', 'test', '{}', now(), true)
+  `);
+  await query(`
+    INSERT INTO ticks (schedule, due_at, state, run_id)
+    VALUES ('night.yaml', now() - interval '1 day', 'started', '${run}'), ('night.yaml', now(), 'due', NULL)
+  `);
+  const unfinished = async () => (await listDueTicks(pool)).map(({ unfinishedRun }) => unfinishedRun);
+  expect(await unfinished()).toEqual([run]);
+  await promoteVariant(scene.opened.context, run, 'other', 'shorter');
+  const [started] = await start();
+  const rest = started?.kind === 'planned' ? started.restRun : undefined;
+  expect(await unfinished()).toEqual([rest]);
+  await scene.send(rest ?? '');
+  expect(await unfinished()).toEqual([null]);
+});
+
+test('a campaign whose shares are all contacts of its files waits for no winner', async () => {
+  await scene.workspace.write('contacts.csv', contactsCsv(1));
+  const whole = campaign().replaceAll('share: 30%', 'share: 49.999%');
+  await scene.plan(webhookNotify(), whole);
+  expect(await query('SELECT run_id FROM run_rests')).toEqual([]);
+});
