@@ -11,6 +11,8 @@ export type VariantResult = {
   /** Of requests that were sent, or may have been. */
   readonly recipients: number;
   readonly accepted: number;
+  /** Their requests are being sent, or may have been accepted. */
+  readonly unknown: number;
   readonly delivered: number;
   readonly undelivered: number;
   readonly replied: number;
@@ -44,11 +46,20 @@ export async function readVariantResults(
   const { rows } = await client.query<VariantResult>(
     `
     WITH part AS MATERIALIZED (
-      SELECT variant, slice, first_request, last_request FROM slices WHERE run_id = $1 AND variant IS NOT NULL
+      SELECT coalesce(variant, divided) AS variant, slice, first_request, last_request
+      FROM slices s
+      -- Volley 0.3.0 divides requests of one slice into a slice without a variant.
+      LEFT JOIN LATERAL (
+        SELECT e.variant AS divided
+        FROM requests_between($1, s.first_request, s.first_request) q
+        JOIN envelopes e ON e.run_id = $1 AND e.envelope = q.envelope
+        WHERE s.variant IS NULL
+      ) d ON true
+      WHERE run_id = $1 AND coalesce(variant, divided) IS NOT NULL
     ), sent AS (
       SELECT variant, sum(recipients)::float8 AS recipients, sum(accepted)::float8 AS accepted,
-             sum(delivered)::float8 AS delivered, sum(undelivered)::float8 AS undelivered, sum(price) AS price,
-             sum(estimated) AS estimated
+             sum(unknown)::float8 AS unknown, sum(delivered)::float8 AS delivered,
+             sum(undelivered)::float8 AS undelivered, sum(price) AS price, sum(estimated) AS estimated
       FROM ${entries}
       JOIN part USING (slice)
       WHERE run_id = $1
@@ -72,7 +83,7 @@ export async function readVariantResults(
       GROUP BY variant
     )
     SELECT variant, definition #>> ARRAY['variants', (variant - 1)::text, 'name'] AS name,
-           coalesce(recipients, 0) AS recipients, coalesce(accepted, 0) AS accepted,
+           coalesce(recipients, 0) AS recipients, coalesce(accepted, 0) AS accepted, coalesce(unknown, 0) AS unknown,
            coalesce(delivered, 0) AS delivered, coalesce(undelivered, 0) AS undelivered,
            coalesce(replied, 0) AS replied, coalesce(opted_out, 0) AS "optedOut",
            coalesce(price, 0)::text AS price, coalesce(estimated, 0)::text AS estimated,

@@ -25,6 +25,7 @@ export const variantResultColumns = columnsOf<VariantResult>()([
   textColumn('name', 'Variant', ({ name, variant }) => name ?? `variant ${variant}`),
   recipientsColumn,
   integerColumn('accepted', 'Accepted', { minor: 1 }),
+  integerColumn('unknown', 'Unknown', { minor: 1 }),
   decimalColumn('deliveredShare', 'Delivered %', deliveredShare),
   integerColumn('replied', 'Replies', ({ replied }) => replied),
   integerColumn('optedOut', 'Opt-outs', ({ optedOut }) => optedOut),

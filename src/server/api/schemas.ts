@@ -123,6 +123,7 @@ export const runStatus = runSummary
           name: z.string().nullable(),
           recipients: count,
           accepted: count,
+          unknown: count,
           delivered: count,
           undelivered: count,
           replied: count,

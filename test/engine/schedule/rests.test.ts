@@ -3,12 +3,14 @@ import type { EngineContext } from '../../../src/engine/context.ts';
 import { confirmRestored } from '../../../src/engine/location/confirm-restored.ts';
 import { type PlanFindings, planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { promoteVariant } from '../../../src/engine/runs/promote-variant.ts';
 import { cancel } from '../../../src/engine/runs/stop-run.ts';
 import { decideWinners } from '../../../src/engine/schedule/decide-winners.ts';
 import { type StartedRest, startRests } from '../../../src/engine/schedule/start-rests.ts';
 import { listPurgeCandidates } from '../../../src/ledger/purge/candidates.ts';
 import { listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
+import { readVariantResults } from '../../../src/ledger/watch/variant-results.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
@@ -181,6 +183,19 @@ test('the run of a tick is not over before its rest is sent', async () => {
   expect(await unfinished()).toEqual([rest]);
   await scene.send(rest ?? '');
   expect(await unfinished()).toEqual([null]);
+});
+
+test('the figures of variants add up to those of the run, also where Volley 0.3.0 divided requests', async () => {
+  const run = await sendPart();
+  const { pool } = scene.opened.ledger;
+  const before = await readVariantResults(pool, run);
+  const { recipients } = await requireSummary(scene.opened.context, run);
+  const sum = before.reduce((total, each) => total + each.accepted + each.unknown, 0);
+  expect(sum).toBe(recipients.total);
+  expect(before.map(({ variant }) => variant)).toEqual([1, 2]);
+  // Its statement that divides requests knows no variants.
+  await query('UPDATE slices SET variant = NULL WHERE variant = 2');
+  expect(await readVariantResults(pool, run)).toEqual(before);
 });
 
 test('a campaign whose shares are all contacts of its files waits for no winner', async () => {
