@@ -119,6 +119,8 @@ const ofRun = [
   'UPDATE runs SET state_reason = NULL WHERE run_id = $1 AND CAST(state_reason AS text) ~* $2',
   'UPDATE run_states SET reason = NULL WHERE run_id = $1 AND CAST(reason AS text) ~* $2',
   'UPDATE run_decisions SET reason = NULL WHERE run_id = $1 AND reason ~* $2',
+  // Without a problem it would be decided again.
+  `UPDATE run_rests SET problem = 'Its words are erased.' WHERE run_id = $1 AND problem ~* $2`,
   `
   UPDATE notifications
   SET reason = NULL, body = NULL, problem = NULL

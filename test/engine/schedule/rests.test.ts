@@ -3,6 +3,7 @@ import type { EngineContext } from '../../../src/engine/context.ts';
 import { confirmRestored } from '../../../src/engine/location/confirm-restored.ts';
 import { type PlanFindings, planRun } from '../../../src/engine/plan/plan-run.ts';
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
+import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { promoteVariant } from '../../../src/engine/runs/promote-variant.ts';
 import { cancel } from '../../../src/engine/runs/stop-run.ts';
@@ -13,6 +14,7 @@ import { listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { readVariantResults } from '../../../src/ledger/watch/variant-results.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
+import { withKey } from '../../support/purges.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -183,6 +185,16 @@ test('the run of a tick is not over before its rest is sent', async () => {
   expect(await unfinished()).toEqual([rest]);
   await scene.send(rest ?? '');
   expect(await unfinished()).toEqual([null]);
+});
+
+test('the erasure of a person erases the words of a problem that name the person, and the problem stays', async () => {
+  const run = await sendPart();
+  const [{ address } = { address: '' }] = await query<{ address: string }>(
+    `SELECT address FROM recipient_states WHERE run_id = '${run}' LIMIT 1`,
+  );
+  await query(`UPDATE run_rests SET problem = 'contacts.csv:3: ${address} is not valid'`);
+  await erasePerson(withKey(scene.opened), address, 'asked');
+  expect(await query('SELECT problem FROM run_rests')).toEqual([{ problem: 'Its words are erased.' }]);
 });
 
 test('the figures of variants add up to those of the run, also where Volley 0.3.0 divided requests', async () => {
