@@ -103,9 +103,6 @@ export const watchReasonKinds = {
     ({ what, ...found }) => `of its canary, ${tooManyWords(what, found)}`,
   ),
   canary_waits: bareKind('its canary is within its limits, and a person is to promote the run'),
-  winner_asked: bareKind('no variant is clearly better, and a person is to decide what the rest gets'),
-  /** Why may quote contacts, so it stays in the ledger. */
-  rest_not_planned: bareKind('the run of the rest could not be planned; `volley status` says why'),
   ...guardReasonKinds,
 };
 export type WatchReason = ReasonOf<typeof watchReasonKinds>;

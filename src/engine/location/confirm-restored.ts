@@ -9,6 +9,7 @@ import {
   readServerLocation,
   releaseLedger,
 } from '../../ledger/location/location.ts';
+import { recordQuestion } from '../../ledger/run-states/transitions.ts';
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { markUnsentInDoubt } from '../../ledger/runs/stop.ts';
 import { lockSchedules, markDueTicksMissed, recordTicks } from '../../ledger/schedules/ticks.ts';
@@ -70,10 +71,7 @@ export async function confirmRestored(
     await inTransaction(ledger.pool, async (client) => {
       if (since !== null) {
         await missTicks(client, reason, now());
-        await askAboutAllRests(
-          client,
-          `The ledger was restored (${reason}), and the rest may have been sent since the backup.`,
-        );
+        await askAboutRests(client, reason, now());
       }
       await releaseLedger(client, context.randomUuid(), location);
       await addAuditEntry(client);
@@ -127,6 +125,18 @@ async function doubtUnsentRequests(
     if (requests !== undefined) doubted.push({ run, requests });
   }
   return doubted;
+}
+
+/** The former ledger may have sent them. */
+async function askAboutRests(client: Transaction, reason: string, now: Date): Promise<void> {
+  const why = `The ledger was restored (${reason}), and the rest may have been sent since the backup.`;
+  for (const run of await askAboutAllRests(client, why))
+    await recordQuestion(
+      client,
+      run,
+      'the ledger was restored, and a person decides what the rest gets',
+      now,
+    );
 }
 
 /** The former ledger may have sent their runs. */

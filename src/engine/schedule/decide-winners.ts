@@ -57,7 +57,7 @@ export async function decideWinners({
       await insertDecision(client, run, { kind, by: null, record }, lookedAt);
       if (variant === null) {
         await askAboutRest(client, run, 'No variant is clearly better.');
-        await recordQuestion(client, run, { kind: 'winner_asked' }, lookedAt);
+        await recordQuestion(client, run, 'no variant is clearly better, and a person decides', lookedAt);
       } else await decideRest(client, run, variant);
       return { run, variant };
     });

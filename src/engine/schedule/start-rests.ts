@@ -66,7 +66,9 @@ async function recordProblem({ ledger, now }: EngineContext, run: string, proble
     const rest = await lockRest(client, run);
     if (!rest) return;
     await recordRestProblem(client, run, problem, now());
-    if (rest.problem === null) await recordQuestion(client, run, { kind: 'rest_not_planned' }, now());
+    // The problem itself may quote contacts.
+    const question = 'the run of the rest could not be planned; `volley status` says why';
+    if (rest.problem === null) await recordQuestion(client, run, question, now());
   });
 }
 

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { RefusedRun } from '../../domain/problems.ts';
-import type { TickReason } from '../../domain/reasons.ts';
-import type { WatchReason } from '../../domain/watch-reasons.ts';
+import type { RunReason, TickReason } from '../../domain/reasons.ts';
 import { batchOf } from '../batch.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -49,7 +48,7 @@ export async function insertRunNotifications(
 export async function insertWarning(
   client: Transaction,
   run: string,
-  reason: WatchReason,
+  reason: RunReason,
   now: Date,
 ): Promise<void> {
   await client.query(

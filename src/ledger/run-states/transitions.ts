@@ -1,6 +1,5 @@
 import type { RunReason, UnrecordedReason } from '../../domain/reasons.ts';
 import { openRunStates, type RunState } from '../../domain/runs.ts';
-import type { WatchReason } from '../../domain/watch-reasons.ts';
 import { insertRunNotifications, insertWarning } from '../notifications/insert.ts';
 import { reasonValue } from '../reasons.ts';
 import type { Transaction } from '../session.ts';
@@ -55,14 +54,14 @@ export async function markPaused(client: Transaction, run: string, reason: RunRe
 export async function recordQuestion(
   client: Transaction,
   run: string,
-  reason: WatchReason,
+  question: string,
   now: Date,
 ): Promise<void> {
   await client.query(
     'INSERT INTO run_states (run_id, state, reason, changed_at) SELECT run_id, state, $2, $3 FROM runs WHERE run_id = $1',
-    [run, reasonValue(reason), now],
+    [run, reasonValue(question), now],
   );
-  await insertWarning(client, run, reason, now);
+  await insertWarning(client, run, question, now);
 }
 
 /** `planned, running, paused → paused`: another ledger may have sent the run. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RunState } from '../../domain/runs.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 /** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
@@ -108,9 +109,22 @@ export async function askAboutRest(client: Transaction, run: string, why: string
   await client.query('UPDATE run_rests SET problem = $2 WHERE run_id = $1', [run, why]);
 }
 
-/** Leaves all that wait to a person: the former ledger may have sent those of a restored one. */
-export async function askAboutAllRests(client: Transaction, why: string): Promise<void> {
-  await client.query('UPDATE run_rests SET variant = NULL, problem = $1 WHERE rest_run IS NULL', [why]);
+/**
+ * Leaves all that wait to a person: the former ledger may have sent those of a restored one.
+ *
+ * @returns their runs that are sent
+ */
+export async function askAboutAllRests(client: Transaction, why: string): Promise<string[]> {
+  const { rows } = await client.query<{ run: string; state: RunState }>(
+    `
+    UPDATE run_rests t SET variant = NULL, problem = $1
+    FROM runs r
+    WHERE r.run_id = t.run_id AND t.rest_run IS NULL AND t.source IS NOT NULL
+    RETURNING r.run_id AS run, r.state
+    `,
+    [why],
+  );
+  return rows.flatMap(({ run, state }) => (state === 'completed' ? run : []));
 }
 
 /** Its contacts get nothing. The caller has locked the run. @returns whether it waited */

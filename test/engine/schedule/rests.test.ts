@@ -16,7 +16,7 @@ import { emptyLedger } from '../../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { withKey } from '../../support/purges.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
-import { contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
+import { accountsYaml, contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
 
 let scene: NotifyScene;
 beforeAll(async () => {
@@ -25,6 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 beforeEach(async () => {
   await emptyLedger(scene.opened.ledger.pool);
+  await scene.workspace.write('accounts.yaml', accountsYaml);
   await scene.workspace.write('contacts.csv', contactsCsv(people));
   scene.peer.calls.length = 0;
 });
@@ -67,30 +68,35 @@ async function start(context = scene.opened.context): Promise<readonly StartedRe
   return ends;
 }
 
+/** What the webhook got, in any order. */
+const notified = () =>
+  scene.peer.calls
+    .map(({ notification }) => notification)
+    .toSorted((one, other) => one.type.localeCompare(other.type));
+
 test('a person is notified once, as of a pause, that no variant is clearly better', async () => {
   const run = await sendPart();
   await observe();
   await observe();
   await scene.notifyAll();
-  expect(scene.peer.calls.map(({ notification }) => notification)).toMatchObject([
+  expect(notified()).toMatchObject([
     { type: 'run.completed', data: { run } },
     {
       type: 'run.warned',
-      data: { run, reason: 'no variant is clearly better, and a person is to decide what the rest gets' },
+      data: { run, reason: 'no variant is clearly better, and a person decides' },
     },
   ]);
 });
 
 test('a person is notified once that the rest cannot be planned, and the run of the rest is made when it can', async () => {
   const run = await sendPart();
-  const accounts = await scene.workspace.read('accounts.yaml');
   await promoteVariant(scene.opened.context, run, 'other', 'shorter');
-  await scene.workspace.write('accounts.yaml', accounts.replace('name: sandbox', 'name: gone'));
+  await scene.workspace.write('accounts.yaml', accountsYaml.replace('sandbox:', 'gone:'));
   expect(await start()).toMatchObject([{ run, kind: 'problem' }]);
   expect(await start(later(70))).toMatchObject([{ run, kind: 'problem' }]);
   await scene.notifyAll();
-  expect(scene.peer.calls.map(({ notification: { type } }) => type)).toEqual(['run.completed', 'run.warned']);
-  await scene.workspace.write('accounts.yaml', accounts);
+  expect(notified().map(({ type }) => type)).toEqual(['run.completed', 'run.warned']);
+  await scene.workspace.write('accounts.yaml', accountsYaml);
   expect(await start(later(140))).toMatchObject([{ run, kind: 'planned' }]);
 });
 
@@ -149,11 +155,11 @@ test('a rest that is cancelled while it is planned gets no run', async () => {
   ]);
 });
 
-test('another run of the campaign is planned with a warning of the rest, and a repetition is not told to send it', async () => {
+test('another run of the campaign is planned with a warning of the rest, and the refusal of a repetition does not advise to send it', async () => {
   const run = await sendPart();
   const found: PlanFindings[] = [];
   const plan = async (text: string) => {
-    await scene.workspace.write('campaign.yaml', text);
+    await scene.workspace.write('campaign.yaml', text.replace(', repeat: allow', ''));
     const prepared = await prepareCampaign('campaign.yaml', scene.settings, { keeps: 'files' });
     return planRun(scene.opened.context, prepared, { events: { onFound: (each) => found.push(each) } });
   };
@@ -187,16 +193,6 @@ test('the run of a tick is not over before its rest is sent', async () => {
   expect(await unfinished()).toEqual([null]);
 });
 
-test('the erasure of a person erases the words of a problem that name the person, and the problem stays', async () => {
-  const run = await sendPart();
-  const [{ address } = { address: '' }] = await query<{ address: string }>(
-    `SELECT address FROM recipient_states WHERE run_id = '${run}' LIMIT 1`,
-  );
-  await query(`UPDATE run_rests SET problem = 'contacts.csv:3: ${address} is not valid'`);
-  await erasePerson(withKey(scene.opened), address, 'asked');
-  expect(await query('SELECT problem FROM run_rests')).toEqual([{ problem: 'Its words are erased.' }]);
-});
-
 test('the figures of variants add up to those of the run, also where Volley 0.3.0 divided requests', async () => {
   const run = await sendPart();
   const { pool } = scene.opened.ledger;
@@ -215,4 +211,14 @@ test('a campaign whose shares are all contacts of its files waits for no winner'
   const whole = campaign().replaceAll('share: 30%', 'share: 49.999%');
   await scene.plan(webhookNotify(), whole);
   expect(await query('SELECT run_id FROM run_rests')).toEqual([]);
+});
+
+test('the erasure of a person erases the words of a problem that name the person, and the problem stays', async () => {
+  const run = await sendPart();
+  const [{ address } = { address: '' }] = await query<{ address: string }>(
+    `SELECT address FROM recipient_states WHERE run_id = '${run}' LIMIT 1`,
+  );
+  await query(`UPDATE run_rests SET problem = 'contacts.csv:3: ${address} is not valid'`);
+  await erasePerson(withKey(scene.opened), address, 'asked');
+  expect(await query('SELECT problem FROM run_rests')).toEqual([{ problem: 'Its words are erased.' }]);
 });
