@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
+import { campaignWarnings, checkCampaign, readCampaign } from '../../src/campaign/campaign.ts';
 import { composeVariants } from '../../src/campaign/compose-variants.ts';
 import { assignByHash, assignForTest, sentVariants } from '../../src/campaign/variants.ts';
 import { InputError } from '../../src/domain/problems.ts';
@@ -201,4 +201,20 @@ describe('a check of variants', () => {
       /"until": expected "variants"/,
     );
   });
+});
+
+test('an observation of variants beyond the deadline or the window is warned of', () => {
+  const warnings = (more: string) =>
+    campaignWarnings(
+      read(part, `until: { observe: 3h }\ntimeZone: UTC\n${more}`),
+      { bringsReports: true },
+      new Date('2026-11-27T08:00Z'),
+    ).map(({ what }) => what);
+  expect(warnings('deadline: "09:30"')).toEqual([
+    '"until.observe": 3h goes beyond the deadline, so the rest would be late',
+  ]);
+  expect(warnings('window: { from: "09:00", to: "12:00" }')).toEqual([
+    '"until.observe": 3h is longer than the window is open, so the rest waits until it opens again',
+  ]);
+  expect(warnings('')).toEqual([]);
 });

@@ -25,6 +25,7 @@ beforeAll(async () => {
       'campaigns/slow.yaml': slow.replace('contacts.csv', 'many.csv'),
       'campaigns/watched.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: watched')}approval: required\n`,
       'campaigns/canary.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: canary').replace('contacts.csv', 'many.csv')}canary: { recipients: 5, observe: 1s, promote: manual, abort: { unreported: 100% } }\n`,
+      'campaigns/texts.yaml': `${smsCampaignYaml.replace('campaign: test', 'campaign: texts').replace('contacts.csv', 'many.csv')}variants:\n  - { name: plain, share: 2% }\n  - { name: other, share: 2%, message: { Reference: other } }\nuntil: winner\n`,
       'campaigns/many.csv': contactsCsv(400),
     },
   });
@@ -55,6 +56,19 @@ test('a run whose canary is within its limits waits on the start page, and is pr
   await page.goto(page.url());
   expect(await page.locator('#decisions').innerText()).toContain('seen on my phone');
   if (process.env['SHOT']) await page.screenshot({ path: process.env['SHOT'], fullPage: true });
+});
+
+test('a person chooses on the page of a run which variant the rest gets', async () => {
+  const run = await start('texts.yaml');
+  await expect.poll(() => stateOf(run), { timeout: 60_000 }).toBe('completed');
+  const page = await scene.browse(`/runs/${run}`, { owner: 'bea' });
+  await page.getByRole('link', { name: 'Promote', exact: true }).press('Enter');
+  await page.getByLabel('other').check();
+  await page.getByLabel('Reason').fill('it is shorter');
+  expect(await findProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Promote the variant' }).press('Enter');
+  await page.getByText('The rest gets variant other.').waitFor();
+  expect((await auditOf(run))[0]).toBe('bea (dashboard): run promoted, done: it is shorter');
 });
 
 /** Both have the form open before either sends it. */
