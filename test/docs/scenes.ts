@@ -207,7 +207,7 @@ async function sendCanary({ folder, volley }: Scene): Promise<void> {
 /** The latest run is paused, because no delivery report comes. */
 async function stopByGuard({ folder, volley, slowSandbox }: Scene): Promise<void> {
   const changed = campaign
-    .replace('campaign: first', 'campaign: second\nguard: { silence: 1s }')
+    .replace('campaign: first', 'campaign: second\nguard: { silence: 3s }')
     .replace('contacts.csv', 'second.csv')
     .replace('chunkSize: 1', 'chunkSize: 1, concurrency: 8');
   writeFileSync(join(folder, 'campaigns/second.yaml'), changed);
