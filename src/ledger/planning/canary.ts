@@ -16,6 +16,9 @@ export type PlannedCanary = {
 /** Numbers of envelopes are positive, and a copy for the canary is this much less: it comes before all others. */
 const canaryEnvelope = -2_000_000_000;
 
+/** SQL: the envelope that one of the canary is a copy of. */
+export const copiedBy = (envelope: string): string => `${envelope} - ${canaryEnvelope}`;
+
 /** SQL: whether an envelope is the canary's. */
 export const isCanary = (envelope: string): string => `${envelope} < 0`;
 

@@ -10,6 +10,7 @@ import {
 import { repeatedReason, type Stored, suppressedReason } from '../reasons.ts';
 import { rejectionDetailOf } from '../runs/rejection-detail.ts';
 import type { Transaction } from '../session.ts';
+import { copiedBy, isCanary } from './canary.ts';
 import type { PlannedCounts } from './planned-run.ts';
 
 /** @param beyondLimit contacts that a limit cut off; null: there is none */
@@ -18,7 +19,10 @@ export async function countContacts(client: Transaction, beyondLimit: number | n
     `
     SELECT kept.*, rejected.*, kept.recipients + rejected.contacts + coalesce($1, 0) AS read
     FROM (SELECT coalesce(sum(recipients), 0)::integer AS recipients, coalesce(sum(requests), 0)::integer AS requests,
-                 count(*)::integer AS envelopes
+                 CAST(count(*) - (
+                   -- The copy for the canary has the same contents.
+                   SELECT count(*) FROM sized_envelopes c JOIN sized_envelopes e ON e.staged = ${copiedBy('c.staged')} WHERE ${isCanary('c.staged')}
+                 ) AS integer) AS envelopes
           FROM sized_envelopes) kept,
          (SELECT count(*)::integer AS contacts,
                  count(*) FILTER (WHERE reason = 'invalid')::integer AS invalid,

@@ -93,6 +93,15 @@ describe('the canary of a run', () => {
     expect(Math.min(...rest.map(({ request }) => request))).toBe(5);
   });
 
+  test('does not count as different contents', async () => {
+    let found = 0;
+    const checkPlan: PlannedRun['checkPlan'] = async (_, { envelopes }) => {
+      found = envelopes;
+    };
+    await plan(people(200), { ...share(0.1), checkPlan });
+    expect(found).toBe(1);
+  });
+
   test('is spread over SubAccounts, ChargeCodes and destinations in their proportions', async () => {
     const groups = [
       ['North', 'C1', '+61412', 400],
