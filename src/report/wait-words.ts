@@ -125,7 +125,7 @@ function canaryWords(
 
 function winnerWords({ isDecided, problem }: WinnerWait): WaitWords {
   const own = { command: null, short: 'the rest waits for its winner' };
-  const byHand = '`volley promote` with --variant';
+  const byHand = '`volley promote <run> --variant <name>`';
   if (isDecided)
     return problem === null
       ? {
