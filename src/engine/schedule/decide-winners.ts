@@ -20,20 +20,15 @@ import { trace } from '../trace-points.ts';
 /** What was decided about a run. `variant` is null: a person decides. */
 export type DecidedWinner = { readonly run: string; readonly variant: number | null };
 
-/** Milliseconds. Processes together look about this often at a run. */
-const lookInterval = 4_500;
-
 /**
  * Looks at runs that are sent, of which the winner is not decided. A decision and what it is based on are one commit, so each
  * run is decided once.
  */
 export async function decideWinners({
   ledger: { pool, knex },
-  now,
-}: Pick<EngineContext, 'ledger' | 'now'>): Promise<DecidedWinner[]> {
-  const at = now();
+}: Pick<EngineContext, 'ledger'>): Promise<DecidedWinner[]> {
   const decided: DecidedWinner[] = [];
-  for (const run of await listRunsToDecide(pool, new Date(at.getTime() - lookInterval), at)) {
+  for (const run of await listRunsToDecide(pool)) {
     const found = await findRun(knex, run);
     const { variants = [], until } = frozenVariants.parse(found?.definition);
     if (!until) continue;
@@ -41,8 +36,7 @@ export async function decideWinners({
       const state = await lockRun(client, run);
       const rest = await lockRest(client, run);
       if (state !== 'completed' || !rest || rest.variant !== null || rest.problem !== null) return undefined;
-      const lookedAt = now();
-      const sinceLookMs = rest.lookedAt === null ? 0 : lookedAt.getTime() - rest.lookedAt.getTime();
+      const { now: lookedAt, sinceLookMs } = rest;
       const observedMs = addLook(rest.observedMs, sinceLookMs);
       await recordRestLook(client, run, { observedMs, lookedAt });
       const results = new Map((await readVariantResults(client, run)).map((each) => [each.variant, each]));

@@ -1,12 +1,15 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
+import { fenceValues, mayClaim } from '../location/location.ts';
 import type { Connection, Transaction } from '../session.ts';
 
 /** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
 export type Rest = {
   readonly observedMs: number;
-  /** Null: nothing was looked at. */
-  readonly lookedAt: Date | null;
+  /** By the clock of Postgres, as in `Watch`. */
+  readonly now: Date;
+  /** 0: no process has looked. */
+  readonly sinceLookMs: number;
   /** The variant that it gets; null: it is not decided. */
   readonly variant: number | null;
   /** Why a person decides, or why it could not be planned when that was last tried; null: neither. */
@@ -32,18 +35,26 @@ export async function insertRest(
   ]);
 }
 
-/** Lists runs that are sent and wait for their winner, if no process has looked at them since `before`. */
-export async function listRunsToDecide(pool: pg.Pool, before: Date, now: Date): Promise<string[]> {
+/** Processes together look about this often at a run (milliseconds). */
+const lookInterval = 4_500;
+
+/**
+ * Lists runs that are sent and wait for their winner, and whose next look is due; none while the ledger is on hold or in
+ * another location, because what it counts may be old. A look in the future comes from a clock that was set.
+ */
+export async function listRunsToDecide(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run: string }>(
     `
     SELECT run_id AS run
     FROM run_rests
     JOIN runs USING (run_id)
+    CROSS JOIN clock_timestamp() AS now
     WHERE rest_run IS NULL AND variant IS NULL AND problem IS NULL AND source IS NOT NULL AND state = 'completed'
-      AND (looked_at IS NULL OR looked_at <= $1 OR looked_at > $2)
+      AND (looked_at IS NULL OR looked_at <= now - interval '${lookInterval} ms' OR looked_at > now)
+      AND ${mayClaim(1)}
     ORDER BY run_id
     `,
-    [before, now],
+    fenceValues(null),
   );
   return rows.map(({ run }) => run);
 }
@@ -63,10 +74,12 @@ export async function listRestsOfPersons(client: Connection): Promise<string[]> 
 export async function lockRest(client: Transaction, run: string): Promise<Rest | undefined> {
   const { rows } = await client.query<Rest>(
     `
-    SELECT CAST(observed_ms AS float8) AS "observedMs", looked_at AS "lookedAt", variant, problem
+    SELECT CAST(observed_ms AS float8) AS "observedMs", now,
+           coalesce(extract(epoch FROM now - looked_at) * 1000, 0)::float8 AS "sinceLookMs", variant, problem
     FROM run_rests
+    CROSS JOIN clock_timestamp() AS now
     WHERE run_id = $1 AND rest_run IS NULL AND source IS NOT NULL
-    FOR UPDATE
+    FOR UPDATE OF run_rests
     `,
     [run],
   );
@@ -94,7 +107,7 @@ export async function recordRestLook(
 ): Promise<void> {
   await client.query('UPDATE run_rests SET observed_ms = $2, looked_at = $3 WHERE run_id = $1', [
     run,
-    observedMs,
+    Math.round(observedMs),
     lookedAt,
   ]);
 }
@@ -139,17 +152,17 @@ export async function dropRest(client: Transaction, run: string): Promise<boolea
 /** A rest that is decided and not planned. */
 export type RestToStart = RestSource & { readonly run: string; readonly variant: number };
 
-/** Lists those that were not tried since `before`. */
+/** Lists those that were not tried since `before`; none while the ledger is on hold or in another location. */
 export async function listRestsToStart(pool: pg.Pool, before: Date): Promise<RestToStart[]> {
   const { rows } = await pool.query<RestToStart>(
     `
     SELECT run_id AS run, variant, campaign_file AS "campaignFile", source
     FROM run_rests
     WHERE rest_run IS NULL AND variant IS NOT NULL AND source IS NOT NULL
-      AND (tried_at IS NULL OR tried_at <= $1)
+      AND (tried_at IS NULL OR tried_at <= $1) AND ${mayClaim(2)}
     ORDER BY run_id
     `,
-    [before],
+    [before, ...fenceValues(null)],
   );
   return rows;
 }

@@ -44,8 +44,8 @@ async function query<Row extends object>(sql: string): Promise<Row[]> {
 }
 
 /** Sends the shares. */
-async function sendPart(): Promise<string> {
-  const run = await scene.plan(webhookNotify('completed, paused'), campaign());
+async function sendPart(until?: string): Promise<string> {
+  const run = await scene.plan(webhookNotify('completed, paused'), campaign(until));
   await scene.send(run);
   return run;
 }
@@ -56,10 +56,16 @@ const later = (seconds: number): EngineContext => {
   return { ...context, now: () => new Date(context.now().getTime() + seconds * 1_000) };
 };
 
+/** Looks once, so many seconds after the look before. */
+async function look(seconds = 0, context = scene.opened.context): Promise<void> {
+  await query(`UPDATE run_rests SET looked_at = looked_at - interval '${seconds} s'`);
+  await decideWinners(context);
+}
+
 /** Looks until the time of observation is over. */
 async function observe(): Promise<void> {
-  await decideWinners(later(0));
-  await decideWinners(later(6));
+  await look();
+  await look(6);
 }
 
 async function start(context = scene.opened.context): Promise<readonly StartedRest[]> {
@@ -86,6 +92,22 @@ test('a person is notified once, as of a pause, that no variant is clearly bette
       data: { run, reason: 'no variant is clearly better, and a person decides' },
     },
   ]);
+});
+
+test('an observation counts the time that passes, however much the clocks of two processes differ, and none on hold', async () => {
+  await sendPart('{ by: replied, observe: 1h }');
+  const observedMs = async () =>
+    (await query<{ observed: string }>('SELECT observed_ms AS observed FROM run_rests'))[0]?.observed;
+  await look();
+  for (let count = 0; count < 4; count++) await look(5, later(count % 2 === 0 ? 3_600 : 0));
+  expect(Number(await observedMs())).toBeGreaterThanOrEqual(20_000);
+  expect(Number(await observedMs())).toBeLessThan(30_000);
+  const before = await observedMs();
+  await query(
+    `UPDATE ledger_location SET held_at = now(), held_reason = '{"kind": "being_restored", "words": "disk lost"}'`,
+  );
+  await look(5);
+  expect(await observedMs()).toBe(before);
 });
 
 test('a person is notified once that the rest cannot be planned, and the run of the rest is made when it can', async () => {
