@@ -4,6 +4,9 @@ import { isInterruption, type RunReason } from './reasons.ts';
 import type { RunState } from './runs.ts';
 import { isStoppedByCanary } from './watch-reasons.ts';
 
+/** Stands for words that named an erased person. */
+export const erasedWords = 'Its words are erased.';
+
 /** What a run waits for. */
 export type RunWait =
   | { readonly kind: 'approval'; readonly reason: RunReason | null }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { erasedWords } from '../../domain/waits.ts';
 import { foldWholeRun } from '../counts/fold.ts';
 import { unfoldOutcomes } from '../delivery-reports/outcome-blocks.ts';
 import { type ErasedRecipients, eraseMessage, eraseRecipients } from '../requests/erase.ts';
@@ -120,7 +121,7 @@ const ofRun = [
   'UPDATE run_states SET reason = NULL WHERE run_id = $1 AND CAST(reason AS text) ~* $2',
   'UPDATE run_decisions SET reason = NULL WHERE run_id = $1 AND reason ~* $2',
   // Without a problem it would be decided again.
-  `UPDATE run_rests SET problem = 'Its words are erased.' WHERE run_id = $1 AND problem ~* $2`,
+  `UPDATE run_rests SET problem = '${erasedWords}' WHERE run_id = $1 AND problem ~* $2`,
   `
   UPDATE notifications
   SET reason = NULL, body = NULL, problem = NULL

@@ -50,7 +50,7 @@ export async function listRunsToDecide(pool: pg.Pool): Promise<string[]> {
     JOIN runs USING (run_id)
     CROSS JOIN clock_timestamp() AS now
     WHERE rest_run IS NULL AND variant IS NULL AND problem IS NULL AND source IS NOT NULL AND state = 'completed'
-      AND (looked_at IS NULL OR looked_at <= now - interval '${lookInterval} ms' OR looked_at > now)
+      AND (looked_at IS NULL OR looked_at <= now - ${lookInterval} * interval '1 millisecond' OR looked_at > now)
       AND ${mayClaim(1)}
     ORDER BY run_id
     `,

@@ -63,7 +63,7 @@ export async function listRunsToWatch(
       JOIN run_watches w USING (run_id)
       CROSS JOIN clock_timestamp() AS now
       WHERE r.state = 'running' AND r.account <> ALL ($1::text[])
-        AND (w.looked_at IS NULL OR w.looked_at <= now - interval '${lookInterval} ms' OR w.looked_at > now)
+        AND (w.looked_at IS NULL OR w.looked_at <= now - ${lookInterval} * interval '1 millisecond' OR w.looked_at > now)
         AND ${mayClaim(2)}
       ORDER BY run_id
     `,

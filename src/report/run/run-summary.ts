@@ -34,12 +34,15 @@ export function formatRunSummary(summary: RunSummary, screen: Screen = plainScre
   ].join('\n');
 }
 
+/** Of contacts beyond a limit, or that wait for a winner. */
+export const leftForLaterRun = 'left for a later run';
+
 export function contactsLine(contacts: RunSummary['contacts'], screen: Screen = plainScreen): string {
   const left = [
     [contacts.invalid, 'invalid'],
     [contacts.duplicate, 'duplicate'],
     [contacts.suppressed, 'suppressed'],
-    [contacts.beyondLimit ?? 0, 'left for a later run'],
+    [contacts.beyondLimit ?? 0, leftForLaterRun],
   ] as const;
   return `  contacts    ${formatCounts(contacts.read, left, screen, 'read')}`;
 }

@@ -15,6 +15,7 @@ import { createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
 import type { Largest, RunMoney } from './run-money.ts';
 import { localTimeColumn, sendingTables, timelineTable } from './run-sending-tables.ts';
+import { leftForLaterRun } from './run-summary.ts';
 
 export function countsTable({ summary }: RunDetails): ReportTable {
   const { contacts, requests, recipients, reportedUnsent = 0 } = summary;
@@ -26,7 +27,7 @@ export function countsTable({ summary }: RunDetails): ReportTable {
   const counts: Count[] = [
     { of: 'Contacts', state: 'read', number: contacts.read },
     ...rowsOf('Contacts', contacts, rejectionReasons),
-    { of: 'Contacts', state: 'left for a later run', number: contacts.beyondLimit ?? 0 },
+    { of: 'Contacts', state: leftForLaterRun, number: contacts.beyondLimit ?? 0 },
     { of: 'Requests', state: 'all', number: requests.total },
     ...rowsOf('Requests', requests, requestStates),
     { of: 'Recipients', state: 'all', number: recipients.total },

@@ -18,6 +18,12 @@ async function plan(count: number, createdAt: Date): Promise<readonly string[]> 
   return runs;
 }
 
+/** Reads it three times, because a connection that the pool opens meanwhile asks a few statements itself. */
+async function readOften() {
+  const readings = [await readStartPage(), await readStartPage(), await readStartPage()];
+  return readings.reduce((least, each) => (each.statements < least.statements ? each : least));
+}
+
 /** Reads what the start page shows. @returns the number of statements, and the groups */
 async function readStartPage(accounts: readonly string[] | null = null) {
   const asked = vi.spyOn(pg.Client.prototype, 'query');
@@ -33,12 +39,11 @@ async function readStartPage(accounts: readonly string[] | null = null) {
 test('the start page asks no more statements for many runs than for few', async () => {
   const now = opened.context.now();
   for (const run of await plan(2, now)) await pause(opened.context, run, 'wrong text');
-  const few = await readStartPage();
+  const few = await readOften();
   for (const run of await plan(25, now)) await pause(opened.context, run, 'wrong text');
-  const many = await readStartPage();
+  const many = await readOften();
   expect([few.groups.waiting.length, many.groups.waiting.length]).toEqual([2, 27]);
-  // A pool may have opened another connection, which asks a few.
-  expect(Math.abs(many.statements - few.statements)).toBeLessThan(10);
+  expect(many.statements).toBe(few.statements);
   expect(many.statements).toBeLessThan(40);
 });
 
