@@ -60,11 +60,14 @@ async function workAndKill({ scene, random }: Round, over: AbortSignal): Promise
   return kills;
 }
 
-/** A third of the reports of an unhealthy canary is about a failure. */
+/** Of an unhealthy canary, every second batch of reports is about failures: far more than it allows. */
 async function report({ scene, random }: Round, isHealthy: boolean, over: AbortSignal): Promise<void> {
-  for (let reported = 0; !over.aborted; await sleep(200)) {
-    reported = Math.min(scene.service.calls.length, reported + random('reports', 8));
-    await scene.report(reported, isHealthy || random('failure', 3) > 0 ? 'delivered' : 'undelivered');
+  let reported = 0;
+  for (let batch = 0; !over.aborted; await sleep(200)) {
+    const before = reported;
+    reported = Math.min(scene.service.calls.length, before + 1 + random('reports', 7));
+    if (reported > before) batch++;
+    await scene.report(reported, isHealthy || batch % 2 === 0 ? 'delivered' : 'undelivered');
   }
 }
 
@@ -88,7 +91,10 @@ async function expectDecidedOnce({ scene, run }: Round, isHealthy: boolean, stat
   const { decisions } = await scene.status(run);
   const sentTo = scene.service.accepted().flatMap((call) => call.recipients);
   expect(new Set(sentTo).size).toBe(sentTo.length);
-  expect(decisions.map(({ kind }) => kind)).toEqual([isHealthy ? 'canary promoted' : 'canary aborted']);
+  expect(
+    decisions.map(({ kind }) => kind),
+    JSON.stringify(decisions),
+  ).toEqual([isHealthy ? 'canary promoted' : 'canary aborted']);
   expect(state).toBe(isHealthy ? 'completed' : 'paused');
   if (!isHealthy) expect(sentTo.length).toBeLessThanOrEqual(canarySize);
 }
