@@ -66,7 +66,8 @@ test(`${planners} planners at once, in ${rounds} rounds with kills and cancelled
       await cancel(opened.context, unfinished.run, 'by the test');
       counts.cancelled++;
     }
-    if (code === 0) counts.planned++;
+    // 3: a process that was killed was sending requests of this run too, and they are in doubt.
+    if (code === 0 || code === 3) counts.planned++;
     if (code === 2) counts.refused++;
   };
 
