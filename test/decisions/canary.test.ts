@@ -13,11 +13,11 @@ const settings: CanarySettings = {
   abort: { rejected: 0.02, undelivered: 0.1, unreported: 0.5 },
 };
 
-const nobody = { accepted: 0, delivered: 0, undelivered: 0, rejected: 0, failed: 0, unknown: 0 };
+const noRecipients = { accepted: 0, delivered: 0, undelivered: 0, rejected: 0, failed: 0, unknown: 0 };
 
 /** Requests with one recipient each. */
 function sent(recipients: Partial<CanaryCounts['recipients']>, isSent = true): CanaryCounts {
-  const all = { ...nobody, ...recipients };
+  const all = { ...noRecipients, ...recipients };
   const settled = Object.values(all).reduce((sum, count) => sum + count, 0);
   return { isSent, requests: { settled, rejected: all.rejected + all.failed }, recipients: all };
 }

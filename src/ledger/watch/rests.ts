@@ -117,7 +117,7 @@ export async function decideRest(client: Transaction, run: string, variant: numb
   await client.query('UPDATE run_rests SET variant = $2, problem = NULL WHERE run_id = $1', [run, variant]);
 }
 
-/** Leaves it to a person, who has to know why. */
+/** Lets a person decide about the rest. @param why shown to the person */
 export async function askAboutRest(client: Transaction, run: string, why: string): Promise<void> {
   await client.query('UPDATE run_rests SET problem = $2 WHERE run_id = $1', [run, why]);
 }
