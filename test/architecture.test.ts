@@ -122,6 +122,16 @@ test('every room has a row in the table', () => {
   expect(new Set(folders.map(({ name }) => name))).toEqual(new Set(Object.keys(mayImport)));
 });
 
+test('reports import only types from the engine', () => {
+  const files = readdirSync(join(src, 'report'), { recursive: true, encoding: 'utf8' });
+  const values = files.filter(
+    (path) =>
+      path.endsWith('.ts') &&
+      /^import (?!type )[^;]*\/engine\//m.test(readFileSync(join(src, 'report', path), 'utf8')),
+  );
+  expect(values).toEqual([]);
+});
+
 test('rooms import only from lower rooms', () => {
   const upwards = imports.filter((found) => {
     if (!isLocal(found)) return false;

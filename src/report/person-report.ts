@@ -1,7 +1,4 @@
-import type { MessageFields } from '../domain/message.ts';
-import type { Suppression } from '../domain/suppressions.ts';
-import type { AuditEntry } from '../ledger/audit/audit.ts';
-import type { ListedDeliveryReport } from '../ledger/delivery-reports/list.ts';
+import type { PersonReport } from '../engine/recipient-data/person-report.ts';
 import { pickColumns } from './column.ts';
 import { auditColumns } from './lists/audit.ts';
 import { deliveryReportColumns } from './lists/delivery-reports.ts';
@@ -11,28 +8,9 @@ import { type FormattedHistory, formatRecipientHistory } from './recipient-histo
 import type { Screen } from './screen.ts';
 import { formatTable } from './table.ts';
 
-/** The `PersonReport` of the engine, with reasons in words. */
-type FormattedPerson = {
-  readonly address: string;
-  readonly contactRows: readonly {
-    readonly run: string;
-    readonly file: string;
-    readonly line: number;
-    readonly values: Readonly<Record<string, string>> | undefined;
-    readonly text: string;
-  }[];
-  readonly recipients: readonly (FormattedHistory & {
-    readonly message:
-      | {
-          readonly fields: MessageFields;
-          readonly destination: MessageFields;
-          readonly files: readonly { readonly name: string }[];
-        }
-      | undefined;
-  })[];
-  readonly unmatchedReports: readonly ListedDeliveryReport[];
-  readonly suppressions: readonly Suppression[];
-  readonly audit: readonly AuditEntry[];
+/** A `PersonReport`, with reasons in words. */
+type FormattedPerson = Omit<PersonReport, 'recipients'> & {
+  readonly recipients: readonly (FormattedHistory & Pick<PersonReport['recipients'][number], 'message'>)[];
 };
 
 const personAuditColumns = pickColumns(auditColumns, 'at', 'who', 'action', 'run', 'outcome', 'details');

@@ -1,17 +1,6 @@
-import type { SearchedRuns } from '../ledger/recipients/searched-runs.ts';
+import type { RecipientReport } from '../engine/reporting/recipient-report.ts';
 import { count } from '../platform/sentence.ts';
 import { formatLocal } from './time.ts';
-
-/** The `RecipientReport` of the engine, as far as it says what was searched. */
-type Search = {
-  readonly readings: readonly (
-    | { readonly kind: 'messageId' | 'jobNumber' | 'chargeCode' }
-    | { readonly kind: 'words'; readonly endedAt: Date | null }
-    | { readonly kind: 'address'; readonly address: string; readonly country: string | null }
-    | { readonly kind: 'unreadable'; readonly why: string }
-  )[];
-  readonly searched: SearchedRuns;
-};
 
 const names = {
   messageId: 'a MessageID',
@@ -21,7 +10,10 @@ const names = {
 } as const;
 
 /** What was searched, and how old the oldest match may be: sentences. */
-export function searchSentences({ readings, searched }: Search, zone: string): string[] {
+export function searchSentences(
+  { readings, searched }: Pick<RecipientReport, 'readings' | 'searched'>,
+  zone: string,
+): string[] {
   const time = (at: Date): string => `${formatLocal(at, zone).slice(0, 16)} ${zone}`;
   const tried = readings.flatMap((reading) => {
     if (reading.kind === 'unreadable') return [];

@@ -23,8 +23,16 @@ async function resultFile(rows: readonly (readonly string[])[], csv?: CsvForm): 
       isBeyondLimit: false,
     };
   });
-  const report = { columns, files: ['contacts.csv'], csv, rows: inOrder([contacts]) };
-  return written(contactSheet('r', report, new Set(reportedStates), { at: new Date() }), 'csv');
+  const files = ['contacts.csv'];
+  const report = {
+    asOf: { at: new Date() },
+    columns,
+    files,
+    csv,
+    hasVariants: false,
+    rows: inOrder([contacts]),
+  };
+  return written(contactSheet('r', report, new Set(reportedStates)), 'csv');
 }
 
 async function readAgain(csv: string | Buffer, options: ReadingOptions = {}) {

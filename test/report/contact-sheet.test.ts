@@ -1,6 +1,7 @@
 import { readSheet } from 'read-excel-file/node';
 import { expect, test } from 'vitest';
-import { type ContactRow, contactSheet, reportedStates } from '../../src/report/run/contact-sheet.ts';
+import type { ContactRow } from '../../src/engine/reporting/contact-report.ts';
+import { contactSheet, reportedStates } from '../../src/report/run/contact-sheet.ts';
 import { inOrder, written } from '../support/sheets.ts';
 
 const accepted: ContactRow = {
@@ -34,8 +35,9 @@ const filtered: ContactRow = {
 
 function sheet(states = new Set(reportedStates), files: readonly string[] = ['one.csv']) {
   const columns = ['Mobile', 'name', 'Volley State'];
-  const report = { columns, files, rows: inOrder([[accepted, filtered]]) };
-  return contactSheet('r1', report, states, { at: new Date('2026-11-21T10:00:00Z') });
+  const asOf = { at: new Date('2026-11-21T10:00:00Z') };
+  const rows = inOrder([[accepted, filtered]]);
+  return contactSheet('r1', { asOf, columns, files, hasVariants: false, rows }, states);
 }
 
 test('a workbook has numbers as numbers, and texts that start no formula', async () => {

@@ -34,6 +34,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
     price: '0.80',
     estimated: '0.64',
     estimatedTax: '0.1',
+    difference: '0',
     unrated: 0,
   };
   return {
@@ -87,10 +88,8 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       asOf: at,
       currency: 'NZD',
       total: cost,
-      bySubAccount: [{ value: text, ...cost }],
-      byChargeCode: [{ value: text, ...cost }],
-      subAccounts: 1,
-      chargeCodes: 1,
+      bySubAccount: { lines: [{ value: text, ...cost }], others: null },
+      byChargeCode: { lines: [{ value: text, ...cost }], others: null },
     },
     rejections: [{ reason: 'invalid', column: text, contacts: 1 }],
     variants: [],

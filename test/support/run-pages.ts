@@ -2,7 +2,7 @@ import type { RunDetails } from '../../src/report/run/run-details.ts';
 import { hostileNames } from './pages.ts';
 
 const figures = { recipients: 1_234_567, accepted: 1_234_567, price: '98765.4320', estimated: '98765.4320' };
-const money = { ...figures, estimatedTax: '14814.8148', difference: '-0.0001' };
+const money = { ...figures, estimatedTax: '14814.8148', difference: '-0.0001', unrated: 3 };
 const at = new Date('2026-11-03T04:05:06Z');
 const words = hostileNames.join(' ');
 const messageId = 'W'.repeat(40);
@@ -102,7 +102,6 @@ export function aReportedRun(): RunDetails {
     money: {
       currency: 'NZD',
       ...money,
-      unrated: 3,
       bySubAccount: largestOf(hostileNames),
       byChargeCode: largestOf(Array.from({ length: 19 }, (_, index) => `C-${index}`)),
     },

@@ -51,7 +51,7 @@ export const command = defineCommand({
         const rows = tally.count(report.rows);
         const onScreen = shell.resultTerminal && options.out === undefined;
         const csv = csvForm(report.csv, { delimiter, encoding }, onScreen);
-        return write(contactSheet(run, { ...report, rows, csv }, states, report.asOf));
+        return write(contactSheet(run, { ...report, rows, csv }, states));
       });
     });
     if (exported.length === states.size) shell.note(exportText(exported, tally.counts));

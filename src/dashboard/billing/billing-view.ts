@@ -1,11 +1,11 @@
 import { isFigure } from '../../ledger/billing/figures.ts';
-import type { BillingDimension, BillingQuery } from '../../ledger/billing/report.ts';
+import type { BillingDimension, BillingLine, BillingQuery } from '../../ledger/billing/report.ts';
 import {
   createCostCharts,
   createDayChart,
   createDeliveryChart,
 } from '../../report/billing/billing-charts.ts';
-import { type BillingSheetLine, billingSheet } from '../../report/billing/billing-sheet.ts';
+import { billingSheet } from '../../report/billing/billing-sheet.ts';
 import { formatPayer } from '../../report/billing/billing-words.ts';
 import type { Column, Columns, Link } from '../../report/column.ts';
 import { chartFigure } from '../../report/html/chart.ts';
@@ -96,11 +96,11 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
     { lines: noLines(), totals: () => totals, expected: totals, closing },
     asOf,
   );
-  const isFixed = ({ key }: Column<BillingSheetLine>): boolean =>
+  const isFixed = ({ key }: Column<BillingLine>): boolean =>
     isDimension(key) || ['kind', 'correctionOf', 'currency'].includes(key);
   const { form, cookie, ...chosen } = chooseColumns('billing', sheet.columns, isFixed, view);
   const columns = currencyBesideNames(chosen.columns, totals).map(
-    (column): Column<BillingSheetLine> => ({
+    (column): Column<BillingLine> => ({
       ...column,
       target: (line) => targetOf(question, query.by, line, column),
     }),
@@ -131,10 +131,10 @@ function billingTable(question: BillingQuestion, query: BillingQuery, part: Bill
 
 /** Lines of one name differ by their currency only, so it stands beside the name. */
 function currencyBesideNames(
-  columns: Columns<BillingSheetLine>,
+  columns: Columns<BillingLine>,
   totals: BillingPart['totals'],
-): Columns<BillingSheetLine> {
-  const isCurrency = ({ key }: Column<BillingSheetLine>): boolean => key === 'currency';
+): Columns<BillingLine> {
+  const isCurrency = ({ key }: Column<BillingLine>): boolean => key === 'currency';
   if (new Set(totals.map(({ currency }) => currency)).size < 2) return columns;
   const others = columns.filter((column) => !isCurrency(column));
   const first = others.findIndex(({ kind }) => kind !== 'text');
@@ -148,8 +148,8 @@ export async function* noLines(): AsyncGenerator<never, void, undefined> {}
 function targetOf(
   question: BillingQuestion,
   by: readonly BillingDimension[],
-  line: BillingSheetLine,
-  { key }: Column<BillingSheetLine>,
+  line: BillingLine,
+  { key }: Column<BillingLine>,
 ): Link | undefined {
   // A total leads nowhere.
   if ('corrections' in line) return undefined;
@@ -167,7 +167,7 @@ function targetOf(
 function requestsAddress(
   question: BillingQuestion,
   by: readonly BillingDimension[],
-  { values, kind, correctionOf }: BillingSheetLine,
+  { values, kind, correctionOf }: BillingLine,
 ): string {
   const month = correctionOf === null ? question : ofMonth(question, correctionOf);
   const asked = by.reduce((wider, dimension, index) => narrow(wider, dimension, values[index] ?? ''), month);

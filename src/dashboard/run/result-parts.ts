@@ -1,6 +1,6 @@
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { LiveRun, RunEvents } from '../../engine/live/live-runs.ts';
-import type { PayerCost, RunCosts } from '../../ledger/billing/run-costs.ts';
+import type { PayerCost, PayerCosts, RunCosts } from '../../ledger/billing/run-costs.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import {
   type Columns,
@@ -55,14 +55,14 @@ const currentFor = 2_000;
 /** Those who pay most of what the run costs so far. */
 export function costsPart({ costs, at }: LiveRun, viewer: Viewer): Html | undefined {
   if (costs.total.recipients === 0) return undefined;
-  const { asOf, currency, bySubAccount, byChargeCode, subAccounts, chargeCodes } = costs;
+  const { asOf, currency, bySubAccount, byChargeCode } = costs;
   const isOld = asOf !== undefined && at.getTime() - asOf.getTime() > currentFor;
   const amount = amountsOf(costs);
   const amounts = { price: amount, estimated: currency === null ? () => '–' : amount };
   const title = html`Cost by payer ${isOld && html`<small>as of ${time(asOf, viewer.zone)}</small>`}`;
   const body = html`<div class="side-by-side">
-${payerTable('SubAccount', bySubAccount, subAccounts, { amounts, viewer })}
-${payerTable('ChargeCode', byChargeCode, chargeCodes, { amounts, viewer })}
+${payerTable('SubAccount', bySubAccount, { amounts, viewer })}
+${payerTable('ChargeCode', byChargeCode, { amounts, viewer })}
 </div>`;
   return folded('costs', title, body);
 }
@@ -71,12 +71,12 @@ type Amounts = Readonly<Record<'price' | 'estimated', (exact: string) => string>
 
 function payerTable(
   name: string,
-  rows: readonly PayerCost[],
-  of: number,
+  { lines: rows, others }: PayerCosts,
   { amounts, viewer }: { readonly amounts: Amounts; readonly viewer: Viewer },
 ): Html {
-  const title =
-    of > rows.length ? `${name}: the ${rows.length} of ${groupThousands(of)} that pay most` : `By ${name}`;
+  const title = others
+    ? `${name}: the ${rows.length} of ${groupThousands(rows.length + others.count)} that pay most`
+    : `By ${name}`;
   const columns: Columns<PayerCost> = [
     payerColumn(name),
     recipientsColumn,
@@ -87,7 +87,7 @@ function payerTable(
 }
 
 function amountsOf({ bySubAccount, byChargeCode }: RunCosts): (exact: string) => string {
-  const shown = [...bySubAccount, ...byChargeCode];
+  const shown = [...bySubAccount.lines, ...byChargeCode.lines];
   const format = createAmountFormat(shown.flatMap(({ price, estimated }) => [price, estimated]));
   return (exact) => groupThousands(format(exact));
 }

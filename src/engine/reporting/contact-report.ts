@@ -16,7 +16,7 @@ import type { EngineContext } from '../context.ts';
 import { openKeptContactFile } from '../plan/kept-contact-files.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 
-type ContactReport = {
+export type ContactReport = {
   readonly asOf: AsOf;
   /** In order of first occurrence. */
   readonly columns: readonly string[];
@@ -24,11 +24,11 @@ type ContactReport = {
   /** How the first CSV file was written; undefined for workbooks. */
   readonly csv: Extract<FileFormat, { kind: 'csv' }> | undefined;
   readonly hasVariants: boolean;
-  readonly rows: AsyncIterable<readonly ReportedRow[]>;
+  readonly rows: AsyncIterable<readonly ContactRow[]>;
 };
 
 /** `result` is undefined when `contacts.where` excluded the row, or it is left for a later run. */
-type ReportedRow = {
+export type ContactRow = {
   readonly file: string;
   readonly line: number;
   /** By the report's columns; empty when the row could not be read. */
@@ -129,12 +129,12 @@ async function* joinResults(
     readonly named: Parameters<typeof variantName>[0];
     readonly isBeyondLimit: LimitCheck;
   },
-): AsyncGenerator<readonly ReportedRow[], void, undefined> {
+): AsyncGenerator<readonly ContactRow[], void, undefined> {
   const findResult = await createResultFinder(results);
   for (const { kept, contacts } of files) {
     const indexes = columns.map((column) => contacts.header.indexOf(column));
     for await (const batch of contacts.batches) {
-      const rows: ReportedRow[] = [];
+      const rows: ContactRow[] = [];
       for (const row of batch) {
         const { line } = row;
         const whole = row.kind === 'row';

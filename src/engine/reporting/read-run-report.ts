@@ -1,69 +1,38 @@
-import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
-import type { AsOf } from '../../domain/replica.ts';
-import type { RunSummary } from '../../domain/runs.ts';
-import { type RunCosts, readRunCosts } from '../../ledger/billing/run-costs.ts';
+import { readRunCosts } from '../../ledger/billing/run-costs.ts';
 import {
-  type DeliveryResult,
-  type FailureGroup,
   listDeliveryResults,
   listFailureGroups,
   listRejections,
-  type RejectionGroup,
   type SuppressedRecipients,
 } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { type ConflictingDeliveryReport, listConflicting } from '../../ledger/delivery-reports/list.ts';
+import { listConflicting } from '../../ledger/delivery-reports/list.ts';
 import { readReportInSnapshot } from '../../ledger/replica.ts';
-import { describeSending, type Sending } from '../../ledger/runs/describe-sending.ts';
-import { findRunHead, type RunHead } from '../../ledger/runs/find.ts';
-import {
-  type Conflicts,
-  countConflicts,
-  listResolutions,
-  listStateChanges,
-  type ResolutionGroup,
-  type RunStateChange,
-} from '../../ledger/runs/history.ts';
+import { describeSending } from '../../ledger/runs/describe-sending.ts';
+import { findRunHead } from '../../ledger/runs/find.ts';
+import { countConflicts, listResolutions, listStateChanges } from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
-import { readVariantResults, type VariantResult } from '../../ledger/watch/variant-results.ts';
+import { readVariantResults } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';
 
-export type RunReport = RunHead & {
-  readonly summary: RunSummary;
-  readonly states: readonly RunStateChange[];
-  readonly sending: Sending;
-  readonly deliveryResults: readonly DeliveryResult[];
-  /** All are counted, only the first listed. */
-  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
-  readonly cancellations: readonly SuppressedRecipients[];
-  readonly failures: readonly FailureGroup[];
-  readonly variants: readonly VariantResult[];
-  readonly resolutions: readonly ResolutionGroup[];
-  readonly rejections: readonly RejectionGroup[];
-  readonly rejectedContacts: readonly RejectedContactRecord[];
-  /** Booked or not. */
-  readonly costs: RunCosts;
-  readonly asOf: AsOf;
-};
-
 /** All are counted, only these are listed. */
 const maxListed = { contacts: 100, conflicts: 100, slowest: 10, payers: 20 } as const;
+
+/** All of `volley report run`, as the ledger has it. */
+export type RunReport = Omit<Awaited<ReturnType<typeof readRunReport>>, 'asOf'>;
 
 /**
  * @param timeZone of sends over time
  * @throws InputError when there is no such run
  */
-export async function readRunReport(
-  context: EngineContext,
-  run: string,
-  timeZone: string,
-): Promise<RunReport> {
-  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
+export async function readRunReport({ ledger, now }: EngineContext, run: string, timeZone: string) {
+  return readReportInSnapshot(ledger, now, async (client, asOf) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
     const head = (await findRunHead(client, run)) ?? noSuchRun(run);
     const { suppressed = 0 } = (await readRunCounts(client, [run])).get(run) ?? {};
+    const cancelled: SuppressedRecipients = { reason: { kind: 'suppressed' }, recipients: suppressed };
     return {
       ...head,
       summary,
@@ -74,7 +43,7 @@ export async function readRunReport(
         ...(await countConflicts(client, run)),
         listed: await listConflicting(client, run, maxListed.conflicts),
       },
-      cancellations: suppressed > 0 ? [{ reason: { kind: 'suppressed' }, recipients: suppressed }] : [],
+      cancellations: suppressed > 0 ? [cancelled] : [],
       failures: await listFailureGroups(client, run),
       variants: await readVariantResults(client, run),
       resolutions: await listResolutions(client, run),

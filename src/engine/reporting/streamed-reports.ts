@@ -41,7 +41,7 @@ export async function reportCampaigns<Result>(
   });
 }
 
-type FailureReport = {
+export type FailureReport = {
   readonly asOf: AsOf;
   readonly run: string;
   readonly campaign: string;

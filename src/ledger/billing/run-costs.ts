@@ -1,5 +1,6 @@
 import type { Channel } from '../../domain/message.ts';
 import type { RunState } from '../../domain/runs.ts';
+import { subtractAmounts } from '../../platform/money.ts';
 import { streamRows } from '../cursor.ts';
 import type { ReadConnection, Snapshot } from '../session.ts';
 
@@ -10,28 +11,31 @@ export type RunCost = {
   readonly price: string;
   readonly estimated: string;
   readonly estimatedTax: string;
+  /** price - estimated. */
+  readonly difference: string;
   /** Accepted recipients without a price in the rate card. */
   readonly unrated: number;
 };
 
-export type PayerCost = RunCost & {
-  /** Null: no value. */
-  readonly value: string | null;
+/** `value`: a SubAccount or ChargeCode; null: none. */
+export type PayerCost = RunCost & { readonly value: string | null };
+
+/** The payers with the highest price, and the sum of all others, if there are any. */
+export type PayerCosts = {
+  readonly lines: readonly PayerCost[];
+  readonly others: (RunCost & { readonly count: number }) | null;
 };
 
 export type RunCosts = {
   readonly currency: string | null;
   readonly total: RunCost;
-  /** The payers with the highest price. */
-  readonly bySubAccount: readonly PayerCost[];
-  readonly byChargeCode: readonly PayerCost[];
-  /** How many there are in all. */
-  readonly subAccounts: number;
-  readonly chargeCodes: number;
+  readonly bySubAccount: PayerCosts;
+  readonly byChargeCode: PayerCosts;
 };
 
 type DbCost = PayerCost & {
   readonly by: 'run' | 'SubAccount' | 'ChargeCode';
+  /** How many payers there are in all. */
   readonly values: number;
   readonly currency: string | null;
 };
@@ -50,19 +54,23 @@ export async function readRunCosts(
   of: keyof typeof sources = 'booked',
 ): Promise<RunCosts> {
   const { rows } = await client.query<DbCost>(buildStatement(sources[of]), [run, limit]);
-  const costsOf = (wanted: DbCost['by']): PayerCost[] =>
-    rows.flatMap(({ by, values, currency, ...cost }) => (by === wanted ? [cost] : []));
-  const countOf = (wanted: DbCost['by']): number => rows.find(({ by }) => by === wanted)?.values ?? 0;
-  const [{ value, ...total } = { value: null, ...noCost }] = costsOf('run');
+  const found = rows.find(({ by }) => by === 'run');
+  const total = found ? costOf(found) : noCost;
+  const payers = (wanted: DbCost['by']): PayerCosts => {
+    const own = rows.filter(({ by }) => by === wanted);
+    const lines = own.map((row) => ({ value: row.value, ...costOf(row) }));
+    const count = (own[0]?.values ?? 0) - lines.length;
+    return { lines, others: count === 0 ? null : { ...lines.reduce(subtract, total), count } };
+  };
   return {
-    currency: rows.find(({ by }) => by === 'run')?.currency ?? null,
+    currency: found?.currency ?? null,
     total,
-    bySubAccount: costsOf('SubAccount'),
-    byChargeCode: costsOf('ChargeCode'),
-    subAccounts: countOf('SubAccount'),
-    chargeCodes: countOf('ChargeCode'),
+    bySubAccount: payers('SubAccount'),
+    byChargeCode: payers('ChargeCode'),
   };
 }
+
+const costOf = ({ by, value, values, currency, ...cost }: DbCost): RunCost => cost;
 
 const noCost: RunCost = {
   recipients: 0,
@@ -70,8 +78,21 @@ const noCost: RunCost = {
   price: '0',
   estimated: '0',
   estimatedTax: '0',
+  difference: '0',
   unrated: 0,
 };
+
+function subtract(one: RunCost, other: RunCost): RunCost {
+  return {
+    recipients: one.recipients - other.recipients,
+    accepted: one.accepted - other.accepted,
+    price: subtractAmounts(one.price, other.price),
+    estimated: subtractAmounts(one.estimated, other.estimated),
+    estimatedTax: subtractAmounts(one.estimatedTax, other.estimatedTax),
+    difference: subtractAmounts(one.difference, other.difference),
+    unrated: one.unrated - other.unrated,
+  };
+}
 
 const places = 'price DESC, estimated DESC, recipients DESC, value NULLS LAST';
 
@@ -96,7 +117,7 @@ const buildStatement = (source: string): string => `
     WHERE recipients <> 0 OR price <> 0 OR estimated <> 0
   )
   SELECT by, value, recipients::float8 AS recipients, accepted::float8 AS accepted, price::text, estimated::text,
-         estimated_tax::text AS "estimatedTax", unrated::float8 AS unrated,
+         estimated_tax::text AS "estimatedTax", (price - estimated)::text AS difference, unrated::float8 AS unrated,
          all_values.values,
          (SELECT rates ->> 'currency' FROM runs WHERE run_id = $1) AS currency
   FROM unnest(ARRAY['run', 'SubAccount', 'ChargeCode']) AS kind

@@ -1,12 +1,12 @@
 import type { AsOf } from '../../domain/replica.ts';
 import type { RunKind } from '../../domain/runs.ts';
+import type { StreamedBilling } from '../../engine/billing/billing.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import type { BillingFigures } from '../../ledger/billing/figures.ts';
 import type {
   BillingDimension,
   BillingLine,
   BillingQuery,
-  BillingReport,
   BillingTotal,
 } from '../../ledger/billing/report.ts';
 import { type Column, textColumn } from '../column.ts';
@@ -14,13 +14,6 @@ import type { Sheet } from '../formats/sheet.ts';
 import { formatLocal } from '../time.ts';
 import { createBillingCharts } from './billing-charts.ts';
 import { formatPayer, formatPeriod } from './billing-words.ts';
-
-export type BillingSheetLine = BillingFigures & {
-  readonly values: readonly (string | null)[];
-  readonly kind: RunKind;
-  readonly currency: string | null;
-  readonly correctionOf: string | null;
-};
 
 /** Names of the interface's dimensions stay as they are. */
 const titles: Readonly<Record<BillingDimension, string>> = {
@@ -71,20 +64,20 @@ export function billingSheet(
   report: {
     readonly lines: AsyncIterable<readonly BillingLine[]>;
     readonly totals: () => readonly BillingTotal[];
-    readonly charts?: Sheet<BillingSheetLine>['charts'];
+    readonly charts?: Sheet<BillingLine>['charts'];
     /** Set when its figures no longer change. */
     readonly closing?: Closing | undefined;
     /** The totals, known before the lines. */
     readonly expected: readonly BillingTotal[];
   },
   asOf: AsOf,
-): Sheet<BillingSheetLine> {
+): Sheet<BillingLine> {
   const { by } = query;
   const dimensions = by.map((dimension, index) =>
-    textColumn<BillingSheetLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
+    textColumn<BillingLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
   );
   const measures = figures.map(
-    ({ key, title, kind, always, minor }): Column<BillingSheetLine> => ({
+    ({ key, title, kind, always, minor }): Column<BillingLine> => ({
       key,
       title,
       kind,
@@ -93,7 +86,7 @@ export function billingSheet(
       blank: !always && report.expected.every((total) => Number(total[key]) === 0),
     }),
   );
-  async function* named(): AsyncGenerator<readonly BillingSheetLine[], void, undefined> {
+  async function* named(): AsyncGenerator<readonly BillingLine[], void, undefined> {
     for await (const lines of report.lines)
       yield lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
   }
@@ -141,20 +134,11 @@ function formatQuery(query: BillingQuery): string[] {
   return [formatPeriod('sent', query), `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }
 
-type Streamed = {
-  readonly asOf: AsOf;
-  readonly lines: AsyncIterable<readonly BillingLine[]>;
-  /** Known after the last line. */
-  readonly totals: () => readonly BillingTotal[];
-  readonly closing: Closing | undefined;
-  readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
-};
-
 /** A closed period is as of its closing. */
 export async function createBillingReport(
   query: BillingQuery,
-  { asOf, lines, totals, closing, regroup }: Streamed,
-): Promise<Sheet<BillingSheetLine>> {
+  { asOf, lines, totals, closing, regroup }: StreamedBilling,
+): Promise<Sheet<BillingLine>> {
   const { totals: expected } = await regroup([]);
   const charts = () => createBillingCharts(expected, regroup);
   const report = { lines, totals, expected, closing, charts };

@@ -1,4 +1,5 @@
 import { formatReason } from '../../domain/reasons.ts';
+import type { Reconciliation } from '../../engine/billing/reconcile.ts';
 import type { ReconciliationPeriod, ReconciliationScope } from '../../ledger/billing/compare-invoice.ts';
 import type {
   ChargeEffect,
@@ -73,15 +74,7 @@ export function formatFindings(totals: readonly ReconciliationTotal[]): string {
 
 /** The differences between an invoice and the ledger, with sums for each finding. */
 export function reconcileSheet(
-  reconciliation: {
-    readonly name: string;
-    readonly hasUnits: boolean;
-    readonly hasDate: boolean;
-    readonly differences: AsyncIterable<readonly ReconciliationLine[]>;
-    readonly totals: readonly ReconciliationTotal[];
-    readonly askedTotals: readonly ReconciliationTotal[];
-    readonly unreadable: { readonly lines: number };
-  },
+  reconciliation: Reconciliation,
   {
     period,
     scope,

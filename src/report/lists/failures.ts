@@ -1,5 +1,4 @@
-import type { AsOf } from '../../domain/replica.ts';
-import type { RunKind } from '../../domain/runs.ts';
+import type { FailureReport } from '../../engine/reporting/streamed-reports.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
 import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
@@ -40,13 +39,7 @@ const columns: Columns<FailureLine> = [
 ];
 
 /** Requests of a run that were not accepted, with their sums. */
-export function failureSheet(report: {
-  readonly asOf: AsOf;
-  readonly run: string;
-  readonly campaign: string;
-  readonly kind: RunKind;
-  readonly rows: AsyncIterable<readonly FailedRequest[]>;
-}): Sheet<FailureLine> {
+export function failureSheet(report: FailureReport): Sheet<FailureLine> {
   const sums = { requests: 0, attempts: 0, recipients: 0 };
   async function* counted(): AsyncGenerator<readonly FailureLine[], void, undefined> {
     for await (const rows of report.rows) {

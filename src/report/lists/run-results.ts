@@ -1,4 +1,5 @@
 import { formatReasonOrNull } from '../../domain/reasons.ts';
+import type { RunCost } from '../../ledger/billing/run-costs.ts';
 import type { DeliveryResult } from '../../ledger/counts/groups.ts';
 import type { AttemptGroup } from '../../ledger/runs/describe-sending.ts';
 import { formatPayer } from '../billing/billing-words.ts';
@@ -12,7 +13,6 @@ import {
   textColumn,
   wordsColumn,
 } from '../column.ts';
-import type { MoneyFigures } from '../run/run-money.ts';
 import { recipientsColumn, wordsOf } from './usual.ts';
 
 /** How the attempts of a run ended. */
@@ -37,7 +37,7 @@ export const priceColumn = decimalColumn('price', 'Price');
 export const estimatedColumn = decimalColumn('estimated', 'Estimated');
 
 /** What a run, or one of its payers, costs. */
-export const moneyColumns: Columns<MoneyFigures> = [
+export const moneyColumns: Columns<RunCost> = [
   recipientsColumn,
   integerColumn('accepted', 'Accepted'),
   priceColumn,

@@ -1,32 +1,10 @@
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { resultFileColumns } from '../../domain/files.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
-import type { AsOf } from '../../domain/replica.ts';
 import { recipientStates } from '../../domain/runs.ts';
-import type { ContactResult } from '../../ledger/runs/contact-results.ts';
+import type { ContactReport, ContactRow } from '../../engine/reporting/contact-report.ts';
 import type { CellKind, CellValue, Column, Columns } from '../column.ts';
-import type { CsvForm, Sheet } from '../formats/sheet.ts';
-
-/** `result` is undefined when `contacts.where` excluded the row, or it is left for a later run. */
-export type ContactRow = {
-  readonly file: string;
-  readonly line: number;
-  readonly values: readonly string[];
-  /** The raw row when it could not be read, else empty. */
-  readonly text: string;
-  readonly result: ContactResult | undefined;
-  readonly variant: string | null;
-  readonly isBeyondLimit: boolean;
-};
-
-type ContactRows = {
-  /** By default UTF-8 with commas. */
-  readonly csv?: CsvForm | undefined;
-  readonly columns: readonly string[];
-  readonly files: readonly string[];
-  readonly hasVariants?: boolean;
-  readonly rows: AsyncIterable<readonly ContactRow[]>;
-};
+import type { Sheet } from '../formats/sheet.ts';
 
 /** `filtered`: excluded by `contacts.where`. `beyond_limit`: left for a later run. */
 export const reportedStates = [...recipientStates, ...rejectionReasons, 'filtered', 'beyond_limit'] as const;
@@ -69,9 +47,15 @@ function toReportedState({ result, isBeyondLimit }: ContactRow): ReportedState {
  */
 export function contactSheet(
   run: string,
-  { columns, files, csv, hasVariants = false, rows }: ContactRows,
+  {
+    asOf,
+    columns,
+    files,
+    csv,
+    hasVariants,
+    rows,
+  }: Omit<ContactReport, 'csv'> & Pick<Sheet<ContactRow>, 'csv'>,
   states: ReadonlySet<ReportedState>,
-  asOf: AsOf,
 ): Sheet<ContactRow> {
   const runColumn = resultColumn('Volley Run', 'text', () => run);
   const own = [runColumn, ...resultColumns].filter(

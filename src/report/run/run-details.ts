@@ -1,91 +1,23 @@
-import type { RejectedContact } from '../../domain/contacts.ts';
-import type { Channel } from '../../domain/message.ts';
-import { formatReason, formatReasonOrNull, type RunReason } from '../../domain/reasons.ts';
-import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
-import type { RunState, RunSummary } from '../../domain/runs.ts';
-import type { RunCosts } from '../../ledger/billing/run-costs.ts';
-import type {
-  DeliveryResult,
-  FailureGroup,
-  RejectionGroup,
-  SuppressedRecipients,
-} from '../../ledger/counts/groups.ts';
-import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
+import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
+import type { RunState } from '../../domain/runs.ts';
+import type { RunReport } from '../../engine/reporting/read-run-report.ts';
 import type { Sending } from '../../ledger/runs/describe-sending.ts';
-import type { Conflicts, ResolutionGroup, RunStateChange } from '../../ledger/runs/history.ts';
-import type { VariantResult } from '../../ledger/watch/variant-results.ts';
-import { formatReasonOf, type WithReasonText } from '../reason-text-of.ts';
-import { type RunMoney, toRunMoney } from './run-money.ts';
+import type { RunStateChange } from '../../ledger/runs/history.ts';
+import { formatReasonOf } from '../reason-text-of.ts';
 import { formatCampaign } from './run-summary.ts';
 
-/** All of `volley report run`; printed unchanged as JSON. */
-export type RunDetails = {
-  readonly summary: RunSummary;
-  readonly stateReason: string | null;
-  /** Since when the records of its recipients are deleted; then only counts, requests with rows and costs are left. */
-  readonly recordsDeletedAt: Date | null;
-  readonly account: string;
-  readonly channel: Channel;
-  /** IANA name; for `sending.sends` and all printed times. */
-  readonly timeZone: string;
-  readonly timeline: readonly TimelineEvent[];
-  readonly sending: Sending;
-  readonly failures: readonly WithReasonText<Omit<FailureGroup, 'group'>>[];
-  readonly resolutions: readonly ResolutionGroup[];
-  /** Empty: the campaign has none. */
-  readonly variants: readonly VariantResult[];
-  readonly deliveryResults: readonly (Omit<DeliveryResult, 'group' | 'result'> & {
-    readonly result: string | null;
-  })[];
-  /** All are counted, only the first listed. */
-  readonly conflicts: Conflicts & { readonly listed: readonly ConflictingDeliveryReport[] };
-  readonly cancellations: readonly WithReasonText<SuppressedRecipients>[];
-  readonly rejections: readonly RejectionGroup[];
-  readonly rejectedContacts: readonly RejectedContact[];
-  readonly money: RunMoney | null;
-};
+/** All of `volley report run`; printed unchanged as JSON. `money` is null if nothing was sent. */
+export type RunDetails = ReturnType<typeof toRunDetails>;
 
-type RecordedRun = Omit<
-  RunDetails,
-  | 'timeZone'
-  | 'timeline'
-  | 'money'
-  | 'stateReason'
-  | 'failures'
-  | 'deliveryResults'
-  | 'cancellations'
-  | 'rejectedContacts'
-> & {
-  readonly stateReason: RunReason | null;
-  readonly failures: readonly FailureGroup[];
-  readonly deliveryResults: readonly DeliveryResult[];
-  readonly cancellations: readonly SuppressedRecipients[];
-  readonly rejectedContacts: readonly RejectedContactRecord[];
-  readonly states: readonly RunStateChange[];
-  readonly costs: RunCosts;
-};
-
-export function toRunDetails({ states, costs, ...recorded }: RecordedRun, timeZone: string): RunDetails {
-  const {
-    summary,
-    stateReason,
-    account,
-    channel,
-    failures,
-    deliveryResults,
-    cancellations,
-    rejectedContacts,
-    ...others
-  } = recorded;
-  const timeline = toTimeline(states, others.sending);
+/** @param timeZone IANA name, for `sending.sends` and all printed times */
+export function toRunDetails(report: RunReport, timeZone: string) {
+  const { states, costs, failures, deliveryResults, cancellations, rejectedContacts, ...others } = report;
+  const { total, ...money } = costs;
   return {
-    summary,
-    stateReason: formatReasonOrNull(stateReason),
-    account,
-    channel,
-    timeZone,
-    timeline,
     ...others,
+    stateReason: formatReasonOrNull(others.stateReason),
+    timeZone,
+    timeline: toTimeline(states, others.sending),
     failures: failures.map(({ group: _, ...failure }) => formatReasonOf(failure)),
     deliveryResults: deliveryResults.map(({ group: _, ...each }) => ({
       ...each,
@@ -93,7 +25,7 @@ export function toRunDetails({ states, costs, ...recorded }: RecordedRun, timeZo
     })),
     cancellations: cancellations.map((each) => formatReasonOf(each)),
     rejectedContacts: rejectedContacts.map((each) => ({ ...each, detail: formatReason(each.detail) })),
-    money: toRunMoney(costs),
+    money: money.bySubAccount.lines.length === 0 ? null : { ...money, ...total },
   };
 }
 

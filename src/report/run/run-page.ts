@@ -1,12 +1,12 @@
 import { Big } from 'big.js';
 import type { AsOf } from '../../domain/replica.ts';
+import type { PayerCosts } from '../../ledger/billing/run-costs.ts';
 import { formatPayer } from '../billing/billing-words.ts';
 import type { Chart } from '../html/chart.ts';
 import { createBarChart, createFunnelChart, createTimeChart } from '../html/charts.ts';
 import { createTablePart, formatPage } from '../html/page.ts';
 import { toSheet } from './report-table.ts';
 import { formatRunHeading, type RunDetails } from './run-details.ts';
-import type { Largest } from './run-money.ts';
 import { countsTable, runTables } from './run-tables.ts';
 
 /** Charts, then every table that has lines. */
@@ -45,7 +45,7 @@ function runCharts({ summary, sending, money, timeZone }: RunDetails): Chart[] {
   const currency = money.currency === null ? '' : `, ${money.currency}`;
   const costsAny = (line: { readonly price: string; readonly estimated: string }) =>
     !new Big(line[what]).eq(0);
-  const costs = ({ lines, others }: Largest) =>
+  const costs = ({ lines, others }: PayerCosts) =>
     [
       lines.filter(costsAny).map((line) => ({ name: formatPayer(line.value), value: line[what] })),
       others && costsAny(others) ? { count: others.count, value: others[what] } : undefined,

@@ -1,5 +1,6 @@
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { recipientStates, requestStates } from '../../domain/runs.ts';
+import type { PayerCosts, RunCost } from '../../ledger/billing/run-costs.ts';
 import type { SuppressedRecipients } from '../../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
 import type { ResolutionGroup } from '../../ledger/runs/history.ts';
@@ -13,7 +14,6 @@ import { variantResultColumns } from '../lists/variants.ts';
 import type { WithReasonText } from '../reason-text-of.ts';
 import { createReportTable, type ReportTable } from './report-table.ts';
 import type { RunDetails } from './run-details.ts';
-import type { Largest, RunMoney } from './run-money.ts';
 import { localTimeColumn, sendingTables, timelineTable } from './run-sending-tables.ts';
 import { leftForLaterRun } from './run-summary.ts';
 
@@ -118,7 +118,7 @@ function rejectionTables({ rejections, rejectedContacts, summary }: RunDetails):
 function moneyTables({ money }: RunDetails): ReportTable[] {
   if (money === null) return [];
   const inCurrency = money.currency === null ? '' : `, ${money.currency}`;
-  const by = (name: string, { lines, others }: Largest): ReportTable => {
+  const by = (name: string, { lines, others }: PayerCosts): ReportTable => {
     const rest = others === null ? [] : [{ ...others, value: null, others: others.count }];
     return createReportTable(
       `Cost by ${name}`,
@@ -128,7 +128,7 @@ function moneyTables({ money }: RunDetails): ReportTable[] {
     );
   };
   return [
-    createReportTable<RunMoney>(
+    createReportTable<RunCost>(
       'Cost',
       `Cost${inCurrency}`,
       [...moneyColumns, integerColumn('unrated', 'Unrated')],

@@ -194,7 +194,7 @@ export async function sendRunReport(
       const { states, asContactFile } = asked;
       return reportContacts(context, run, (found) => {
         const rows = asContactFile ? found : { ...found, csv: undefined };
-        return sendSheet(reply, file, contactSheet(run, rows, states, found.asOf));
+        return sendSheet(reply, file, contactSheet(run, rows, states));
       });
     }
     case 'failures':

@@ -26,7 +26,7 @@ test('a page sees what a run has cost within a second, also of a slice that is s
   const readCosts = createBookedCosts({ ...opened.context, now: () => now, monotonic: () => time });
   const look = async () => {
     const { total, bySubAccount, asOf } = await readCosts(run, 'running', 10);
-    expect(bySubAccount).toEqual(total.recipients === 0 ? [] : [{ value: 'North', ...total }]);
+    expect(bySubAccount.lines).toEqual(total.recipients === 0 ? [] : [{ value: 'North', ...total }]);
     return { accepted: total.accepted, estimated: Number(total.estimated), asOf };
   };
   await sendOne(world);
@@ -58,7 +58,10 @@ test('a run that was never sent costs nothing', async () => {
   const world = await planFour();
   const [run = ''] = world.runs;
   const costs = await createBookedCosts(opened.context)(run, 'planned', 10);
-  expect(costs).toMatchObject({ total: { recipients: 0, price: '0' }, bySubAccount: [], subAccounts: 0 });
+  expect(costs).toMatchObject({
+    total: { recipients: 0, price: '0' },
+    bySubAccount: { lines: [], others: null },
+  });
 });
 
 test('pages of many runs that wait for another booking leave connections to the rest of the process', async () => {

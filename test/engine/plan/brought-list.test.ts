@@ -65,7 +65,7 @@ const members = `Mobile,given name,cost_centre,Status,Note
 
 async function resultOf(run: string): Promise<string> {
   return reportContacts(opened.context, run, async (report) => {
-    const sheet = contactSheet(run, report, new Set(reportedStates), report.asOf);
+    const sheet = contactSheet(run, report, new Set(reportedStates));
     return (await written(sheet, 'csv')).toString();
   });
 }

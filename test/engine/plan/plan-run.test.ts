@@ -304,7 +304,7 @@ describe('the result file', () => {
 
   async function resultOf(run: string, states: readonly ReportedState[] = reportedStates): Promise<string> {
     return reportContacts(opened.context, run, async (report) => {
-      const sheet = contactSheet(run, report, new Set(states), report.asOf);
+      const sheet = contactSheet(run, report, new Set(states));
       return (await written(sheet, 'csv')).toString();
     });
   }

@@ -111,8 +111,8 @@ test('what a run costs as booked, in all and for each payer, is what the report 
           return comparable(lines.map(({ values: [value = null], ...figures }) => ({ value, ...figures })));
         };
         expect(comparable([{ value: null, ...costs.total }])).toEqual(await reported([]));
-        expect(comparable(costs.bySubAccount)).toEqual(await reported(['SubAccount']));
-        expect(comparable(costs.byChargeCode)).toEqual(await reported(['ChargeCode']));
+        expect(comparable(costs.bySubAccount.lines)).toEqual(await reported(['SubAccount']));
+        expect(comparable(costs.byChargeCode.lines)).toEqual(await reported(['ChargeCode']));
       }
     }
   });
