@@ -49,6 +49,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       createdAt: at,
       finishedAt: null,
       purgedAt: null,
+      recordsDeletedAt: null,
     },
     at,
     progress: {

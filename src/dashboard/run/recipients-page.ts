@@ -4,7 +4,7 @@ import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded, recipientStates, rerunStates } from '../../domain/runs.ts';
 import { listDeliveryResults, listFailureGroups, listRejections } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { findRunHead, type Run } from '../../ledger/runs/find.ts';
+import type { Run } from '../../ledger/runs/find.ts';
 import { type ListedRecipient, listRecipients } from '../../ledger/runs/list-recipients.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { readTogether } from '../../ledger/session.ts';
@@ -138,7 +138,7 @@ async function recipientRows(list: Shown, view: View): Promise<Html> {
     columns,
     found: order ? sortedBy(order, rows) : rows,
     perPage: order ? maxSorted : rowsPerPage,
-    none: await nonePart(list, view),
+    none: nonePart(list, view),
     next: (last: ListedRecipient) => ({
       href: runPath(run.run, 'recipients', { ...asked, after: cursorText(last) }),
       text: 'More recipients',
@@ -165,7 +165,7 @@ async function leftOutRows(list: Shown, view: View): Promise<Html> {
     columns: rejectedColumns(found),
     found,
     perPage: rowsPerPage,
-    none: await nonePart(list, view),
+    none: nonePart(list, view),
     next: ({ row }: { readonly row: number }) => ({
       href: runPath(run.run, 'recipients', { ...asked, after: String(row) }),
       text: 'More contacts',
@@ -175,9 +175,8 @@ async function leftOutRows(list: Shown, view: View): Promise<Html> {
 }
 
 /** Why the list is empty. */
-async function nonePart({ run, total }: Shown, { context, zone }: View): Promise<Html> {
-  const head = total > 0 ? await findRunHead(context.ledger.pool, run.run) : undefined;
-  const at = head?.recordsDeletedAt;
+function nonePart({ run, total }: Shown, { zone }: View): Html {
+  const at = total > 0 ? run.recordsDeletedAt : null;
   return html`<p class="empty">${at ? html`The records of single recipients were deleted at ${time(at, zone)} (${zone}). Only counts are left.` : 'There are none.'}</p>`;
 }
 

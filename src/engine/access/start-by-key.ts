@@ -2,13 +2,11 @@ import { join } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import {
   findStartedByKey,
+  lockStartKey,
   recordStartKey,
-  releaseStartKeyLock,
   type StartedByKey,
   type StartKey,
-  tryStartKeyLock,
 } from '../../ledger/runs/made-once.ts';
-import { inSession } from '../../ledger/session.ts';
 import { digestOf } from '../../platform/digest.ts';
 import { readVersion } from '../../platform/package-folder.ts';
 import type { EngineContext } from '../context.ts';
@@ -80,23 +78,20 @@ async function oncePerKey(
   };
   const before = await findStartedByKey(pool, key);
   if (before) return toRepeatedStart(before, request);
-  return inSession(pool, async (client) => {
-    if (!(await tryStartKeyLock(client, key))) return { kind: 'under way' };
-    try {
-      // Another process may have started it before we held the lock.
-      const meanwhile = await findStartedByKey(pool, key);
-      return meanwhile
-        ? toRepeatedStart(meanwhile, request)
-        : { kind: 'planned', run: await plan(recordKey) };
-    } catch (error) {
-      // A lost session loses its lock, so another process may have started the run.
-      const concurrent = await findStartedByKey(pool, key);
-      if (concurrent) return toRepeatedStart(concurrent, request);
-      throw error;
-    } finally {
-      await releaseStartKeyLock(client, key);
-    }
-  });
+  const lock = await lockStartKey(pool, key);
+  if (!lock) return { kind: 'under way' };
+  try {
+    // Another process may have started it before we held the lock.
+    const meanwhile = await findStartedByKey(pool, key);
+    return meanwhile ? toRepeatedStart(meanwhile, request) : { kind: 'planned', run: await plan(recordKey) };
+  } catch (error) {
+    // A lost session loses its lock, so another process may have started the run.
+    const concurrent = await findStartedByKey(pool, key);
+    if (concurrent) return toRepeatedStart(concurrent, request);
+    throw error;
+  } finally {
+    await lock.release();
+  }
 }
 
 function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): StartResult {

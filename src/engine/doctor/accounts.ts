@@ -15,6 +15,7 @@ import {
   type Deadline,
   explainInput,
   formatAge,
+  isUsable,
   notChecked,
   ok,
   type Probe,
@@ -50,79 +51,51 @@ export async function loadAccounts({ settings, deadline }: Tools): Promise<Loade
   let each: readonly Probe[] = [];
   const askFile = async (): Promise<Finding> => {
     const { names, read } = openAccounts(await readText(path, settings, 'accounts'), path);
-    each = names.map((name) => ({
-      name: `account ${name}`,
-      ask: () => {
+    const askAccount = (name: string): Finding => {
+      try {
         const account = read(name, settings.environment);
         accounts.push(account);
         return ok(`${account.interface}, ${account.format}; every secret that it names is set.`);
-      },
-    }));
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        const correct = 'Correct the accounts file, and run `volley doctor` again.';
+        return explainInput(error, adviseUnset(error.problems, settings) ?? correct);
+      }
+    };
+    each = names.map((name) => ({ name: `account ${name}`, ask: () => askAccount(name) }));
     if (names.length > 0) return ok(`${path} has ${count(names.length, 'account')}.`);
     return problem(`${path} has no account.`, 'Add one (`volley schema accounts` describes them).');
   };
-  const file = await askAll([{ name: 'accounts file', ask: askFile }], deadline);
-  const checks = [
-    ...file,
-    ...(await askAll(
-      each.map((probe) => explainAccount(probe, settings)),
-      deadline,
-    )),
-  ];
+  const file = await askAll([{ name: 'accounts file', ask: askFile }], deadline, undefined);
+  const checks = [...file, ...(await askAll(each, deadline, undefined))];
   return { accounts, hasFile: each.length > 0, checks };
 }
 
-/** Checks each service and each credential. */
+const originOf = ({ baseUrl }: Account): string => new URL(baseUrl).origin;
+
+/** Checks each service once, because many accounts share one, and each credential. */
 export async function checkConnectedAccounts(
   accounts: readonly Account[],
-  tools: Tools,
+  { settings, now, randomUuid, deadline }: Tools,
 ): Promise<readonly Check[]> {
-  const services = await checkServices(accounts, tools);
-  const credentials = await askAll(credentialProbes(accounts, services, tools), tools.deadline);
-  return [...services.values(), ...credentials];
-}
-
-function explainAccount({ name, ask }: Probe, settings: Settings): Probe {
-  return {
-    name,
-    ask: async () => {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        const nextStep =
-          adviseUnset(error.problems, settings) ??
-          'Correct the accounts file, and run `volley doctor` again.';
-        return explainInput(error, nextStep);
-      }
-    },
-  };
-}
-
-/** Checks each origin once: many accounts share a service. */
-async function checkServices(
-  accounts: readonly Account[],
-  { settings, now, deadline }: Tools,
-): Promise<ReadonlyMap<string, Check>> {
-  const byOrigin = new Map(accounts.map((account) => [new URL(account.baseUrl).origin, account]));
   const limit = pLimit(maxAtOnce);
+  const reachService = (account: Account) =>
+    limit(async () =>
+      checkService(new URL(account.baseUrl), await reach(account), settings.environment, now()),
+    );
+  const byOrigin = new Map(accounts.map((account) => [originOf(account), account]));
   const probes = [...byOrigin].map(
-    ([origin, account]): Probe => ({
-      name: `service ${origin}`,
-      ask: () =>
-        limit(async () => {
-          const url = new URL(account.baseUrl);
-          return checkService(url, await reach(account), settings.environment, now());
-        }),
-    }),
+    ([origin, account]): Probe => ({ name: `service ${origin}`, ask: () => reachService(account) }),
   );
-  const checks = await askAll(probes, deadline);
-  return new Map(
-    [...byOrigin.keys()].flatMap((origin, index) => {
-      const check = checks[index];
-      return check ? [[origin, check] as const] : [];
-    }),
-  );
+  const services = await askAll(probes, deadline, undefined);
+  const isReached = new Map([...byOrigin.keys()].map((origin, index) => [origin, isUsable(services[index])]));
+  const credentials = accounts.map((account): Probe => {
+    const name = `credential ${account.name}`;
+    if (!isReached.get(originOf(account)))
+      return { name, ask: () => notChecked('Its service cannot be reached.') };
+    return { name, ask: () => limit(() => checkCredential(account, randomUuid())) };
+  });
+  return [...services, ...(await askAll(credentials, deadline, undefined))];
 }
 
 async function reach(account: Account): Promise<Reachability> {
@@ -181,30 +154,13 @@ function nextStepFor(why: string): string {
   return 'Check "baseUrl" of its accounts, the name server, the firewall, and whether the service is up.';
 }
 
-function credentialProbes(
-  accounts: readonly Account[],
-  services: ReadonlyMap<string, Check>,
-  { randomUuid }: Tools,
-): Probe[] {
-  const limit = pLimit(maxAtOnce);
-  return accounts.map((account) => ({
-    name: `credential ${account.name}`,
-    ask: async (): Promise<Finding> => {
-      const { state } = services.get(new URL(account.baseUrl).origin) ?? notChecked('');
-      if (state === 'problem' || state === 'not checked') return notChecked('Its service cannot be reached.');
-      return limit(() => checkCredential(account, randomUuid()));
-    },
-  }));
-}
-
 /** Whether the interface of the account answers at its address, and takes its credential. Bounded in time. */
 export async function askService(
   account: Account,
   { settings, now, randomUuid }: Omit<Tools, 'deadline'>,
 ): Promise<Finding> {
   const reached = checkService(new URL(account.baseUrl), await reach(account), settings.environment, now());
-  if (reached.state === 'problem' || reached.state === 'not checked') return reached;
-  return checkCredential(account, randomUuid());
+  return isUsable(reached) ? checkCredential(account, randomUuid()) : reached;
 }
 
 /** Asks for the status of a message that does not exist. */

@@ -16,16 +16,21 @@ type MakeAdvice = (found: string, nextStep: NextStep) => Finding;
 export const warning: MakeAdvice = findingOf('warning');
 export const problem: MakeAdvice = findingOf('problem');
 
+/** Whether it can be asked more. */
+export function isUsable(found: Finding | undefined): boolean {
+  return found !== undefined && found.state !== 'problem' && found.state !== 'not checked';
+}
+
 /** A question; it reads only. Each answers for itself: a failure does not stop the others. */
-export type Probe = { readonly name: string; readonly ask: () => Finding | Promise<Finding> };
+export type Probe<Asked = undefined> = {
+  readonly name: string;
+  readonly ask: (asked: Asked) => Finding | Promise<Finding>;
+};
 
 export type Pool = Inspection['pool'];
 
 /** A question to the database. */
-export type PoolProbe = {
-  readonly name: string;
-  readonly ask: (pool: Pool) => Finding | Promise<Finding>;
-};
+export type PoolProbe = Probe<Pool>;
 
 /** The time that all checks share. */
 export type Deadline = {
@@ -39,11 +44,16 @@ export function startDeadline(seconds: number): Deadline {
 }
 
 /** Asks all at once, and answers in their order. Never rejects. */
-export function askAll(probes: readonly Probe[], deadline: Deadline): Promise<Check[]> {
+export function askAll<Asked>(
+  probes: readonly Probe<Asked>[],
+  deadline: Deadline,
+  asked: Asked,
+): Promise<Check[]> {
+  const late = notChecked(`No answer within ${deadline.seconds} seconds.`);
   return Promise.all(
     probes.map(async ({ name, ask }) => {
-      const asked = Promise.resolve().then(ask).catch(explainFailure);
-      return { name, ...(await withinDeadline(asked, deadline, lateFinding(deadline))) };
+      const answer = Promise.resolve(asked).then(ask).catch(explainFailure);
+      return { name, ...(await withinDeadline(answer, deadline, late)) };
     }),
   );
 }
@@ -60,8 +70,6 @@ export function withinDeadline<Result, Late>(
   signal.addEventListener('abort', onLate, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', onLate));
 }
-
-const lateFinding = ({ seconds }: Deadline): Finding => notChecked(`No answer within ${seconds} seconds.`);
 
 /** Where the rights are that the role needs. */
 export const rightsPage = 'docs/how-to/deployment.md';

@@ -12,18 +12,17 @@ import { checkConnectedAccounts, loadAccounts, type Tools } from './accounts.ts'
 import {
   askAll,
   type Deadline,
+  isUsable,
   notChecked,
   type Pool,
   type PoolProbe,
-  type Probe,
   startDeadline,
   withinDeadline,
 } from './check.ts';
 import { checkConnection, databaseProbes, explainOpening } from './database.ts';
 import { installationProbes } from './installation.ts';
-import { ledgerProbes } from './ledger.ts';
+import { ledgerProbes, replicaProbes } from './ledger.ts';
 import { receiverProbes } from './receiver.ts';
-import { replicaProbes } from './replica.ts';
 import { scheduleProbes } from './schedules.ts';
 import { workProbes } from './work.ts';
 
@@ -57,7 +56,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<readonly Check
   const { cells, settings } = options;
   const whose = cells ? 'own beside cells' : 'own';
   const groups = await Promise.all([
-    askAll(installationProbes(settings, options.nodeVersion), deadline),
+    askAll(installationProbes(settings, options.nodeVersion), deadline, undefined),
     checkCells(cells ?? [], tools),
     !cells || hasDatabase(settings) ? checkDatabase({ ...tools, whose }) : [],
     checkServices(tools),
@@ -93,7 +92,7 @@ async function checkServices(tools: CheckTools): Promise<readonly Check[]> {
   const loaded = await loadAccounts(tools);
   const [connected, receiver] = await Promise.all([
     checkConnectedAccounts(loaded.accounts, tools),
-    askAll(receiverProbes(loaded, tools), tools.deadline),
+    askAll(receiverProbes(loaded, tools), tools.deadline, undefined),
   ]);
   return [...loaded.checks, ...connected, ...receiver];
 }
@@ -136,9 +135,13 @@ async function checkOpened(
   tools: DatabaseTools,
 ): Promise<readonly Check[]> {
   const { deadline } = tools;
-  const [first] = await askAll([{ name: 'database', ask: () => checkConnection(pool, lease) }], deadline);
-  if (first === undefined || first.state === 'problem' || first.state === 'not checked')
-    return withoutDatabase(first ?? notChecked('It was not asked.'), tools);
+  const connection: PoolProbe = { name: 'database', ask: () => checkConnection(pool, lease) };
+  const [first = { name: 'database', ...notChecked('It was not asked.') }] = await askAll(
+    [connection],
+    deadline,
+    pool,
+  );
+  if (!isUsable(first)) return withoutDatabase(first, tools);
   // Unknown for a role without the right to read it: then each check finds out for itself.
   const schema = await readSchemaState(pool).catch(() => undefined);
   const isThere = schema === undefined || schema.kind === 'fits' || schema.kind === 'newer';
@@ -146,9 +149,9 @@ async function checkOpened(
   const onLedger = [...ofLedger, ...ofWork];
   return [
     first,
-    ...(await askPool(ofDatabase, pool, deadline)),
+    ...(await askAll(ofDatabase, deadline, pool)),
     ...(isThere
-      ? await askPool(onLedger, pool, deadline)
+      ? await askAll(onLedger, deadline, pool)
       : unasked(onLedger, 'There is no ledger of this version to ask.')),
   ];
 }
@@ -167,13 +170,6 @@ function probesOf({
   const ofSchedules = scheduleProbes(settings, campaigns, now);
   if (whose === 'own beside cells') return { ofDatabase: [], ofLedger: ofReplica, ofWork: ofSchedules };
   return { ofDatabase, ofLedger: [...ofLedger, ...ofReplica], ofWork: [...ofWork, ...ofSchedules] };
-}
-
-function askPool(probes: readonly PoolProbe[], pool: Pool, deadline: Deadline): Promise<Check[]> {
-  return askAll(
-    probes.map(({ name, ask }): Probe => ({ name, ask: () => ask(pool) })),
-    deadline,
-  );
 }
 
 function withoutDatabase({ state, found, nextStep }: Finding, tools: DatabaseTools): readonly Check[] {
@@ -222,7 +218,7 @@ export function createHealthChecks(
       const checks: Check[] = [];
       // One after the other: the pool has two connections, which pages need too. Counting runs anew takes seconds.
       for (const probe of [...ofWork, ...ofDatabase, ...ofLedger].filter(({ name }) => name !== 'counts'))
-        checks.push(...(await askPool([probe], ledger.monitoring, startDeadline(maxSeconds))));
+        checks.push(...(await askAll([probe], startDeadline(maxSeconds), ledger.monitoring)));
       return { at, checks };
     },
   });

@@ -9,7 +9,7 @@ import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { listConflicting } from '../../ledger/delivery-reports/list.ts';
 import { readReportInSnapshot } from '../../ledger/replica.ts';
 import { describeSending } from '../../ledger/runs/describe-sending.ts';
-import { findRunHead } from '../../ledger/runs/find.ts';
+import { listRunsBeginning } from '../../ledger/runs/find.ts';
 import { countConflicts, listResolutions, listStateChanges } from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
 import { summariseRun } from '../../ledger/runs/summary.ts';
@@ -30,12 +30,19 @@ export type RunReport = Omit<Awaited<ReturnType<typeof readRunReport>>, 'asOf'>;
 export async function readRunReport({ ledger, now }: EngineContext, run: string, timeZone: string) {
   return readReportInSnapshot(ledger, now, async (client, asOf) => {
     const summary = (await summariseRun(client, run)) ?? noSuchRun(run);
-    const head = (await findRunHead(client, run)) ?? noSuchRun(run);
+    const [{ account, channel, stateReason, recordsDeletedAt } = noSuchRun(run)] = await listRunsBeginning(
+      client,
+      run,
+      1,
+    );
     const { suppressed = 0 } = (await readRunCounts(client, [run])).get(run) ?? {};
     const cancelled: SuppressedRecipients = { reason: { kind: 'suppressed' }, recipients: suppressed };
     return {
-      ...head,
       summary,
+      stateReason,
+      recordsDeletedAt,
+      account,
+      channel,
       states: await listStateChanges(client, run),
       sending: await describeSending(client, run, timeZone, maxListed.slowest),
       deliveryResults: await listDeliveryResults(client, run),

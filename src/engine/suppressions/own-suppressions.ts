@@ -1,6 +1,6 @@
 import { suppressionSourceOf } from '../../domain/account-sharing.ts';
 import { type Channel, channels } from '../../domain/message.ts';
-import { findRunsOf } from '../../ledger/runs/find.ts';
+import { listRunIds } from '../../ledger/runs/find.ts';
 import { listSuppressions, type PagedSuppression } from '../../ledger/suppressions/list.ts';
 import type { EngineContext } from '../context.ts';
 import { loadAccounts } from '../load-definition.ts';
@@ -45,11 +45,8 @@ export async function hideOthers(
   own: Own,
 ): Promise<readonly PagedSuppression[]> {
   if (own.sources === null) return found;
-  const ownRuns = await findRunsOf(
-    ledger.pool,
-    own.names,
-    found.flatMap(({ run }) => run ?? []),
-  );
+  const runs = found.flatMap(({ run }) => run ?? []);
+  const ownRuns = new Set(await listRunIds(ledger.knex, runs.length, { accounts: own.names, runs }));
   return found.map((each) =>
     (each.run ? ownRuns.has(each.run) : own.names.includes(each.account))
       ? each

@@ -30,6 +30,8 @@ export type ListedRun = {
   readonly finishedAt: Date | null;
   /** Since when its contacts and messages are erased. */
   readonly purgedAt: Date | null;
+  /** Since when the records of its recipients are deleted; then only counts, requests with rows and costs are left. */
+  readonly recordsDeletedAt: Date | null;
 };
 
 const columns = {
@@ -43,6 +45,7 @@ const columns = {
   createdAt: 'created_at',
   finishedAt: 'finished_at',
   purgedAt: 'purged_at',
+  recordsDeletedAt: 'records_deleted_at',
 } as const satisfies Record<keyof ListedRun, string>;
 
 /** SQL: the columns of a `RunWithOutcome`. */
@@ -55,35 +58,6 @@ export async function findRun(knex: Knex, run: string): Promise<Run | undefined>
     .where({ run_id: run })
     .first({ ...columns, definition: 'definition' });
   return found && decoded(found);
-}
-
-/** Returns those of the runs that are of one of the accounts. */
-export async function findRunsOf(
-  pool: pg.Pool,
-  accounts: readonly string[],
-  runs: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const sql = 'SELECT run_id AS run FROM runs WHERE run_id = ANY ($1) AND account = ANY ($2)';
-  const { rows } = await pool.query<{ run: string }>(sql, [runs, accounts]);
-  return new Set(rows.map(({ run }) => run));
-}
-
-export type RunHead = {
-  readonly account: string;
-  readonly channel: Channel;
-  readonly stateReason: RunReason | null;
-  /** Since when the records of its recipients are deleted. */
-  readonly recordsDeletedAt: Date | null;
-};
-
-export async function findRunHead(client: ReadConnection, run: string): Promise<RunHead | undefined> {
-  const { rows } = await client.query<Stored<RunHead, 'stateReason'>>(
-    `SELECT account, channel, state_reason AS "stateReason", records_deleted_at AS "recordsDeletedAt"
-     FROM runs WHERE run_id = $1`,
-    [run],
-  );
-  const [head] = rows;
-  return head && { ...head, stateReason: runReason(head.stateReason) };
 }
 
 export type RunFilter = {
@@ -172,7 +146,7 @@ export async function listLastRuns(
  * `runs_by_prefix` does, because the order of a language can skip the dash.
  */
 export async function listRunsBeginning(
-  client: Connection,
+  client: ReadConnection,
   text: string,
   limit: number,
 ): Promise<RunWithOutcome[]> {

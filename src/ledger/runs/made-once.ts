@@ -67,45 +67,44 @@ export async function recordStartKey(
   return rowCount === 1;
 }
 
-/** Takes a session lock: only its holder can start the run of the key. */
-export async function tryStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_lock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0)) AS locked`,
-    [token, key],
-  );
-  return rows[0]?.locked === true;
-}
-
-export async function releaseStartKeyLock(client: pg.ClientBase, { token, key }: StartKey): Promise<void> {
-  await client.query(
-    `SELECT pg_advisory_unlock(hashtextextended(concat_ws(' ', 'volley start', $1::text, $2::text), 0))`,
-    [token, key],
-  );
-}
-
-export type RerunLock = {
+export type SessionLock = {
   /** Never rejects. */
   release(): Promise<void>;
 };
 
-const lockKey = "hashtextextended('volley rerun ' || $1, 0)";
+/** Only the holder of the lock can start the run of the key. @returns undefined if another session holds it */
+export function lockStartKey(pool: pg.Pool, { token, key }: StartKey): Promise<SessionLock | undefined> {
+  return lockInSession(pool, `volley start ${token} ${key}`, 'SELECT');
+}
 
 /**
  * Locks the run, so that only one process can plan a rerun of it.
  *
  * @returns undefined if another process does, or the run is being sent
  */
-export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<RerunLock | undefined> {
+export function lockRunForRerun(pool: pg.Pool, run: string): Promise<SessionLock | undefined> {
+  const isIdle = `SELECT WHERE NOT EXISTS (SELECT FROM slices WHERE run_id = $2 AND state IN ('queued', 'held'))`;
+  return lockInSession(pool, `volley rerun ${run}`, isIdle, run);
+}
+
+/** @param condition SQL: a row, if the lock may be taken */
+async function lockInSession(
+  pool: pg.Pool,
+  name: string,
+  condition: string,
+  ...values: readonly string[]
+): Promise<SessionLock | undefined> {
   const client = await pool.connect();
   // An error event without a listener would end the process; the query fails anyway.
   client.on('error', () => undefined);
-  const { rows } = await client.query<{ locked: boolean }>(
-    `
-    SELECT pg_try_advisory_lock(${lockKey}) AS locked
-    WHERE NOT EXISTS (SELECT FROM slices WHERE run_id = $1 AND state IN ('queued', 'held'))
-    `,
-    [run],
-  );
+  const key = 'hashtextextended($1, 0)';
+  const take = `SELECT pg_try_advisory_lock(${key}) AS locked FROM (${condition}) AS may`;
+  const { rows } = await client
+    .query<{ locked: boolean }>(take, [name, ...values])
+    .catch((error: unknown) => {
+      client.release(true);
+      throw error;
+    });
   if (!rows[0]?.locked) {
     client.release(true);
     return undefined;
@@ -113,7 +112,7 @@ export async function lockRunForRerun(pool: pg.Pool, run: string): Promise<Rerun
   return {
     async release() {
       // Ending the session frees its locks too, but a moment later.
-      await client.query(`SELECT pg_advisory_unlock(${lockKey})`, [run]).catch(() => undefined);
+      await client.query(`SELECT pg_advisory_unlock(${key})`, [name]).catch(() => undefined);
       client.release(true);
     },
   };

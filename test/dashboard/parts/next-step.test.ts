@@ -34,7 +34,7 @@ test('what no page does stays a command to type, and a name stays a text', () =>
 });
 
 test('no check names a command that a page has, except as a step', () => {
-  for (const file of ['work', 'schedules', 'delivery-reports', 'ledger', 'database', 'replica']) {
+  for (const file of ['work', 'schedules', 'delivery-reports', 'ledger', 'database']) {
     const source = readFileSync(new URL(`../../../src/engine/doctor/${file}.ts`, import.meta.url), 'utf8');
     const named = /\bvolley (status|approve|cancel|resolve|run|runs|schedule|delivery-reports|account)\b/;
     expect([file, named.exec(source)?.[0]]).toEqual([file, undefined]);

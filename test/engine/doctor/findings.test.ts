@@ -46,7 +46,7 @@ describe('the runner of checks', () => {
       { name: 'hangs', ask: () => new Promise<never>(() => undefined) },
       { name: 'answers', ask: () => ok('Fine.') },
     ];
-    expect(await askAll(probes, startDeadline(0.05))).toEqual([
+    expect(await askAll(probes, startDeadline(0.05), undefined)).toEqual([
       { name: 'fails', state: 'not checked', found: 'The check failed: a bug.', nextStep: null },
       {
         name: 'throws',
@@ -61,7 +61,11 @@ describe('the runner of checks', () => {
 
   test('a refused right names the page with the rights', async () => {
     const refused = Object.assign(new Error('permission denied for table runs'), { code: '42501' });
-    const [check] = await askAll([{ name: 'runs', ask: () => Promise.reject(refused) }], startDeadline(1));
+    const [check] = await askAll(
+      [{ name: 'runs', ask: () => Promise.reject(refused) }],
+      startDeadline(1),
+      undefined,
+    );
     expect(check).toMatchObject({
       state: 'problem',
       found: 'The role of DATABASE_URL lacks a right (permission denied for table runs).',

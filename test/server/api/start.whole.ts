@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { beginPlannedRuns } from '../../../src/engine/schedule/start-ticks.ts';
-import { releaseStartKeyLock, tryStartKeyLock } from '../../../src/ledger/runs/made-once.ts';
-import { inSession } from '../../../src/ledger/session.ts';
+import { lockStartKey } from '../../../src/ledger/runs/made-once.ts';
 import { type Answer, type ApiScene, openApiScene } from '../../support/api-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -127,12 +126,10 @@ describe('POST /runs', () => {
 
   test('a call is not planned again while the same call is open in another process', async () => {
     const key = { token: 'runner', key: 'busy' };
-    await inSession(scene.opened.ledger.pool, async (client) => {
-      await tryStartKeyLock(client, key);
-      const { status, json, headers } = await start('payroll.yaml', 'busy');
-      expect([status, json?.['kind'], headers.get('retry-after')]).toEqual([409, 'busy', '5']);
-      await releaseStartKeyLock(client, key);
-    });
+    const lock = await lockStartKey(scene.opened.ledger.pool, key);
+    const { status, json, headers } = await start('payroll.yaml', 'busy');
+    expect([status, json?.['kind'], headers.get('retry-after')]).toEqual([409, 'busy', '5']);
+    await lock?.release();
     expect((await start('payroll.yaml', 'busy')).status).toBe(202);
   });
 
