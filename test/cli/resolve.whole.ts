@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../src/ledger/runs/describe-run.ts';
 import { createRequestRows } from '../support/request-rows.ts';
 import { planRunInDoubt } from '../support/run-in-doubt.ts';
 import { useSandboxScene } from '../support/sandbox-scene.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { RequestState } from '../../src/domain/runs.ts';
-import { summariseRun } from '../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../src/ledger/runs/describe-run.ts';
 import type { Acceptance } from './accepting-service.ts';
 import type { DispatchScene } from './dispatch-scene.ts';
 import { expectCountsKept } from './expect-counts.ts';

@@ -41,7 +41,7 @@ export const command = defineCommand({
   ],
   run: async (shell, _, { account, subAccount, channel, ...options }) => {
     const { openInvoice } = await import('../../contacts/open-invoice.ts');
-    const { keepInvoice } = await import('../../engine/billing/keep-invoice.ts');
+    const { keepInvoice } = await import('../../engine/billing/reconcile.ts');
     const { requireKnownNames } = await import('../../engine/billing/known-names.ts');
     const { reconcileInvoice } = await import('../../engine/billing/reconcile.ts');
     const { digestOfFile } = await import('../../platform/digest.ts');

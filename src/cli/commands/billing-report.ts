@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { channels } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { CellBilling } from '../../engine/cells/cell-figures.ts';
+import type { CellBilling } from '../../engine/cells/figures.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Closing } from '../../ledger/billing/close.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
@@ -89,8 +89,8 @@ export async function writeBilling(
 /** Adds up the billing of all cells. A month is closed if every one has closed it. */
 async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: WriteSheet): Promise<void> {
   const { refuseUnknown } = await import('../../engine/billing/known-names.ts');
-  const { addUpLines, addUpTotals, closingOfAll } = await import('../../engine/cells/add-up.ts');
-  const { readCellBilling } = await import('../../engine/cells/cell-figures.ts');
+  const { addUpLines, addUpTotals, closingOfAll } = await import('../../engine/cells/figures.ts');
+  const { readCellBilling } = await import('../../engine/cells/figures.ts');
   const { billingSheet } = await import('../../report/billing/billing-sheet.ts');
   const { parts, away, gaps } = await readCells(shell, (context) => readCellBilling(context, query));
   const reports = parts.map(({ value }) => value);

@@ -74,7 +74,7 @@ const forward = defineCommand({
   exits: changeExits,
   examples: [['volley cells forward', 'after a move, every few minutes']],
   run: async (shell, _, { json }) => {
-    const { listMoved } = await import('../../ledger/moves/moved-accounts.ts');
+    const { listMoved } = await import('../../ledger/moves/moves.ts');
     const { printRows } = await import('../output/print-list.ts');
     const { parts, away } = await askAnd(shell, await requireCells(shell), 'read', ({ ledger }) =>
       listMoved(ledger.pool),

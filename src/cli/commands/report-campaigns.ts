@@ -32,8 +32,8 @@ export const command = defineCommand({
 
 async function writeCampaignsOfCells(shell: Shell, query: CampaignQuery, write: WriteSheet): Promise<void> {
   const { refuseUnknown } = await import('../../engine/billing/known-names.ts');
-  const { addUpRuns } = await import('../../engine/cells/add-up.ts');
-  const { readCellCampaigns } = await import('../../engine/cells/cell-figures.ts');
+  const { addUpRuns } = await import('../../engine/cells/figures.ts');
+  const { readCellCampaigns } = await import('../../engine/cells/figures.ts');
   const { campaignSheet } = await import('../../report/billing/campaign-sheet.ts');
   const { parts, away, gaps } = await readCells(shell, (context) => readCellCampaigns(context, query));
   if (away.length === 0) refuseUnknown(parts.map(({ value }) => value.unknown));

@@ -105,7 +105,7 @@ async function listRequests(
   json: boolean,
 ): Promise<void> {
   const { listNamedDoubts } = await import('../../engine/runs/resolve-doubts.ts');
-  const { doubtColumns } = await import('../../report/lists/doubts.ts');
+  const { doubtColumns } = await import('../../report/lists/failures.ts');
   const { formatTable } = await import('../../report/table.ts');
   const { jsonLines } = await import('../output/print-list.ts');
   let doubts = 0;

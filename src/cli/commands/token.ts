@@ -30,7 +30,7 @@ const create = defineCommand({
   ],
   run: async (shell, _, { name, scope, owner: named, account, expires, link, json }) => {
     const { createToken } = await import('../../engine/access/tokens.ts');
-    const { createTokenLink } = await import('../../engine/access/token-links.ts');
+    const { createTokenLink } = await import('../../engine/access/tokens.ts');
     const { tokenLinkPath } = await import('../../dashboard/paths.ts');
     const accounts = account ?? null;
     const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);

@@ -1,9 +1,8 @@
 import type { DashboardOptions } from '../../dashboard/base/tools.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { PlanCampaign } from '../../engine/access/plan-campaign.ts';
-import type { StartRun } from '../../engine/access/start-by-key.ts';
+import type { PlanCampaign, StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
-import { describeUnencrypted } from '../../engine/doctor/unencrypted.ts';
+import { describeUnencrypted } from '../../engine/doctor/receiver.ts';
 import { readLocation } from '../../ledger/location/location.ts';
 import { namesThisMachine } from '../../platform/address-list.ts';
 import { digestOf } from '../../platform/digest.ts';

@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../engine/access/sessions.ts';
-import type { TokenLink } from '../../engine/access/token-links.ts';
+import type { TokenLink } from '../../engine/access/tokens.ts';
 import type { Token } from '../../ledger/tokens/tokens.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html, type Part } from '../../report/html/html.ts';

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { openTokenLink } from '../../engine/access/token-links.ts';
-import { createTokenCheck } from '../../engine/access/tokens.ts';
+import { createTokenCheck, openTokenLink } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { listTokens, tokenStateOf } from '../../ledger/tokens/tokens.ts';
 import type { Logger } from '../../platform/logger.ts';

@@ -1,5 +1,4 @@
-import type { PlanCampaign } from '../../engine/access/plan-campaign.ts';
-import type { StartRun } from '../../engine/access/start-by-key.ts';
+import type { PlanCampaign, StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { HealthCheckRounds } from '../../engine/doctor/diagnose.ts';
 import type { CampaignSource } from '../../engine/schedule/start-ticks.ts';

@@ -1,9 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { openInvoiceInThread } from '../../contacts/open-invoice-in-thread.ts';
 import { InputError } from '../../domain/problems.ts';
-import { keepInvoice, nameOfPeriod } from '../../engine/billing/keep-invoice.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
-import { type Reconciliation, reconcileInvoice } from '../../engine/billing/reconcile.ts';
+import {
+  keepInvoice,
+  nameOfPeriod,
+  type Reconciliation,
+  reconcileInvoice,
+} from '../../engine/billing/reconcile.ts';
 import type { AskedDifferences } from '../../ledger/billing/reconcile.ts';
 import { digestOfFile } from '../../platform/digest.ts';
 import { type DifferenceLine, reconcileSheet } from '../../report/billing/reconcile-sheet.ts';

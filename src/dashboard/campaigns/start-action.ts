@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { CampaignToPlan } from '../../engine/access/plan-campaign.ts';
-import { type StartRequest, startOnce } from '../../engine/access/start-by-key.ts';
+import { type CampaignToPlan, type StartRequest, startOnce } from '../../engine/access/start-by-key.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { campaignPath } from '../paths.ts';

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
-import { addUpTotals, closingOfAll } from '../../engine/cells/add-up.ts';
 import { type Away, askCells, type CellAnswers, type CellPart } from '../../engine/cells/ask-cells.ts';
-import { type CellBilling, readCellBilling } from '../../engine/cells/cell-figures.ts';
 import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
+import { addUpTotals, type CellBilling, closingOfAll, readCellBilling } from '../../engine/cells/figures.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import {
   comparedAddressOf,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { rerunStates } from '../../domain/runs.ts';
 import { reportPerson } from '../../engine/recipient-data/person-report.ts';
-import { type KnownRecipient, readKnownRecipient } from '../../engine/reporting/known-recipient.ts';
+import { type KnownRecipient, readKnownRecipient } from '../../engine/reporting/recipient-report.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { messagePart } from '../../report/html/preview-message.ts';
 import { formatCampaign } from '../../report/run/run-summary.ts';

@@ -6,7 +6,7 @@ import { type Doubt, listDoubts } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, cellColumn, pickColumns, wordsColumn } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { doubtColumns } from '../../report/lists/doubts.ts';
+import { doubtColumns } from '../../report/lists/failures.ts';
 import { recipientsColumn, wordsOf } from '../../report/lists/usual.ts';
 import { formatLookUp } from '../../report/look-up-words.ts';
 import { numberIn } from '../base/fields.ts';

@@ -15,11 +15,11 @@ import { planAnewText } from '../plan/compare-plan.ts';
 import type { UnmovedFile } from '../plan/contact-patterns.ts';
 import type { AlongsideRun } from '../plan/make-run.ts';
 import type { PlanOptions } from '../plan/plan-run.ts';
-import { proveAsPlanned } from '../plan/planned-campaign.ts';
+import { type PlanRequest, proveAsPlanned } from '../plan/planned-campaign.ts';
 import type { PreparedCampaign } from '../plan/prepare-campaign.ts';
 import { planRerun, type Rerun } from '../plan/rerun.ts';
 import { type CampaignToStart, startCampaign } from '../plan/start-campaign.ts';
-import type { StartPlan } from '../plan/start-plan.ts';
+import { type PlanProgress, planStart, type StartPlan } from '../plan/start-plan.ts';
 import { startUnlessWaiting } from '../runs/begin-run.ts';
 import { listCampaigns } from '../schedule/schedule-folder.ts';
 import type { CampaignSource } from '../schedule/start-ticks.ts';
@@ -219,4 +219,32 @@ export async function rerunByKey(
       throw new InputError([{ where: `run ${of}`, what }]);
     },
   );
+}
+
+/** A campaign to plan for a person. `fromRow`: number of the first row whose message the person asks for. */
+export type CampaignToPlan = CampaignChoice & PlanRequest & { readonly fromRow: number };
+
+/** @param stop ends the planning */
+export type PlanCampaign = (
+  context: EngineContext,
+  request: CampaignToPlan,
+  progress: { readonly onProgress: (progress: PlanProgress) => void; readonly stop: AbortSignal },
+) => Promise<StartPlan>;
+
+/**
+ * Plans a campaign for the page that starts it.
+ *
+ * @throws InputError and NothingNewError as `planStart` does, or when the campaign is of another account
+ */
+export async function planCampaign(
+  context: EngineContext,
+  source: Pick<CampaignSource, 'folder' | 'settings'>,
+  { campaign, accounts, fromRow, ...request }: CampaignToPlan,
+  { onProgress, stop }: Parameters<PlanCampaign>[2],
+): Promise<StartPlan> {
+  const path = await requireCampaign(source, { campaign, accounts });
+  return planStart(context, { ...request, path, settings: source.settings }, fromRow, (progress) => {
+    stop.throwIfAborted();
+    onProgress(progress);
+  });
 }

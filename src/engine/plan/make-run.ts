@@ -6,7 +6,7 @@ import type { ApprovalReason } from '../../domain/reasons.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/approvals.ts';
 import type { AuditEvent } from '../../ledger/audit/audit.ts';
-import { keepAccount } from '../../ledger/moves/moved-accounts.ts';
+import { keepAccount } from '../../ledger/moves/moves.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
 import { type Decided, type PlannedRun, withRest } from '../../ledger/planning/planned-run.ts';
 import { inSession, type Session, type Transaction } from '../../ledger/session.ts';

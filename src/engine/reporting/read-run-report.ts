@@ -8,11 +8,15 @@ import {
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { listConflicting } from '../../ledger/delivery-reports/list.ts';
 import { readReportInSnapshot } from '../../ledger/replica.ts';
+import {
+  countConflicts,
+  listResolutions,
+  listStateChanges,
+  summariseRun,
+} from '../../ledger/runs/describe-run.ts';
 import { describeSending } from '../../ledger/runs/describe-sending.ts';
 import { listRunsBeginning } from '../../ledger/runs/find.ts';
-import { countConflicts, listResolutions, listStateChanges } from '../../ledger/runs/history.ts';
 import { listRejectedContacts } from '../../ledger/runs/rejected-contacts.ts';
-import { summariseRun } from '../../ledger/runs/summary.ts';
 import { readVariantResults } from '../../ledger/watch/variant-results.ts';
 import type { EngineContext } from '../context.ts';
 import { noSuchRun } from '../runs/find-run.ts';

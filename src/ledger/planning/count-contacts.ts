@@ -8,7 +8,7 @@ import {
   type SuppressedReason,
 } from '../../domain/rejected-contacts.ts';
 import { repeatedReason, type Stored, suppressedReason } from '../reasons.ts';
-import { rejectionDetailOf } from '../runs/rejection-detail.ts';
+import { rejectionDetailOf } from '../runs/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import { copiedBy, isCanary } from './canary.ts';
 import type { PlannedCounts } from './planned-run.ts';

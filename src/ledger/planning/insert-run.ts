@@ -2,7 +2,7 @@ import { batchOf } from '../batch.ts';
 import { recipientArrays } from '../request-rows.ts';
 import { markPlanned } from '../run-states/transitions.ts';
 import type { ContactFileRecord } from '../runs/contact-files.ts';
-import { rejectionDetailColumns, stagedRejections } from '../runs/rejection-detail.ts';
+import { rejectionDetailColumns, stagedRejections } from '../runs/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import { rankOf } from '../slices/priority.ts';
 import { hasTariffs, type PlannedCounts, type PlannedRun } from './planned-run.ts';

@@ -4,7 +4,7 @@ import type { CostTotal } from '../../domain/rate-card.ts';
 import type { RejectedContactRecord } from '../../domain/rejected-contacts.ts';
 import { streamRows } from '../cursor.ts';
 import { rejectionDetail, type Stored } from '../reasons.ts';
-import { rejectionDetailOf, stagedRejections } from '../runs/rejection-detail.ts';
+import { rejectionDetailOf, stagedRejections } from '../runs/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { PlanRules } from './planned-run.ts';
 import { pathsOfOther } from './staging-tables.ts';

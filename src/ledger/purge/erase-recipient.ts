@@ -3,7 +3,7 @@ import { erasedWords } from '../../domain/waits.ts';
 import { foldWholeRun } from '../counts/fold.ts';
 import { unfoldOutcomes } from '../delivery-reports/outcome-blocks.ts';
 import { type ErasedRecipients, eraseMessage, eraseRecipients } from '../requests/erase.ts';
-import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
+import { eraseRejectionDetail } from '../runs/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import { eraseReportWords } from './erase-run.ts';
 

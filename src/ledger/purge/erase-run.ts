@@ -9,7 +9,7 @@ import {
   readPayerEnvelopes,
   renameUnbookedEnvelopes,
 } from '../requests/erase.ts';
-import { eraseRejectionDetail } from '../runs/rejection-detail.ts';
+import { eraseRejectionDetail } from '../runs/rejected-contacts.ts';
 import { inTransaction } from '../session.ts';
 import { waitForEarlierWriters } from './earlier-writers.ts';
 

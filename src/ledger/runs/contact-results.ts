@@ -7,7 +7,7 @@ import { recipientStateOf } from '../counts/run-counts.ts';
 import { streamRows } from '../cursor.ts';
 import { rejectionDetail, requestReason, type Stored } from '../reasons.ts';
 import type { Snapshot } from '../session.ts';
-import { rejectionDetailOfRow } from './rejection-detail.ts';
+import { rejectionDetailOfRow } from './rejected-contacts.ts';
 
 /** What became of a contact. Line numbers continue from file to file. */
 export type ContactResult = {

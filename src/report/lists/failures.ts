@@ -1,6 +1,6 @@
 import type { FailureReport } from '../../engine/reporting/streamed-reports.ts';
 import type { FailureGroup } from '../../ledger/counts/groups.ts';
-import type { FailedRequest } from '../../ledger/requests/list-failed.ts';
+import type { Doubt, FailedRequest } from '../../ledger/requests/list-failed.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Columns, columnsOf, integerColumn, stateColumn, timeColumn } from '../column.ts';
 import type { Sheet } from '../formats/sheet.ts';
@@ -73,4 +73,14 @@ export const failureGroupColumns = columnsOf<Omit<FailureGroup, 'group'>>()([
   { ...reasonColumn, shown: ({ reason }) => wordsOf(reason) },
   integerColumn('requests', 'Requests'),
   recipientsColumn,
+]);
+
+/** Requests in doubt. */
+export const doubtColumns = columnsOf<Doubt>()([
+  integerColumn('request', 'Request'),
+  messageIdColumn,
+  recipientsColumn,
+  integerColumn('attempts', 'Attempts'),
+  timeColumn('since', 'Since'),
+  reasonColumn,
 ]);

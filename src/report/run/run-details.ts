@@ -1,8 +1,8 @@
 import { formatReason, formatReasonOrNull } from '../../domain/reasons.ts';
 import type { RunState } from '../../domain/runs.ts';
 import type { RunReport } from '../../engine/reporting/read-run-report.ts';
+import type { RunStateChange } from '../../ledger/runs/describe-run.ts';
 import type { Sending } from '../../ledger/runs/describe-sending.ts';
-import type { RunStateChange } from '../../ledger/runs/history.ts';
 import { formatReasonOf } from '../reason-text-of.ts';
 import { formatCampaign } from './run-summary.ts';
 

@@ -3,7 +3,7 @@ import { recipientStates, requestStates } from '../../domain/runs.ts';
 import type { PayerCosts, RunCost } from '../../ledger/billing/run-costs.ts';
 import type { SuppressedRecipients } from '../../ledger/counts/groups.ts';
 import type { ConflictingDeliveryReport } from '../../ledger/delivery-reports/list.ts';
-import type { ResolutionGroup } from '../../ledger/runs/history.ts';
+import type { ResolutionGroup } from '../../ledger/runs/describe-run.ts';
 import { count } from '../../platform/sentence.ts';
 import { integerColumn, stateColumn, textColumn, wordsColumn } from '../column.ts';
 import { failureGroupColumns, notAcceptedTitle } from '../lists/failures.ts';

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTokenLink } from '../../../src/engine/access/token-links.ts';
-import { createToken, createTokenCheck, revokeToken } from '../../../src/engine/access/tokens.ts';
+import {
+  createToken,
+  createTokenCheck,
+  createTokenLink,
+  revokeToken,
+} from '../../../src/engine/access/tokens.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { listTokens } from '../../../src/ledger/tokens/tokens.ts';
 import { openLogger } from '../../../src/platform/logger.ts';

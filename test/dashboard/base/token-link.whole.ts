@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tokenLinkPath } from '../../../src/dashboard/paths.ts';
-import { createTokenLink } from '../../../src/engine/access/token-links.ts';
+import { createTokenLink } from '../../../src/engine/access/tokens.ts';
 import { expectAccessible } from '../../support/accessibility.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { type DashboardScene, openDashboardScene } from '../../support/dashboard-scene.ts';

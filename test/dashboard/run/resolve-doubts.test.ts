@@ -4,7 +4,7 @@ import { InputError } from '../../../src/domain/problems.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 

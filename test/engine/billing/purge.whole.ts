@@ -6,7 +6,7 @@ import { searchRecipient } from '../../../src/engine/reporting/recipient-report.
 import { resolveDoubts } from '../../../src/engine/runs/resolve-doubts.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { storeFailed } from '../../../src/ledger/delivery-reports/apply-batch.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { formatPurgeHold } from '../../../src/report/purge-hold.ts';
 import { formatReasonsOf, formatRecipientHistory } from '../../../src/report/recipient-history.ts';

@@ -6,7 +6,7 @@ import { applyInbox } from '../../../src/engine/delivery-reports/apply-inbox.ts'
 import { checkCounts } from '../../../src/engine/doctor/work.ts';
 import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { beginDeletingRecords } from '../../../src/ledger/purge/delete-records.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { limit, longAgo, planOldRun, receiveOldReports, withKey } from '../../support/purges.ts';
 import { createAllRequestRows } from '../../support/request-rows.ts';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { formatReason } from '../../../src/domain/reasons.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
 import { rejectionDetail } from '../../../src/ledger/reasons.ts';
-import { rejectionDetailOfRow } from '../../../src/ledger/runs/rejection-detail.ts';
+import { rejectionDetailOfRow } from '../../../src/ledger/runs/rejected-contacts.ts';
 import { scaled } from '../../support/examples.ts';
 import { openTestLedger, type TestLedger } from '../../support/ledger.ts';
 import { type ProcessOptions, volley } from '../../support/volley.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { lookUpDoubts } from '../../../src/engine/runs/ask-about-doubts.ts';
 import type { LookUp } from '../../../src/gateway/look-up.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { openTestGateway, testAccount, textPeer } from '../../gateway/test-peers.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { testLedger } from '../../support/test-ledger.ts';

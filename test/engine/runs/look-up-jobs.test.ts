@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { InputError } from '../../../src/domain/problems.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { textPeer } from '../../gateway/test-peers.ts';
 import { planRunInDoubt } from '../../support/run-in-doubt.ts';
 import { testLedger } from '../../support/test-ledger.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { reportBilling } from '../../../src/ledger/billing/report.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { inSnapshot } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
 import { beginnings, steps } from '../../support/billing-steps.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '../../../src/ledger/delivery-reports/report-content.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
 import { claimRequests, markUnrecordedInDoubt, settleRequests } from '../../support/claims.ts';

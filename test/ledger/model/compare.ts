@@ -7,7 +7,7 @@ import {
   requestStates,
 } from '../../../src/domain/runs.ts';
 import { recipientStateOf } from '../../../src/ledger/counts/run-counts.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
 import type { Model, ModelRequest } from './model.ts';
 import type { World } from './world.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import {
   type ClaimedRequest,

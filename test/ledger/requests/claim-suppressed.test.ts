@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Suppression } from '../../../src/domain/suppressions.ts';
 import { listDeliveryResults, listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { readRunCounts } from '../../../src/ledger/counts/run-counts.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { billingOf } from '../../support/billing.ts';
 import { type ClaimedRequest, claimRequests, settleRequests } from '../../support/claims.ts';

@@ -6,7 +6,7 @@ import { listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { restageRecipients } from '../../../src/ledger/planning/restage-recipients.ts';
 import { type DividedRequests, divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { streamContactResults } from '../../../src/ledger/runs/contact-results.ts';
-import { summariseRun } from '../../../src/ledger/runs/summary.ts';
+import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { inSession, inTransaction } from '../../../src/ledger/session.ts';
 import { billingOf } from '../../support/billing.ts';
 import { collect } from '../../support/collect.ts';

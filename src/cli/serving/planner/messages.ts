@@ -1,7 +1,6 @@
 import type { Actor } from '../../../domain/access.ts';
 import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../../domain/problems.ts';
-import type { CampaignToPlan } from '../../../engine/access/plan-campaign.ts';
-import type { StartRequest, StartResult } from '../../../engine/access/start-by-key.ts';
+import type { CampaignToPlan, StartRequest, StartResult } from '../../../engine/access/start-by-key.ts';
 import type { CommandScope, FoundCommand } from '../../../engine/notify/find-command.ts';
 import { NothingNewError } from '../../../engine/plan/contact-patterns.ts';
 import type { PlanProgress, StartPlan } from '../../../engine/plan/start-plan.ts';

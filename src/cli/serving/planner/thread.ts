@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { planCampaign } from '../../../engine/access/plan-campaign.ts';
-import { startByKey } from '../../../engine/access/start-by-key.ts';
+import { planCampaign, startByKey } from '../../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../../engine/load-definition.ts';
 import { findCommand } from '../../../engine/notify/find-command.ts';
 import type { WatchOptions } from '../../../engine/schedule/check-periodically.ts';

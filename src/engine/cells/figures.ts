@@ -1,8 +1,24 @@
-import type { Closing } from '../../ledger/billing/close.ts';
+import { type Closing, findClosingOf } from '../../ledger/billing/close.ts';
 import { figureSql } from '../../ledger/billing/figures.ts';
-import type { BillingLine, BillingTotal } from '../../ledger/billing/report.ts';
-import { type RunFigures, runFigureNames } from '../../ledger/billing/run-costs.ts';
+import {
+  type BillingLine,
+  type BillingQuery,
+  type BillingReport,
+  type BillingTotal,
+  reportBilling,
+} from '../../ledger/billing/report.ts';
+import {
+  type CampaignQuery,
+  type CampaignRun,
+  type RunFigures,
+  runFigureNames,
+  streamCampaignRuns,
+  sumCampaignRuns,
+} from '../../ledger/billing/run-costs.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { addAmounts } from '../../platform/money.ts';
+import { findUnknown, type UnknownName } from '../billing/known-names.ts';
+import type { EngineContext } from '../context.ts';
 
 /** Figures of several ledgers, added up exactly: counts are whole numbers, money and units decimal text. */
 
@@ -85,4 +101,35 @@ export function closingOfAll(closings: readonly (Closing | undefined)[]): Closin
     .filter((closing) => closing !== undefined)
     .toSorted((one, other) => Number(other.closedAt) - Number(one.closedAt));
   return closings.includes(undefined) ? undefined : last;
+}
+
+/** What one cell knows of the names that are asked for. A name is unknown if no cell has it. */
+type Named = { readonly unknown: readonly UnknownName[] };
+
+export type CellBilling = BillingReport & Named & { readonly closing: Closing | undefined };
+
+/** The billing report of a cell, of one moment. In memory: about a kilobyte a line. */
+export async function readCellBilling(context: EngineContext, query: BillingQuery): Promise<CellBilling> {
+  const unknown = await findUnknown(context, query.filter);
+  const { until, timeZone } = query;
+  return inSnapshot(context.ledger.pool, async (client) => ({
+    unknown,
+    ...(await reportBilling(client, query)),
+    closing: until === null ? undefined : await findClosingOf(client, until, timeZone),
+  }));
+}
+
+type CellCampaigns = Named & { readonly runs: readonly CampaignRun[]; readonly sums: readonly RunFigures[] };
+
+/** The runs of campaigns in a cell, newest first, of one moment. */
+export async function readCellCampaigns(
+  context: EngineContext,
+  query: CampaignQuery,
+): Promise<CellCampaigns> {
+  const unknown = await findUnknown(context, { campaign: query.campaigns });
+  return inSnapshot(context.ledger.pool, async (client) => {
+    const runs: CampaignRun[] = [];
+    for await (const batch of streamCampaignRuns(client, query)) runs.push(...batch);
+    return { unknown, runs, sums: await sumCampaignRuns(client, query) };
+  });
 }
