@@ -4,7 +4,7 @@ import { channels } from '../../domain/message.ts';
 import { findOwnAccounts, hideOthers } from '../../engine/suppressions/own-suppressions.ts';
 import {
   countSuppressions,
-  type PagedSuppression,
+  endOf,
   pageSuppressions,
   type SuppressionCounts,
   type SuppressionPlace,
@@ -53,10 +53,10 @@ export function addSuppressionsPage(server: FastifyInstance, { campaignSource }:
       found,
       perPage: suppressionsPerPage,
       none: html`<p class="empty">${isAsked(filter, asked) ? 'There is no such suppression.' : 'No address is suppressed yet.'} Add one above, or import a list: <code>volley suppress import list.csv --channel sms --reason "opted out"</code>.</p>`,
-      next: (last: PagedSuppression) => ({
+      next: () => ({
         href: pathWith('/suppressions', {
           ...asked,
-          after: cursorText(placeOf(last, page.slice(0, suppressionsPerPage), after)),
+          after: cursorText(endOf(page.slice(0, suppressionsPerPage), after)),
         }),
         text: 'More suppressions',
       }),
@@ -76,38 +76,18 @@ ${found.length > 0 && html`<p>Lists are imported and exported on the command lin
 
 /** Postgres keeps no NUL, so nothing comes after one. */
 const name = z.string().regex(/^[^\0]*$/);
-const cursor = z.tuple([z.enum(channels), name, name, name, z.int().min(0).max(1_000_000_000)]);
+const cursor = z.tuple([z.enum(channels), name, name, z.int().min(0).max(1_000_000_000)]);
 
 /** The last suppression of the page before. */
 function cursorOf(text = ''): SuppressionPlace | undefined {
   const parsed = cursor.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
-  const [channel, address, account, subAccount, skip] = parsed.data;
-  return { channel, address, account, subAccount, skip };
+  const [channel, address, account, listed] = parsed.data;
+  return { channel, address, account, listed };
 }
 
-function cursorText({ channel, address, account, subAccount, skip = 0 }: SuppressionPlace): string {
-  return JSON.stringify([channel, address, account, subAccount, skip]);
-}
-
-/**
- * The place of the last suppression of a page. A SubAccount that the person may not see is not in it: such a place counts
- * the suppressions of the same address and account instead.
- *
- * @param page with the SubAccounts
- * @param after where the page began
- */
-function placeOf(
-  last: PagedSuppression,
-  page: readonly PagedSuppression[],
-  after: SuppressionPlace | undefined,
-): SuppressionPlace {
-  if (!last.ofOneSubAccount) return last;
-  const isOfSame = ({ channel, address, account }: SuppressionPlace): boolean =>
-    channel === last.channel && address === last.address && account === last.account;
-  const from: SuppressionPlace = after && isOfSame(after) ? after : last;
-  const listed = page.filter((each) => isOfSame(each) && (from === after || each.subAccount !== '')).length;
-  return { ...from, skip: (from.skip ?? 0) + listed };
+function cursorText(place: SuppressionPlace | undefined): string {
+  return JSON.stringify(place && [place.channel, place.address, place.account, place.listed]);
 }
 
 function countsPart({ known, hashed }: SuppressionCounts): Html {

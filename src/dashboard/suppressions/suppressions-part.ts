@@ -1,5 +1,5 @@
 import type { OwnAccounts } from '../../engine/suppressions/own-suppressions.ts';
-import type { PagedSuppression, SuppressionPlace } from '../../ledger/suppressions/list.ts';
+import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
 import { type Columns, cellColumn, pickColumns } from '../../report/column.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { suppressionColumns } from '../../report/lists/suppressions.ts';
@@ -66,7 +66,7 @@ export function mayRemove(
   return mayAdmin && !ofOneSubAccount && (sources === null || sources.includes(account));
 }
 
-function removeLink({ channel, address, account, subAccount }: SuppressionPlace): Html {
+function removeLink({ channel, address, account, subAccount }: PagedSuppression): Html {
   const asked = new URLSearchParams({ channel, address, account, subAccount }).toString();
   return html`<a href="/suppressions/remove?${asked}" aria-label="Unsuppress ${address} for ${channel}">Unsuppress</a>`;
 }

@@ -1,5 +1,6 @@
 import { receiveDeliveryReports } from '../../ledger/delivery-reports/receive.ts';
-import { copySuppressions, markForwarded, pageUnmatched, readCalls } from '../../ledger/moves/moves.ts';
+import { copySuppressions } from '../../ledger/moves/copy-suppressions.ts';
+import { markForwarded, pageUnmatched, readCalls } from '../../ledger/moves/moves.ts';
 import { findRequestsByMessageId } from '../../ledger/requests/by-message-id.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';

@@ -4,14 +4,8 @@ import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { readRateLimits, setRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
-import {
-  canShareHashes,
-  copySuppressions,
-  findMoved,
-  lockAccount,
-  markArrived,
-  markMoved,
-} from '../../ledger/moves/moves.ts';
+import { canShareHashes, copySuppressions } from '../../ledger/moves/copy-suppressions.ts';
+import { findMoved, lockAccount, markArrived, markMoved } from '../../ledger/moves/moves.ts';
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';

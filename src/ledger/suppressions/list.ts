@@ -70,10 +70,25 @@ export type SuppressionKind = {
 /** A suppression whose address is known; hashed ones are in no page. */
 export type PagedSuppression = Suppression & { readonly account: string };
 
-export type SuppressionPlace = Pick<PagedSuppression, 'channel' | 'address' | 'account' | 'subAccount'> & {
-  /** How many suppressions after it were listed too. */
-  readonly skip?: number;
+/** The last suppression of a page. Its SubAccount may be hidden, so it is not named. */
+export type SuppressionPlace = Pick<PagedSuppression, 'channel' | 'address' | 'account'> & {
+  /** How many suppressions of the address and account were listed. */
+  readonly listed: number;
 };
+
+/** The place of the last suppression of a page. @param after where the page began */
+export function endOf(
+  page: readonly PagedSuppression[],
+  after: SuppressionPlace | undefined,
+): SuppressionPlace | undefined {
+  const last = page.at(-1);
+  if (!last) return after;
+  const { channel, address, account } = last;
+  const isOfSame = (each: Omit<SuppressionPlace, 'listed'>): boolean =>
+    each.channel === channel && each.address === address && each.account === account;
+  const before = after && isOfSame(after) ? after.listed : 0;
+  return { channel, address, account, listed: before + page.filter(isOfSame).length };
+}
 
 const ofKind = `
   ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR source = $3)
@@ -108,9 +123,9 @@ async function pageOfChannel(
     SELECT channel, address, account, sub_account AS "subAccount", reason, run_id AS run, source, added_by AS by,
            created_at AS "createdAt"
     FROM suppressions
-    WHERE channel = $1 AND ${ofKind} AND (address, account, sub_account) > ($5 COLLATE "C", $6, $7)
+    WHERE channel = $1 AND ${ofKind} AND (address, account) >= ($5 COLLATE "C", $6)
     ORDER BY address, account, sub_account
-    LIMIT $8 OFFSET $9
+    LIMIT $7 OFFSET $8
     `,
     [
       channel,
@@ -119,9 +134,8 @@ async function pageOfChannel(
       accounts,
       after?.address ?? '',
       after?.account ?? '',
-      after?.subAccount ?? '',
       limit,
-      after?.skip ?? 0,
+      after?.listed ?? 0,
     ],
   );
   return rows;

@@ -3,9 +3,11 @@ import type { Channel } from '../../../src/domain/message.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import {
   countSuppressions,
+  endOf,
   type PagedSuppression,
   pageSuppressions,
   type SuppressionKind,
+  type SuppressionPlace,
 } from '../../../src/ledger/suppressions/list.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
@@ -37,10 +39,11 @@ beforeAll(async () => {
 
 async function pagesOf(kind: SuppressionKind, limit: number): Promise<unknown[][]> {
   const pages: PagedSuppression[] = [];
-  for (;;) {
-    const page = await pageSuppressions(opened.ledger.pool, kind, { after: pages.at(-1), limit });
+  for (let after: SuppressionPlace | undefined; ; ) {
+    const page = await pageSuppressions(opened.ledger.pool, kind, { after, limit });
     pages.push(...page);
     if (page.length < limit) break;
+    after = endOf(page, after);
   }
   return pages.map(({ channel, address, account, subAccount }) => [channel, address, account, subAccount]);
 }
