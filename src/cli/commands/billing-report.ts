@@ -81,9 +81,7 @@ export async function writeBilling(
 ): Promise<void> {
   const { reportBillingLines } = await import('../../engine/billing/billing.ts');
   const { createBillingReport } = await import('../../report/billing/billing-sheet.ts');
-  await reportBillingLines(context, query, async (streamed) =>
-    write(await createBillingReport(query, streamed)),
-  );
+  await reportBillingLines(context, query, (streamed) => write(createBillingReport(query, streamed)));
 }
 
 /** Adds up the billing of all cells. A month is closed if every one has closed it. */
@@ -101,8 +99,11 @@ async function writeBillingOfCells(shell: Shell, query: BillingQuery, write: Wri
   async function* lines() {
     yield addUpLines(reports.flatMap((report) => report.lines));
   }
-  const report = { lines: lines(), totals: () => totals, expected: totals, closing };
-  const sheet = billingSheet(query, report, { at: closing?.closedAt ?? shell.now() });
+  const sheet = billingSheet(
+    query,
+    { lines: lines(), totals, closing },
+    { at: closing?.closedAt ?? shell.now() },
+  );
   await write({ ...sheet, subtitle: [...sheet.subtitle, ...cellsText(parts, gaps, closing)] });
 }
 

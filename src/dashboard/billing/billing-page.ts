@@ -46,7 +46,7 @@ ${content?.body}`,
     await requireNames(view, asked);
     const send = (reply: FastifyReply) =>
       reportBillingLines(view.context, asked.query, async (streamed) => {
-        const report = await createBillingReport(asked.query, streamed);
+        const report = createBillingReport(asked.query, streamed);
         await sendSheet(reply, { name: 'billing', format }, report);
       });
     return { limit: limits.report, send };
@@ -63,8 +63,12 @@ async function answer(
 ): Promise<ReturnType<typeof billingAnswer>> {
   await requireNames(view, asked);
   const first = (page - 1) * linesPerPage;
-  const costsBy = Math.max(0, question.by.indexOf(costDimension(question) ?? ''));
-  const part = await readBilling(view.context, asked.query, { first, limit: linesPerPage, costsBy });
+  const charted = asked.query.by[Math.max(0, question.by.indexOf(costDimension(question) ?? ''))];
+  const part = await readBilling(view.context, asked.query, {
+    first,
+    limit: linesPerPage,
+    charted: charted ? [charted] : [],
+  });
   const lastPage = Math.ceil(part.count / linesPerPage);
   // Such as an address that was kept while there were more lines.
   if (part.count > 0 && page > lastPage) return answer(view, question, asked, lastPage);

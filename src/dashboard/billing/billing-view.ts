@@ -1,10 +1,6 @@
 import { isFigure } from '../../ledger/billing/figures.ts';
 import type { BillingDimension, BillingLine, BillingQuery } from '../../ledger/billing/report.ts';
-import {
-  createCostCharts,
-  createDayChart,
-  createDeliveryChart,
-} from '../../report/billing/billing-charts.ts';
+import { createBillingCharts } from '../../report/billing/billing-charts.ts';
 import { billingSheet } from '../../report/billing/billing-sheet.ts';
 import { formatPayer } from '../../report/billing/billing-words.ts';
 import type { Column, Columns, Link } from '../../report/column.ts';
@@ -76,14 +72,9 @@ export function costDimension({ by, filters }: BillingQuestion): string | undefi
   return by.find((dimension) => !filters.some(([filtered]) => filtered === dimension)) ?? by[0];
 }
 
-function billingCharts(question: BillingQuestion, { totals, days, costs, deliveries }: BillingPart): Html {
-  const costsBy = costDimension(question);
+function billingCharts(question: BillingQuestion, { totals, charted, sums }: BillingPart): Html {
   const order = question.sort === '' ? 'largest first' : 'as given';
-  const charts = [
-    createDeliveryChart(deliveries, totals),
-    createDayChart(days),
-    ...(costsBy === undefined ? [] : createCostCharts(costsBy, totals, costs, order)),
-  ];
+  const charts = createBillingCharts(charted, totals, sums, order);
   return html`<section class="charts" aria-label="Charts">
 ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 </section>`;
@@ -91,11 +82,7 @@ ${charts.map((chart, index) => chartFigure(chart, `chart-${index + 1}`))}
 
 function billingTable(question: BillingQuestion, query: BillingQuery, part: BillingPart, view: View) {
   const { asOf, lines, totals, closing, first, count } = part;
-  const sheet = billingSheet(
-    query,
-    { lines: noLines(), totals: () => totals, expected: totals, closing },
-    asOf,
-  );
+  const sheet = billingSheet(query, { totals, closing }, asOf);
   const isFixed = ({ key }: Column<BillingLine>): boolean =>
     isDimension(key) || ['kind', 'correctionOf', 'currency'].includes(key);
   const { form, cookie, ...chosen } = chooseColumns('billing', sheet.columns, isFixed, view);
@@ -140,9 +127,6 @@ function currencyBesideNames(
   const first = others.findIndex(({ kind }) => kind !== 'text');
   return [...others.slice(0, first), ...columns.filter(isCurrency), ...others.slice(first)];
 }
-
-/** For a sheet of which only the columns and the totals are shown. */
-export async function* noLines(): AsyncGenerator<never, void, undefined> {}
 
 /** A value leads to its own figures, a run to its page, and a number of requests or recipients to the requests. */
 function targetOf(

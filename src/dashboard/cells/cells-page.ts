@@ -29,7 +29,6 @@ import { addPage } from '../base/pages.ts';
 import { problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireAllAccounts, type View } from '../base/view.ts';
-import { noLines } from '../billing/billing-view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { section } from '../parts/parts.ts';
@@ -184,11 +183,7 @@ function billingPart(answers: Answers, { text, month }: Asked, view: View): Html
   const closing =
     answers.away.length === 0 ? closingOfAll(reports.map((report) => report.closing)) : undefined;
   const query = queryOf(month, view.zone);
-  const sheet = billingSheet(
-    query,
-    { lines: noLines(), totals: () => totals, expected: totals },
-    { at: view.now },
-  );
+  const sheet = billingSheet(query, { totals }, { at: view.now });
   const columns = sheet.columns.filter(({ blank }) => !blank);
   const rows = totals.map((total) => ({ ...total, values: [], correctionOf: null }));
   return html`<form method="get" action="/cells" class="filter"><input type="hidden" name="q" value="${text}">

@@ -16,31 +16,24 @@ import {
   type RequestQuery,
 } from '../../ledger/billing/list-requests.ts';
 import {
-  type BilledDay,
-  type BillingEnd,
-  type BillingLine,
   type BillingQuery,
-  type BillingReport,
   type BillingTotal,
+  openBilling,
   reportBilling,
-  streamBilling,
+  sumBilling,
 } from '../../ledger/billing/report.ts';
 import { readReportInSnapshot } from '../../ledger/replica.ts';
-import { type Alongside, inSnapshot } from '../../ledger/session.ts';
+import { inSnapshot } from '../../ledger/session.ts';
 import { monthAfter } from '../../platform/months.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 
-export type StreamedBilling = {
+export type StreamedBilling = Awaited<ReturnType<typeof openBilling>> & {
   readonly asOf: AsOf;
-  readonly lines: AsyncIterable<readonly BillingLine[]>;
   /** Set when the whole period is closed. */
   readonly closing: Closing | undefined;
-  /** Known after the last line. */
-  readonly totals: () => readonly BillingTotal[];
-  readonly regroup: (by: BillingQuery['by']) => Promise<BillingReport>;
-  /** Known after the last line, if asked for. */
-  readonly days: () => readonly BilledDay[];
+  /** The lines by day, and those by each of the dimensions. */
+  readonly sumBy: (dimensions: BillingQuery['by']) => ReturnType<typeof sumBilling>;
 };
 
 /**
@@ -68,27 +61,17 @@ export async function bookRun({ ledger }: Pick<EngineContext, 'ledger'>, run: st
   if (await bookPendingOf(ledger.pool, run)) await bookBilling({ ledger });
 }
 
-/**
- * Reports everything committed, booked or not, in constant memory. Writes nothing.
- *
- * @param withDays for small reports: they take memory for each line and quarter of an hour
- */
+/** Reports everything committed, booked or not, in constant memory. Writes nothing. */
 export async function reportBillingLines<Result>(
-  context: EngineContext,
+  { ledger, now }: EngineContext,
   query: BillingQuery,
   use: (report: StreamedBilling) => Promise<Result>,
-  withDays = false,
 ): Promise<Result> {
-  return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
-    let end: BillingEnd = { totals: [], days: [] };
-    async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
-      end = yield* streamBilling(client, query, withDays);
-    }
-    const regroup = (by: BillingQuery['by']): Promise<BillingReport> =>
-      reportBilling(client, { ...query, by });
+  return readReportInSnapshot(ledger, now, async (client, asOf) => {
     const { until, timeZone } = query;
     const closing = until === null ? undefined : await findClosingOf(client, until, timeZone);
-    return use({ asOf, lines: lines(), closing, totals: () => end.totals, days: () => end.days, regroup });
+    const sumBy: StreamedBilling['sumBy'] = (by) => sumBilling(client, query, ['day', ...by]);
+    return use({ asOf, closing, ...(await openBilling(client, query)), sumBy });
   });
 }
 
@@ -108,30 +91,28 @@ export function refuseWithoutZone(month: string): never {
   throw new InputError([{ where: `billing close ${month}`, what }]);
 }
 
+/** `month` is `YYYY-MM` in the time zone. */
+type MonthOfZone = { readonly month: string; readonly timeZone: string };
+
 /**
- * @param month `YYYY-MM` in the time zone
  * @throws InputError when it is not over, closed already, or not the next
  */
 export async function closeMonth(
   context: EngineContext,
-  { month, timeZone, closedBy, reason }: ClosingRequest & { readonly reason?: string },
+  {
+    month,
+    timeZone,
+    closedBy,
+    reason,
+  }: MonthOfZone & { readonly closedBy: string; readonly reason?: string },
 ): Promise<Closing> {
   const details = { timeZone, by: closedBy, ...(reason !== undefined && { reason }) };
   const entry = { action: 'billing closed', subject: month, details } as const;
-  return audited(context, entry, (addAuditEntry) =>
-    closeAudited(context, { month, timeZone, closedBy }, addAuditEntry),
-  );
-}
-
-type ClosingRequest = { readonly month: string; readonly timeZone: string; readonly closedBy: string };
-
-async function closeAudited(
-  { ledger, now }: EngineContext,
-  { month, timeZone, closedBy }: ClosingRequest,
-  addAuditEntry: Alongside,
-): Promise<Closing> {
-  const end = await closePeriod(ledger.pool, { period: month, timeZone, closedBy }, now(), addAuditEntry);
-  return end.kind === 'closed' ? end.closing : refuseClosing(month, end);
+  return audited(context, entry, async (addAuditEntry) => {
+    const asked = { period: month, timeZone, closedBy };
+    const end = await closePeriod(context.ledger.pool, asked, context.now(), addAuditEntry);
+    return end.kind === 'closed' ? end.closing : refuseClosing(month, end);
+  });
 }
 
 /** @throws InputError always: why a month cannot be closed */
@@ -161,7 +142,7 @@ export function refuseClosing(month: string, end: Exclude<CloseResult, { kind: '
 /** The totals of a month that can be closed, before it is. */
 export async function readMonth(
   { ledger }: EngineContext,
-  { month, timeZone }: Pick<ClosingRequest, 'month' | 'timeZone'>,
+  { month, timeZone }: MonthOfZone,
 ): Promise<readonly BillingTotal[]> {
   const [from, until] = [`${month}-01`, `${monthAfter(month)}-01`];
   const query = { by: [], from, until, timeZone, filter: {} };

@@ -1,19 +1,17 @@
 import { nextTick, storedSchedule } from '../../campaign/schedule.ts';
 import type { NextStep } from '../../domain/next-step.ts';
 import { readSchemaState } from '../../ledger/fingerprint.ts';
-import { findUnappliedReports, type LedgerFigures, readFigures } from '../../ledger/operations/figures.ts';
+import { findUnappliedReports, readFigures } from '../../ledger/operations/figures.ts';
 import { describeSchema } from '../../ledger/schema.ts';
 import { codeOf } from '../../platform/file-error.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import type { EngineContext } from '../context.ts';
 
-export type FleetFigures = Omit<LedgerFigures, 'schedules'> & {
-  /** The next one of all schedules; undefined when none is due again. */
-  readonly nextTick: Date | undefined;
-};
+/** With the next tick of all schedules; undefined when none is due again. */
+export type FleetFigures = Awaited<ReturnType<typeof readFleetFigures>>;
 
 /** Rejects when the database is unreachable or slow. */
-export async function readFleetFigures({ ledger, now }: EngineContext): Promise<FleetFigures> {
+export async function readFleetFigures({ ledger, now }: EngineContext) {
   const time = now();
   const { schedules, ...figures } = await readFigures(ledger.monitoring, time);
   const ticks = schedules.flatMap((times) => nextTick(storedSchedule.parse(times), time) ?? []);

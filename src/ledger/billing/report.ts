@@ -78,59 +78,57 @@ const dimensionColumns: Readonly<Record<BillingDimension, string>> = {
 
 type DbLine = BillingLine & {
   readonly isTotal: boolean;
-  readonly day: string | null;
+  /** Index of the dimension that the line is of, where they are apart. */
+  readonly of: number;
   readonly corrections: boolean;
 };
 
-/** Recipients of ordinary requests on a local day (`2026-11-30`). */
-export type BilledDay = { readonly day: string; readonly recipients: number };
-
-/** What a report knows after its last line. */
-export type BillingEnd = {
-  readonly totals: readonly BillingTotal[];
-  /** In order; without days that have no recipients. */
-  readonly days: readonly BilledDay[];
-};
-
-/**
- * Reads one snapshot.
- *
- * @param withDays Days cost memory: a sum for each line and quarter of an hour. They are empty otherwise.
- */
-export async function* streamBilling(
+/** In one snapshot. The totals come first, so they are known before the lines. */
+export async function openBilling(
   client: Snapshot,
   query: BillingQuery,
-  withDays = false,
-): AsyncGenerator<readonly BillingLine[], BillingEnd, undefined> {
-  const totals: BillingTotal[] = [];
-  const days: BilledDay[] = [];
-  const period = await readPeriod(client, query);
+): Promise<Pick<BillingReport, 'totals'> & { readonly lines: AsyncIterable<readonly BillingLine[]> }> {
   // Sums in memory instead of sorting on disk.
   await client.query("SET LOCAL work_mem = '64MB'");
-  const statement = buildStatement(query, period, withDays);
-  for await (const rows of streamRows<DbLine>(client, 'billing', statement, 1_000)) {
-    const lines: BillingLine[] = [];
-    for (const { isTotal, day, corrections, ...line } of rows) {
-      const { values, correctionOf, ...total } = line;
-      if (!isTotal) lines.push(line);
-      else if (day === null) totals.push({ ...total, corrections });
-      else if (line.kind === 'ordinary' && line.recipients !== 0)
-        days.push({ day, recipients: line.recipients });
-    }
-    if (lines.length > 0) yield lines;
+  const statement = buildStatement(query, await readPeriod(client, query), 'together');
+  const batches = streamRows<DbLine>(client, 'billing', statement, 1_000);
+  const { value: first = [] } = await batches.next();
+  const totals = first.filter(({ isTotal }) => isTotal);
+  async function* lines(): AsyncGenerator<readonly BillingLine[], void, undefined> {
+    if (totals.length < first.length) yield first.slice(totals.length).map(toLine);
+    for await (const rows of batches) yield rows.map(toLine);
   }
-  return { totals, days };
+  return {
+    totals: totals.map(({ isTotal, of, values, correctionOf, ...total }) => total),
+    lines: lines(),
+  };
 }
+
+const toLine = ({ isTotal, of, corrections, ...line }: DbLine): BillingLine => line;
 
 /** Collects a report that is known to be small. */
 export async function reportBilling(client: Snapshot, query: BillingQuery): Promise<BillingReport> {
+  const { totals, lines: batches } = await openBilling(client, query);
   const lines: BillingLine[] = [];
-  const batches = streamBilling(client, query);
-  for (;;) {
-    const { done, value } = await batches.next();
-    if (done) return { lines, totals: value.totals };
-    lines.push(...value);
-  }
+  for await (const batch of batches) lines.push(...batch);
+  return { totals, lines };
+}
+
+/** The lines of several small reports of a query, each by one of the dimensions, in one reading. */
+export async function sumBilling(
+  client: Snapshot,
+  { sort, ...query }: BillingQuery,
+  by: readonly BillingDimension[],
+): Promise<readonly (readonly BillingLine[])[]> {
+  const canSort = sort && (isFigure(sort.by) || by.some((dimension) => dimension === sort.by));
+  const asked = { ...query, by, sort: canSort ? sort : undefined };
+  const { sql, values } = buildStatement(asked, await readPeriod(client, asked), 'apart');
+  const { rows } = await client.query<DbLine>(sql, values);
+  return by.map((_, index) =>
+    rows
+      .filter(({ of }) => of === index)
+      .map((row) => toLine({ ...row, values: [row.values[index] ?? null] })),
+  );
 }
 
 type Period = { readonly from: string | null; readonly until: string | null };
@@ -171,28 +169,32 @@ export function filterSql(
 }
 
 function orderSql({ by, sort }: BillingQuery): string {
-  const ends = [...by.map((_, index) => `d${index}`), 'correction_of', 'currency', 'day'];
-  const order = [`"isTotal"`, 'kind', ...ends.map((name) => `${name} NULLS LAST`)];
+  const ends = [...by.map((_, index) => `d${index}`), 'correction_of', 'currency'];
+  const order = ['"isTotal" DESC', 'kind', ...ends.map((name) => `${name} NULLS LAST`)];
   if (!sort) return order.join(', ');
   const sorted = isFigure(sort.by) ? `(${figureSql[sort.by]})::numeric` : `d${by.indexOf(sort.by)}`;
   order.splice(2, 0, `${sorted} ${sort.descending ? 'DESC' : 'ASC'} NULLS LAST`);
   return order.join(', ');
 }
 
-function buildStatement(query: BillingQuery, { from, until }: Period, withDays: boolean) {
+/** SQL: lines by all dimensions, and their totals; or lines by each dimension apart. */
+function buildStatement(query: BillingQuery, { from, until }: Period, lines: 'together' | 'apart') {
   const { by, timeZone, filter } = query;
   const values: unknown[] = [timeZone, from, until];
   const conditions = filterSql(filter, values);
   const names = by.map((_, index) => `d${index}`);
-  const keys = ['kind', 'channel', 'currency', 'correction_of', ...(withDays ? ['booked'] : [])];
+  const keys = ['kind', 'channel', 'currency', 'correction_of'];
   const columns = [
     ...by.map((dimension, index) => `${dimensionColumns[dimension]} AS d${index}`),
     ...keys,
     ...entryFigures.map((column) => `sum(line.${column}) AS ${column}`),
   ];
   const figures = Object.entries(figureSql).map(([name, sql]) => `${sql} AS "${name}"`);
-  const sets = [`(${['kind', 'correction_of', 'currency', ...names].join(', ')})`, '(kind, currency)'];
-  if (withDays) sets.push('(kind, day)');
+  const setOf = (dimensions: readonly string[]): string =>
+    `(${['kind', 'correction_of', 'currency', ...dimensions].join(', ')})`;
+  const apart = lines === 'apart';
+  const sets = apart ? names.map((name) => setOf([name])) : [setOf(names), '(kind, currency)'];
+  const of = `array_position(ARRAY[${names.map((name) => `grouping(${name})`).join(', ')}], 0) - 1`;
   const sql = `
     WITH of_run AS MATERIALIZED (
       SELECT run_id, kind, campaign, account, channel, rates ->> 'currency' AS currency FROM runs
@@ -209,9 +211,9 @@ function buildStatement(query: BillingQuery, { from, until }: Period, withDays: 
       GROUP BY ${[...names, ...keys].map((_, index) => index + 1).join(', ')}
     )
     SELECT ARRAY[${names.join(', ')}]::text[] AS values, kind, currency, correction_of AS "correctionOf",
-           grouping(correction_of) = 1 AS "isTotal", ${withDays ? 'day' : 'NULL AS day'},
+           grouping(correction_of) = 1 AS "isTotal", ${apart ? of : 0} AS of,
            bool_or(correction_of IS NOT NULL) AS corrections, ${figures.join(', ')}
-    FROM ${withDays ? `(SELECT *, ${dimensionColumns.day} AS day FROM line) line` : 'line'}
+    FROM line
     GROUP BY GROUPING SETS (${sets.join(', ')})
     HAVING ${entryFigures.map((column) => `sum(line.${column}) <> 0`).join(' OR ')}
     ORDER BY ${orderSql(query)}

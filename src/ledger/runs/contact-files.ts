@@ -25,6 +25,10 @@ export type KeptContactFile = ContactFileRecord & {
   readonly dropped: boolean;
 };
 
+/** SQL: how a file of `contact_files f` was read. */
+const readingColumns = `f.file, f.name, f.lines_before AS "linesBefore", f.encoding, f.delimiter, f.sheet,
+           f.skip_lines AS "skipLines"`;
+
 /** A kept file, with how its campaign reads phone numbers. */
 export type SearchedContactFile = Omit<KeptContactFile, 'dropped'> & {
   readonly country: string | null;
@@ -35,8 +39,7 @@ export type SearchedContactFile = Omit<KeptContactFile, 'dropped'> & {
 export async function listAllContactFiles(pool: pg.Pool): Promise<SearchedContactFile[]> {
   const { rows } = await pool.query<SearchedContactFile>(
     `
-    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
-           run_id AS "keptBy", definition #>> '{contacts,country}' AS country,
+    SELECT ${readingColumns}, sha256, run_id AS "keptBy", definition #>> '{contacts,country}' AS country,
            definition #>> '{contacts,countryColumn}' AS "countryColumn",
            definition #> '{contacts,list,columns}' AS columns
     FROM contact_files f
@@ -103,8 +106,7 @@ export async function listContactFiles(client: ReadConnection, run: string): Pro
       UNION ALL
       SELECT r.run_id, r.source_run FROM runs r JOIN origin o ON r.run_id = o.source_run
     )
-    SELECT file, name, lines_before AS "linesBefore", encoding, delimiter, sheet, skip_lines AS "skipLines", sha256,
-           o.run_id AS "keptBy",
+    SELECT ${readingColumns}, sha256, o.run_id AS "keptBy",
            (SELECT definition #> '{contacts,list,columns}' FROM runs WHERE run_id = f.run_id) AS columns,
            NOT EXISTS (SELECT FROM contact_file_pieces p WHERE p.run_id = o.run_id AND p.file = f.file) AS dropped
     FROM contact_files f
@@ -156,8 +158,7 @@ export async function listSearchedPieces(
 ): Promise<SearchedPiece[]> {
   const { rows } = await client.query<SearchedPiece>(
     `
-    SELECT f.file, f.name, f.lines_before AS "linesBefore", f.encoding, f.delimiter, f.sheet,
-           f.skip_lines AS "skipLines", f.run_id AS "keptBy", r.created_at AS "plannedAt",
+    SELECT ${readingColumns}, f.run_id AS "keptBy", r.created_at AS "plannedAt",
            CASE WHEN p.words IS NOT NULL THEN p.piece END AS piece
     FROM runs r
     JOIN contact_files f USING (run_id)

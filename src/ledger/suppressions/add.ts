@@ -53,6 +53,12 @@ export type ListedAddress = {
   readonly subAccount: string;
 };
 
+const listed = batchOf<ListedAddress>({
+  address: ['text', ({ address }) => address],
+  sub_account: ['text', ({ subAccount }) => subAccount],
+  account: ['text', ({ account }) => account ?? ''],
+});
+
 /**
  * Suppresses a list of addresses in each channel, all or none, in constant memory. Existing suppressions stay.
  *
@@ -70,8 +76,21 @@ export async function importSuppressions(
     await client.query(
       'CREATE TEMPORARY TABLE listed_addresses (address text COLLATE "C", sub_account text, account text) ON COMMIT DROP',
     );
-    for await (const batch of batches) await stageAddresses(client, batch);
-    const added = await insertStaged(client, list);
+    const stage = `INSERT INTO listed_addresses (${listed.columns}) SELECT * FROM ${listed.table('listed')}`;
+    for await (const batch of batches) if (batch.length > 0) await client.query(stage, listed.values(batch));
+    const { channels, reason, source, createdAt, by = null } = list;
+    // In key order, to avoid deadlocks.
+    const { rowCount } = await client.query(
+      `
+      INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at, added_by)
+      SELECT DISTINCT channel, address, account, sub_account, $2, $3, $4::timestamptz, $5
+      FROM listed_addresses, unnest($1::text[]) AS channel
+      ORDER BY channel, address, account, sub_account
+      ON CONFLICT DO NOTHING
+      `,
+      [channels, reason, source, createdAt, by],
+    );
+    const added = rowCount ?? 0;
     await alongside?.(client, added);
     // Autovacuum is slow, and plans without statistics of a large list are bad.
     await client.query('ANALYZE suppressions');
@@ -79,33 +98,4 @@ export async function importSuppressions(
   };
   // Without the idle timeout: the list may arrive slowly.
   return inTransaction(pool, addAll, 'BEGIN');
-}
-
-const listed = batchOf<ListedAddress>({
-  address: ['text', ({ address }) => address],
-  sub_account: ['text', ({ subAccount }) => subAccount],
-  account: ['text', ({ account }) => account ?? ''],
-});
-
-async function stageAddresses(client: Transaction, batch: readonly ListedAddress[]): Promise<void> {
-  if (batch.length === 0) return;
-  await client.query(
-    `INSERT INTO listed_addresses (${listed.columns}) SELECT * FROM ${listed.table('listed')}`,
-    listed.values(batch),
-  );
-}
-
-/** Inserts in key order, to avoid deadlocks. */
-async function insertStaged(client: Transaction, list: SuppressionList): Promise<number> {
-  const { rowCount } = await client.query(
-    `
-    INSERT INTO suppressions (channel, address, account, sub_account, reason, source, created_at, added_by)
-    SELECT DISTINCT channel, address, account, sub_account, $2, $3, $4::timestamptz, $5
-    FROM listed_addresses, unnest($1::text[]) AS channel
-    ORDER BY channel, address, account, sub_account
-    ON CONFLICT DO NOTHING
-    `,
-    [list.channels, list.reason, list.source, list.createdAt, list.by ?? null],
-  );
-  return rowCount ?? 0;
 }

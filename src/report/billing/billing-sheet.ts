@@ -62,17 +62,17 @@ const figures: readonly Figure[] = [
 export function billingSheet(
   query: BillingQuery,
   report: {
-    readonly lines: AsyncIterable<readonly BillingLine[]>;
-    readonly totals: () => readonly BillingTotal[];
+    readonly totals: readonly BillingTotal[];
+    /** Undefined: only the columns and the totals are shown. */
+    readonly lines?: AsyncIterable<readonly BillingLine[]>;
     readonly charts?: Sheet<BillingLine>['charts'];
     /** Set when its figures no longer change. */
     readonly closing?: Closing | undefined;
-    /** The totals, known before the lines. */
-    readonly expected: readonly BillingTotal[];
   },
   asOf: AsOf,
 ): Sheet<BillingLine> {
   const { by } = query;
+  const { totals, lines: batches = [] } = report;
   const dimensions = by.map((dimension, index) =>
     textColumn<BillingLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
   );
@@ -83,11 +83,11 @@ export function billingSheet(
       kind,
       value: (line) => line[key],
       minor,
-      blank: !always && report.expected.every((total) => Number(total[key]) === 0),
+      blank: !always && totals.every((total) => Number(total[key]) === 0),
     }),
   );
   async function* named(): AsyncGenerator<readonly BillingLine[], void, undefined> {
-    for await (const lines of report.lines)
+    for await (const lines of batches)
       yield lines.map((line) => ({ ...line, values: line.values.map(formatPayer) }));
   }
   return {
@@ -97,19 +97,19 @@ export function billingSheet(
     columns: [
       ...dimensions,
       textColumn('kind', 'Kind', {
-        blank: report.expected.every(({ kind }) => kind === 'ordinary'),
+        blank: totals.every(({ kind }) => kind === 'ordinary'),
       }),
       textColumn('correctionOf', 'Correction of', {
-        blank: !report.expected.some(({ corrections }) => corrections),
+        blank: !totals.some(({ corrections }) => corrections),
       }),
       ...measures,
       textColumn('currency', 'Currency', {
-        blank: report.expected.every(({ currency }) => currency === null),
+        blank: totals.every(({ currency }) => currency === null),
       }),
     ],
     rows: named(),
     totals: () =>
-      report.totals().map((total) => ({
+      totals.map((total) => ({
         ...total,
         values: by.map((_, index) => (index === 0 ? totalTitles[total.kind] : null)),
         correctionOf: null,
@@ -134,13 +134,13 @@ function formatQuery(query: BillingQuery): string[] {
   return [formatPeriod('sent', query), `by ${by.join(', ') || 'nothing, all together'}`, ...filters];
 }
 
+const charted = ['SubAccount', 'ChargeCode'] as const;
+
 /** A closed period is as of its closing. */
-export async function createBillingReport(
+export function createBillingReport(
   query: BillingQuery,
-  { asOf, lines, totals, closing, regroup }: StreamedBilling,
-): Promise<Sheet<BillingLine>> {
-  const { totals: expected } = await regroup([]);
-  const charts = () => createBillingCharts(expected, regroup);
-  const report = { lines, totals, expected, closing, charts };
-  return billingSheet(query, report, closing ? { at: closing.closedAt } : asOf);
+  { asOf, closing, sumBy, ...report }: StreamedBilling,
+): Sheet<BillingLine> {
+  const charts = async () => createBillingCharts(charted, report.totals, await sumBy(charted));
+  return billingSheet(query, { ...report, closing, charts }, closing ? { at: closing.closedAt } : asOf);
 }

@@ -13,10 +13,7 @@ export const runColumn: Column<{ readonly run: string | null }, 'run'> = textCol
   },
 );
 
-export const campaignColumn: Column<{ readonly campaign: string }, 'campaign'> = textColumn(
-  'campaign',
-  'Campaign',
-);
+export const campaignColumn = textColumn('campaign', 'Campaign');
 
 export const accountColumn: Column<{ readonly account: string }, 'account'> = textColumn(
   'account',
@@ -53,32 +50,22 @@ export function wordsOf(reason: Reason | null): string {
   return formatReasonOrNull(reason) ?? 'no words';
 }
 
-type Payer = {
-  readonly subAccount: string | null;
-  readonly department: string | null;
-  readonly chargeCode: string | null;
-};
+export const subAccountColumn = textColumn('subAccount', 'SubAccount');
+export const departmentColumn = textColumn('department', 'Department');
+export const chargeCodeColumn = textColumn('chargeCode', 'ChargeCode');
 
-export const subAccountColumn: Column<Pick<Payer, 'subAccount'>, 'subAccount'> = textColumn(
-  'subAccount',
-  'SubAccount',
-);
-export const departmentColumn: Column<Pick<Payer, 'department'>, 'department'> = textColumn(
-  'department',
-  'Department',
-);
-export const chargeCodeColumn: Column<Pick<Payer, 'chargeCode'>, 'chargeCode'> = textColumn(
-  'chargeCode',
-  'ChargeCode',
-);
+/** A column of payers, where it matters that a request has none. */
+function named<Key extends string>({
+  key,
+  title,
+}: Column<never, Key>): Column<Readonly<Record<Key, string | null>>, Key> {
+  return textColumn(key, title, (row) => row[key], { shown: (row) => formatPayer(row[key]) });
+}
 
-type NamedColumn<Key extends keyof Payer> = Column<Pick<Payer, Key>>;
-
-/** The payers, where it matters that a request has none. */
-export const namedPayerColumns: { readonly [Key in keyof Payer]: NamedColumn<Key> } = {
-  subAccount: { ...subAccountColumn, shown: ({ subAccount }) => formatPayer(subAccount) },
-  department: { ...departmentColumn, shown: ({ department }) => formatPayer(department) },
-  chargeCode: { ...chargeCodeColumn, shown: ({ chargeCode }) => formatPayer(chargeCode) },
+export const namedPayerColumns = {
+  subAccount: named(subAccountColumn),
+  department: named(departmentColumn),
+  chargeCode: named(chargeCodeColumn),
 };
 
 /** The columns of a list over cells. */

@@ -28,7 +28,7 @@ export function addBillingRoute(server: Routes): void {
       await requireVisibleNames(call, parameters, query);
       await limits.report(reply, token.name, () =>
         reportBillingLines(context, query, async (streamed) => {
-          const report = await createBillingReport(query, streamed);
+          const report = createBillingReport(query, streamed);
           await sendSheet(reply, { name: 'billing', format: chosen }, report);
         }),
       );

@@ -2,10 +2,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import {
   type BillingDimension,
-  type BillingEnd,
   type BillingQuery,
   reportBilling,
-  streamBilling,
+  sumBilling,
 } from '../../../src/ledger/billing/report.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
 import { allBilling } from '../../support/billing.ts';
@@ -143,28 +142,21 @@ test('in time zones with an offset of quarter hours, days end at local midnight'
   ]);
 });
 
-test('the recipients of days are those of a report by day', async () => {
+test('lines by each of several dimensions are read at once, and are those of a report by each of them', async () => {
   for (const time of ['2026-09-26T11:59:59Z', '2026-09-26T12:00:01Z', '2026-09-26T12:00:02Z'])
     await sendAt(time);
   const query = { ...allBilling, timeZone, until: '2026-10-01' };
-  const { days, totals } = await endOf(query);
-  expect(days).toEqual([
-    { day: '2026-09-26', recipients: 1 },
-    { day: '2026-09-27', recipients: 2 },
+  const dimensions = ['day', 'SubAccount', 'run'] as const;
+  const read = async (filter: BillingQuery['filter']) =>
+    inTransaction(opened.ledger.pool, (client) => sumBilling(client, { ...query, filter }, dimensions));
+  const [days = [], payers = [], runs = []] = await read({});
+  expect(days.map(({ values: [day], recipients }) => [day, recipients])).toEqual([
+    ['2026-09-26', 1],
+    ['2026-09-27', 2],
   ]);
-  expect(totals).toMatchObject([{ kind: 'ordinary', recipients: 3 }]);
+  expect(payers.map(({ values, recipients }) => [values, recipients])).toEqual([[[null], 3]]);
+  expect(runs.map(({ recipients }) => recipients)).toEqual([1, 1, 1]);
   while (await bookPending(opened.ledger.pool));
-  expect(await endOf(query)).toEqual({ days, totals });
-  expect((await endOf({ ...query, by: ['SubAccount', 'day'] })).days).toEqual(days);
-  expect((await endOf({ ...query, filter: { SubAccount: ['North'] } })).days).toEqual([]);
+  expect(await read({})).toEqual([days, payers, runs]);
+  expect(await read({ SubAccount: ['North'] })).toEqual([[], [], []]);
 });
-
-function endOf(query: BillingQuery): Promise<BillingEnd> {
-  return inTransaction(opened.ledger.pool, async (client) => {
-    const batches = streamBilling(client, query, true);
-    for (;;) {
-      const { done, value } = await batches.next();
-      if (done) return value;
-    }
-  });
-}
