@@ -4,6 +4,7 @@ import {
   type CommandDefinition,
   type Definition,
   type Example,
+  isShown,
   loadSubcommand,
   MissingArgumentError,
   type OptionSpec,
@@ -47,9 +48,9 @@ async function buildAction(
   definition: CommandDefinition,
   { shell, words, instead }: Call,
 ): Promise<void> {
-  const { details, exits, examples, internal } = definition;
+  const { details, exits, examples } = definition;
   for (const spec of definition.arguments) command.addArgument(commanderArgument(spec));
-  const shown = definition.arguments.filter(({ reading }) => reading.retired === undefined);
+  const shown = definition.arguments.filter(isShown);
   command.usage(['[options]', ...shown.map(({ flags }) => flags)].join(' '));
   for (const spec of definition.options) command.addOption(await commanderOption(spec, words));
   for (const text of [details, exitsText(exits), examplesText(examples)])
@@ -66,11 +67,6 @@ async function buildAction(
       throw error;
     });
   });
-  for (const [name, run] of Object.entries(internal))
-    command
-      .command(name, { hidden: true })
-      .allowExcessArguments()
-      .action((_, { args }: Command) => run(shell, args));
 }
 
 /** Returns a line for each retired option that is given. */

@@ -15,13 +15,9 @@ export type CommandDefinition = Texts & {
   /** Besides 0 (done), 1 (internal error) and 2 (bad input). */
   readonly exits: Exits;
   readonly examples: readonly Example[];
-  /** Commands of it that a script calls. They take any words, also empty ones, and no help shows them. */
-  readonly internal: Readonly<Record<string, InternalRun>>;
   /** A method, so that a command with typed arguments and options is one of these. */
   run(shell: Shell, given: readonly unknown[], options: object): Promise<void>;
 };
-
-type InternalRun = (shell: Shell, words: readonly string[]) => Promise<void>;
 
 /** A command that only has commands, such as `volley suppress`. */
 type GroupDefinition = Texts & {
@@ -84,6 +80,9 @@ type Reading = {
   /** What to use instead. It works for one more version, and says so; help, reference and completion do not show it. */
   readonly retired?: string;
 };
+
+/** Whether help, reference and completion have it. */
+export const isShown = ({ reading }: ArgumentSpec | OptionSpec): boolean => reading.retired === undefined;
 
 type ValueOf<Flags extends string, How extends Reading> = How extends {
   read: (...parameters: never) => infer Value;
@@ -172,7 +171,6 @@ export function defineCommand<
   readonly options?: Options;
   readonly exits?: Exits;
   readonly examples: readonly Example[];
-  readonly internal?: Readonly<Record<string, InternalRun>>;
   readonly run: (
     shell: Shell,
     given: ArgumentValues<Arguments>,
@@ -181,7 +179,6 @@ export function defineCommand<
 }): CommandDefinition {
   return {
     exits: {},
-    internal: {},
     ...definition,
     kind: 'command',
     arguments: specs ?? [],

@@ -1,4 +1,4 @@
-import { type OptionSpec, option } from './command.ts';
+import { flag, isShown, type OptionSpec, option } from './command.ts';
 import { envFileOption } from './env-file-settings.ts';
 import { loadTimeZoneReader } from './option-readers.ts';
 import { notInListError } from './usage-errors.ts';
@@ -42,3 +42,9 @@ const zoneReader = (setZone: ScreenSetters['setZone']) => async () => {
     return zone;
   };
 };
+
+/** What every command has, as help and reference show it. */
+export const optionsOfAll: readonly OptionSpec[] = [
+  flag('-V, --version', 'output the version number'),
+  ...globalOptions({ setColour: () => undefined, setZone: () => undefined }).filter(isShown),
+];

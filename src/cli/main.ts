@@ -88,6 +88,7 @@ export async function buildProgram(
   }
   // Into the last section.
   program.helpCommand(true);
+  if (called === 'completion') addSuggest(program, shell);
   const retired = retiredCommands[called];
   if (retired !== undefined)
     await buildCommand(program.command(called, { hidden: true }), (await retired.load()).command, {
@@ -96,6 +97,18 @@ export async function buildProgram(
       ...retired,
     });
   return program;
+}
+
+/** What the scripts of `volley completion` call: it takes any words, also empty ones, and no help shows it. */
+function addSuggest(program: Command, shell: Shell): void {
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.command('suggest', { hidden: true })
+    .allowExcessArguments()
+    .action(async (_, { args }: Command) => {
+      const { suggest } = await import('./completion/suggest.ts');
+      for (const line of await suggest(shell, args)) shell.print(line);
+    });
 }
 
 /** @returns '' without a command */

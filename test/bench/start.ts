@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import { commandList } from '../../src/cli/command-list.ts';
 import { printTable } from './printing.ts';
 import { median, sizeFrom } from './rounds.ts';
 
@@ -23,7 +23,7 @@ const starts: readonly {
   { name: peer, words: ['-e', '0'] },
   { name: 'volley --version', words: [packedVolley, '--version'], aim: 2.5 },
   { name: 'volley --help', words: [packedVolley, '--help'], aim: 4 },
-  ...readCommands().map((command) => ({
+  ...Object.keys(commandList).map((command) => ({
     name: `volley ${command} --help`,
     words: [packedVolley, command, '--help'],
     aim: 5,
@@ -36,12 +36,6 @@ const starts: readonly {
   { name: 'volley --version in a checkout', words: [volley, '--version'] },
   { name: 'volley --help in a checkout', words: [volley, '--help'] },
 ];
-
-function readCommands(): readonly string[] {
-  const tree = z.object({ commands: z.array(z.object({ name: z.string() })) });
-  const text = readFileSync(join(checkout, 'docs/reference/commands.json'), 'utf8');
-  return tree.parse(JSON.parse(text)).commands.map(({ name }) => name);
-}
 
 function makePackage(): void {
   execFileSync('npm', ['run', 'build'], { cwd: checkout, stdio: 'ignore' });

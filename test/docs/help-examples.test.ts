@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommandNode } from '../../src/cli/completion/command-tree.ts';
 import { everyCommand } from '../../src/cli/reference/every-command.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -11,11 +10,7 @@ import { type Ended, startInProcess } from '../support/volley.ts';
 import { makeProject } from './scenes.ts';
 
 /** In the order of the help, in one project, and in this process: a shell types only the commands of the pages. */
-const lines = linesOf(await everyCommand());
-
-function linesOf({ examples, commands }: CommandNode): string[] {
-  return [...examples.map(([line]) => line), ...commands.flatMap(linesOf)];
-}
+const lines = (await everyCommand()).flatMap(({ command }) => command.examples.map(([line]) => line));
 
 /** Examples that are not run here, with the reason. */
 const notRun: readonly (readonly [example: RegExp, reason: string])[] = [

@@ -10,10 +10,4 @@ export const command = defineCommand({
     ['volley completion fish | source', 'complete in this fish'],
   ],
   run: async (shell, [name]) => shell.print(completionScripts[name].trimEnd()),
-  internal: {
-    suggest: async (shell, words) => {
-      const { suggest } = await import('../completion/suggest.ts');
-      for (const line of await suggest(shell, words)) shell.print(line);
-    },
-  },
 });

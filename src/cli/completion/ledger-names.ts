@@ -6,7 +6,7 @@ import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
 import { findHome } from '../../platform/project.ts';
 import { readYaml } from '../../platform/yaml.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import type { Suggestion } from './complete.ts';
+import type { Suggestion } from './suggest.ts';
 
 const maxRuns = 50;
 const maxWait = 1500;

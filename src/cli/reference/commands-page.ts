@@ -1,8 +1,9 @@
-import type { CommandNode, OptionNode, ValueSlot } from '../completion/command-tree.ts';
+import { type CommandDefinition, isShown, type OptionSpec } from '../command.ts';
+import { optionsOfAll } from '../global-options.ts';
+import type { NamedCommand } from './every-command.ts';
 
 /** The command reference in Markdown, from the program itself. */
-export function commandsPage(root: CommandNode): string {
-  const listed = root.commands.flatMap((command) => callable(command, []));
+export function commandsPage(listed: readonly NamedCommand[]): string {
   const shared = sharedRows(listed.map(({ command }) => rowsOf(command)));
   return [
     '# Commands',
@@ -11,7 +12,7 @@ export function commandsPage(root: CommandNode): string {
     '',
     '## Options of every command',
     '',
-    ...tableOf(rowsOf(root)),
+    ...tableOf(optionsOfAll.map(optionRow)),
     '',
     '## Of several commands',
     '',
@@ -23,25 +24,24 @@ export function commandsPage(root: CommandNode): string {
   ].join('\n');
 }
 
-type Callable = { readonly name: string; readonly command: CommandNode };
-
-/** A command, or the commands that it consists of. */
-function callable(command: CommandNode, parents: readonly string[]): Callable[] {
-  const path = [...parents, command.name];
-  return command.commands.length > 0
-    ? command.commands.flatMap((each) => callable(each, path))
-    : [{ name: path.join(' '), command }];
-}
-
 /** An argument, an option or an exit code, and what it means. */
 type Row = readonly [name: string, text: string];
 
-function rowsOf({ arguments: slots, options, exits }: CommandNode): Row[] {
+function rowsOf({ arguments: slots, options, exits }: CommandDefinition): Row[] {
   return [
-    ...slots.map((slot): Row => [`\`${argumentText(slot)}\``, slot.summary]),
-    ...options.map((option): Row => [`\`${optionText(option)}\``, optionWords(option)]),
+    ...slots.filter(isShown).map(({ flags, summary }): Row => [`\`${flags}\``, summary]),
+    ...options.filter(isShown).map(optionRow),
     ...Object.entries(exits).map(([code, text]): Row => [`exit code ${code}`, text]),
   ];
+}
+
+function optionRow({ flags, summary, reading }: OptionSpec): Row {
+  const { choices, default: byDefault, defaultText = byDefault } = reading;
+  const more = [
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(defaultText === undefined ? [] : [`default: ${defaultText}`]),
+  ];
+  return [`\`${flags}\``, [summary, ...more].join('; ')];
 }
 
 /** From so many commands on, a row is described once. */
@@ -59,11 +59,12 @@ function sharedRows(commands: readonly (readonly Row[])[]): ReadonlyMap<string, 
   return new Map(several.toSorted((one, other) => one.count - other.count).map(({ row }) => row));
 }
 
-function section({ name, command }: Callable, shared: ReadonlyMap<string, string>): string[] {
+function section({ name, command }: NamedCommand, shared: ReadonlyMap<string, string>): string[] {
   const rows = rowsOf(command);
   const isShared = ([each, text]: Row): boolean => shared.get(each) === text;
   const named = new Set(rows.filter(isShared).map(([each]) => each));
   const exits = [...named].filter((each) => each.startsWith('exit'));
+  const slots = command.arguments.filter(isShown).map(({ flags }) => flags);
   return [
     '',
     `## volley ${name}`,
@@ -71,7 +72,7 @@ function section({ name, command }: Callable, shared: ReadonlyMap<string, string
     command.description,
     '',
     '```',
-    ['volley', name, ...command.arguments.map(argumentText), ...synopsis(command, named)].join(' '),
+    ['volley', name, ...slots, ...synopsis(command, named)].join(' '),
     ...exampleLines(command),
     '```',
     ...listOf(tableOf(rows.filter((row) => !isShared(row)))),
@@ -80,16 +81,17 @@ function section({ name, command }: Callable, shared: ReadonlyMap<string, string
 }
 
 /** The options that must be given, and the shared ones. */
-function synopsis({ options }: CommandNode, shared: ReadonlySet<string>): string[] {
-  const required = options.filter((option) => option.required).map(optionText);
-  const optional = options.filter((option) => !option.required && shared.has(`\`${optionText(option)}\``));
-  return [...required, ...optional.map((option) => `[${optionText(option)}]`)];
+function synopsis({ options }: CommandDefinition, shared: ReadonlySet<string>): string[] {
+  const shown = options.filter(isShown);
+  const required = shown.filter(({ reading }) => reading.required);
+  const optional = shown.filter(({ flags, reading }) => !reading.required && shared.has(`\`${flags}\``));
+  return [...required.map(({ flags }) => flags), ...optional.map(({ flags }) => `[${flags}]`)];
 }
 
 const listOf = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 /** Examples with what they do as a comment, below the usage. */
-function exampleLines({ examples }: CommandNode): string[] {
+function exampleLines({ examples }: CommandDefinition): string[] {
   const width = Math.max(...examples.map(([line]) => line.length));
   return examples.map(([line, what]) => `${line.padEnd(width)}    # ${what}`);
 }
@@ -102,21 +104,4 @@ function tableOf(rows: readonly Row[]): string[] {
     return `| ${names.join(', ')} | ${text.replaceAll('|', '\\|')} |`;
   });
   return lines.length === 0 ? [] : ['| | |', '|---|---|', ...lines];
-}
-
-function optionWords({ summary, value, default: byDefault }: OptionNode): string {
-  const more = [choicesText(value), byDefault === undefined ? '' : `default: ${byDefault}`];
-  return [summary, ...more].filter(Boolean).join('; ');
-}
-
-const choicesText = (value: OptionNode['value']): string =>
-  value?.choices === undefined ? '' : `one of ${value.choices.join(', ')}`;
-
-export function optionText({ flags, value }: OptionNode): string {
-  return `${flags.join(', ')}${value === undefined ? '' : ` <${value.name}${value.repeatable ? '...' : ''}>`}`;
-}
-
-export function argumentText({ name, optional, repeatable }: ValueSlot): string {
-  const text = `${name}${repeatable ? '...' : ''}`;
-  return optional ? `[${text}]` : `<${text}>`;
 }

@@ -1,41 +1,33 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageFolder } from '../../platform/package-folder.ts';
+import { readVersion } from '../../platform/package-folder.ts';
+import { type CommandDefinition, type Definition, loadSubcommand } from '../command.ts';
 import { commandList } from '../command-list.ts';
-import { type CommandNode, describeCommand, describeOptions } from '../completion/command-tree.ts';
-import { globalOptions } from '../global-options.ts';
-import { purpose } from '../help-text.ts';
 import { commandsPage } from './commands-page.ts';
 import { manPage } from './man-page.ts';
 
-/** The program with every command loaded; a call loads only its own. */
-export async function everyCommand(): Promise<CommandNode> {
-  const commands = Object.entries(commandList).map(async ([name, { summary, load }]) =>
-    describeCommand(name, (await load()).command, summary),
+/** A command that does something, by its words after `volley`. */
+export type NamedCommand = { readonly name: string; readonly command: CommandDefinition };
+
+/** Every command, in the order of the help; a call loads only its own. */
+export async function everyCommand(): Promise<readonly NamedCommand[]> {
+  const listed = Object.entries(commandList).map(async ([name, { load }]) =>
+    commandsIn(name, (await load()).command),
   );
-  const version = { flags: ['-V', '--version'], summary: 'output the version number' };
-  const shared = globalOptions({ setColour: () => undefined, setZone: () => undefined });
-  return {
-    name: 'volley',
-    summary: purpose,
-    description: purpose,
-    arguments: [],
-    options: [version, ...describeOptions(shared)],
-    exits: {},
-    examples: [],
-    commands: await Promise.all(commands),
-  };
+  return (await Promise.all(listed)).flat();
 }
 
-/** The reference of commands, the man page, and what shell completion reads; by path in the package. */
+async function commandsIn(name: string, definition: Definition): Promise<readonly NamedCommand[]> {
+  if (definition.kind === 'command') return [{ name, command: definition }];
+  const subcommands = Object.entries(definition.commands).map(async ([each, listed]) => {
+    return { name: `${name} ${each}`, command: await loadSubcommand(listed) };
+  });
+  return Promise.all(subcommands);
+}
+
+/** The reference of commands and the man page, by path in the package. */
 export async function commandFiles(): Promise<Readonly<Record<string, string>>> {
-  const tree = await everyCommand();
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(join(packageFolder, 'package.json'), 'utf8'),
-  );
+  const commands = await everyCommand();
   return {
-    'docs/reference/commands.json': `${JSON.stringify(tree, null, 1)}\n`,
-    'docs/reference/commands.md': commandsPage(tree),
-    'docs/man/volley.1': manPage(tree, version),
+    'docs/reference/commands.md': commandsPage(commands),
+    'docs/man/volley.1': manPage(commands, readVersion()),
   };
 }

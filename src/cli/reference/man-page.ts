@@ -1,24 +1,25 @@
-import type { CommandNode, OptionNode } from '../completion/command-tree.ts';
-import { helpSections } from '../help-text.ts';
-import { argumentText, optionText } from './commands-page.ts';
+import { isShown } from '../command.ts';
+import { optionsOfAll } from '../global-options.ts';
+import { helpSections, purpose } from '../help-text.ts';
+import type { NamedCommand } from './every-command.ts';
 
 /** volley(1) in the man macros, from the program itself. */
-export function manPage(root: CommandNode, version: string): string {
+export function manPage(commands: readonly NamedCommand[], version: string): string {
   return [
     `.TH VOLLEY 1 "" "volley ${version}" "Volley"`,
     '.SH NAME',
-    `volley \\- ${plain(root.description.replace(/\.$/, ''))}`,
+    `volley \\- ${plain(purpose.replace(/\.$/, ''))}`,
     '.SH SYNOPSIS',
     '.B volley',
     '.I command',
     '[\\fIoptions\\fR]',
     '.SH OPTIONS OF EVERY COMMAND',
-    ...root.options.flatMap(optionEntry),
+    ...optionsOfAll.flatMap(({ flags, summary }) => entry('B', flags, summary)),
     '.SH COMMANDS',
-    ...root.commands.flatMap((command) => commandEntry(command, [])),
+    ...commands.flatMap(commandEntry),
     ...helpSections.flatMap(({ title, entries }) => [
       `.SH ${title.toUpperCase()}`,
-      ...entries.flatMap(([name, text]) => ['.TP', `.B ${plain(name)}`, plain(text)]),
+      ...entries.flatMap(([name, text]) => entry('B', name, text)),
     ]),
     '.SH SEE ALSO',
     `The documents of the package: ${plain('docs/README.md')}`,
@@ -26,16 +27,14 @@ export function manPage(root: CommandNode, version: string): string {
   ].join('\n');
 }
 
-function commandEntry(command: CommandNode, parents: readonly string[]): string[] {
-  const path = [...parents, command.name];
-  if (command.commands.length > 0) return command.commands.flatMap((each) => commandEntry(each, path));
-  const usage = ['volley', ...path, ...command.arguments.map(argumentText)].join(' ');
+function commandEntry({ name, command }: NamedCommand): string[] {
+  const slots = command.arguments.filter(isShown);
   return [
-    `.SS ${plain(usage)}`,
+    `.SS ${plain(['volley', name, ...slots.map(({ flags }) => flags)].join(' '))}`,
     plain(command.description),
-    ...command.arguments.flatMap(({ name, summary }) => ['.TP', `.I ${plain(name)}`, plain(summary)]),
-    ...command.options.flatMap(optionEntry),
-    ...Object.entries(command.exits).flatMap(([code, text]) => ['.TP', `.B Exit code ${code}`, plain(text)]),
+    ...slots.flatMap(({ flags, summary }) => entry('I', flags.replaceAll(/[^\w-]/g, ''), summary)),
+    ...command.options.filter(isShown).flatMap(({ flags, summary }) => entry('B', flags, summary)),
+    ...Object.entries(command.exits).flatMap(([code, text]) => entry('B', `Exit code ${code}`, text)),
     ...command.examples.flatMap(([line, what]) => [
       '.PP',
       `Example: ${plain(what)}`,
@@ -46,10 +45,10 @@ function commandEntry(command: CommandNode, parents: readonly string[]): string[
   ];
 }
 
-const optionEntry = (option: OptionNode): string[] => [
+const entry = (font: 'B' | 'I', name: string, text: string): string[] => [
   '.TP',
-  `.B ${plain(optionText(option))}`,
-  plain(option.summary),
+  `.${font} ${plain(name)}`,
+  plain(text),
 ];
 
 /** A backslash, a hyphen, and a point or quote that begins a line have a meaning in roff. */
