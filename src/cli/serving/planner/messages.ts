@@ -1,52 +1,60 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { Actor } from '../../../domain/access.ts';
 import { InputError, type Problem, type RefusedRun, RefusedRunError } from '../../../domain/problems.ts';
 import type { CampaignToPlan, StartRequest, StartResult } from '../../../engine/access/start-by-key.ts';
+import type { EngineContext } from '../../../engine/context.ts';
 import type { CommandScope, FoundCommand } from '../../../engine/notify/find-command.ts';
 import { NothingNewError } from '../../../engine/plan/contact-patterns.ts';
 import type { PlanProgress, StartPlan } from '../../../engine/plan/start-plan.ts';
-import type { DatabaseConnection } from '../../../platform/database.ts';
+import type { Settings } from '../../../engine/settings.ts';
 
 /** Plain data, because messages between threads are copied. */
 
-export type PlannerData = {
-  readonly connection: DatabaseConnection;
-  readonly description: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly workingFolder: string;
-  readonly envFiles: readonly string[];
+export type PlannerData = Pick<EngineContext['ledger'], 'connection' | 'description'> & {
+  readonly settings: Pick<Settings, 'environment' | 'workingFolder' | 'envFiles'>;
   readonly campaigns: string;
 };
 
-export type Question =
-  | { readonly kind: 'plan'; readonly request: CampaignToPlan; readonly actor: Actor }
-  | { readonly kind: 'start run'; readonly request: StartRequest; readonly actor: Actor }
-  | {
-      readonly kind: 'find command';
+/** What the thread can be asked, with what, and its answer. */
+type Questions = {
+  readonly planCampaign: {
+    readonly given: { readonly request: CampaignToPlan; readonly actor: Actor };
+    readonly answer: StartPlan;
+  };
+  readonly startRun: {
+    readonly given: { readonly request: StartRequest; readonly actor: Actor };
+    readonly answer: StartResult;
+  };
+  readonly findCommand: {
+    readonly given: {
       readonly file: string | undefined;
       readonly command: readonly string[];
       readonly allowed: Pick<CommandScope, 'campaigns' | 'ownCampaign'>;
-    }
-  /** Answered after `stop schedules`. */
-  | { readonly kind: 'keep schedules' };
+    };
+    readonly answer: FoundCommand;
+  };
+  /** Answered when it is stopped. */
+  readonly keepSchedules: { readonly given: undefined; readonly answer: undefined };
+};
 
-export type Answer =
-  | { readonly kind: 'plan'; readonly plan: StartPlan }
-  | { readonly kind: 'start run'; readonly end: StartResult }
-  | { readonly kind: 'find command'; readonly found: FoundCommand }
-  | { readonly kind: 'keep schedules' };
+export type QuestionKind = keyof Questions;
+export type Given<Kind extends QuestionKind> = Questions[Kind]['given'];
+export type Answer<Kind extends QuestionKind> = Questions[Kind]['answer'];
 
-export type ToPlanner =
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  /** The answer to a plan is not needed any more. */
-  | { readonly kind: 'stop plan'; readonly id: number }
-  | { readonly kind: 'stop schedules' }
-  /** Finishes the open questions, and ends the thread. */
-  | { readonly kind: 'end' };
+export type Watch = { readonly onProgress: (progress: PlanProgress) => void; readonly stop: AbortSignal };
 
-export type FromPlanner =
-  | { readonly kind: 'progress'; readonly id: number; readonly progress: PlanProgress }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
-  | { readonly kind: 'failure'; readonly id: number; readonly failure: Failure };
+/** The thread answers at the port of the question. A message of the asker there stops the work. */
+export type Question<Kind extends QuestionKind = QuestionKind> = {
+  [Each in Kind]: { readonly kind: Each; readonly given: Given<Each>; readonly port: MessagePort };
+}[Kind];
+
+/** To end: the thread finishes the open questions first. */
+export type ToPlanner = Question | 'end';
+
+export type FromPlanner<Kind extends QuestionKind> =
+  | { readonly kind: 'progress'; readonly progress: PlanProgress }
+  | { readonly kind: 'answer'; readonly answer: Answer<Kind> }
+  | { readonly kind: 'failure'; readonly failure: Failure };
 
 /** `kind` stands for the class of the error. */
 type Failure =

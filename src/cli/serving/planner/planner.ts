@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
+import { MessageChannel, type Worker } from 'node:worker_threads';
 import { EndedError } from '../../../domain/problems.ts';
 import type { PlanCampaign, StartRun } from '../../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../../engine/context.ts';
@@ -13,10 +13,12 @@ import { startThread } from '../../../platform/start-thread.ts';
 import {
   type Answer,
   type FromPlanner,
+  type Given,
   type PlannerData,
-  type Question,
+  type QuestionKind,
   type ToPlanner,
   toError,
+  type Watch,
 } from './messages.ts';
 
 /** Reads campaign and contact files in a thread, so that the process answers meanwhile. Restarts an ended thread. */
@@ -36,69 +38,42 @@ export function openPlanner(
   campaigns: string,
   logger: Logger,
 ): Planner {
-  const thread = createThread({
-    connection,
-    description,
-    environment: { ...environment },
-    workingFolder,
-    envFiles,
-    campaigns,
-  });
+  const settings = { environment: { ...environment }, workingFolder, envFiles };
+  const { ask, close } = createThread({ connection, description, settings, campaigns });
   return {
-    async planCampaign({ actor }, request, watch) {
-      const answer = await thread.ask({ kind: 'plan', request, actor }, watch);
-      if (answer.kind !== 'plan') throw new Error(`the planning thread answered ${answer.kind}`);
-      return answer.plan;
-    },
-    async startRun({ actor }, request) {
-      const answer = await thread.ask({ kind: 'start run', request, actor });
-      if (answer.kind !== 'start run') throw new Error(`the planning thread answered ${answer.kind}`);
-      return answer.end;
-    },
-    async findCommand(file, command, { campaigns: folder, ownCampaign }) {
-      const allowed = { campaigns: folder, ownCampaign };
-      const answer = await thread.ask({ kind: 'find command', file, command, allowed });
-      if (answer.kind !== 'find command') throw new Error(`the planning thread answered ${answer.kind}`);
-      return answer.found;
-    },
+    planCampaign: ({ actor }, request, watch) => ask('planCampaign', { request, actor }, watch),
+    startRun: ({ actor }, request) => ask('startRun', { request, actor }),
+    findCommand: (file, command, { campaigns: folder, ownCampaign }) =>
+      ask('findCommand', { file, command, allowed: { campaigns: folder, ownCampaign } }),
     async keepSchedules(stop) {
-      const end = (): void => thread.send({ kind: 'stop schedules' });
-      stop.addEventListener('abort', end, { once: true });
       while (!stop.aborted) {
-        await thread.ask({ kind: 'keep schedules' }).catch((error: unknown) => {
+        await ask('keepSchedules', undefined, { stop }).catch((error: unknown) => {
           logger.error({ reason: loggableReason(error) }, 'schedules not checked; trying again');
         });
         await sleep(defaultInterval, undefined, { signal: stop }).catch(() => undefined);
       }
-      stop.removeEventListener('abort', end);
     },
-    close: thread.close,
+    close,
   };
 }
 
-type Watch = Parameters<PlanCampaign>[2];
-
 type Thread = {
   /** Starts the thread if there is none. */
-  readonly ask: (question: Question, watch?: Watch) => Promise<Answer>;
-  readonly send: (message: ToPlanner) => void;
+  readonly ask: <Kind extends QuestionKind>(
+    kind: Kind,
+    given: Given<Kind>,
+    watch?: Partial<Watch>,
+  ) => Promise<Answer<Kind>>;
   readonly close: () => Promise<void>;
 };
 
 function createThread(data: PlannerData): Thread {
-  const pending = new Map<number, PromiseWithResolvers<Answer> & { readonly watch: Watch | undefined }>();
+  /** Rejects the open questions. */
+  const open = new Set<(ended: EndedError) => void>();
   let worker: Worker | undefined;
-  let lastId = 0;
 
   function start(): Worker {
     const started = startThread(new URL('./thread', import.meta.url), { workerData: data, name: 'planner' });
-    started.on('message', (message: FromPlanner) => {
-      const promise = pending.get(message.id);
-      if (message.kind === 'progress') return promise?.watch?.onProgress(message.progress);
-      pending.delete(message.id);
-      if (message.kind === 'failure') promise?.reject(toError(message.failure));
-      else promise?.resolve(message.answer);
-    });
     let cause: unknown;
     started.on('error', (error) => {
       cause = error;
@@ -106,29 +81,36 @@ function createThread(data: PlannerData): Thread {
     started.on('exit', () => {
       if (worker === started) worker = undefined;
       const why = cause === undefined ? '' : ` (${loggableReason(cause)})`;
-      const ended = new EndedError(`the planning thread has ended${why}`, { cause });
-      for (const { reject } of pending.values()) reject(ended);
-      pending.clear();
+      for (const reject of open) reject(new EndedError(`the planning thread has ended${why}`, { cause }));
     });
     return started;
   }
 
-  const send = (message: ToPlanner): void => worker?.postMessage(message);
   return {
-    send,
-    ask(question, watch) {
+    ask(kind, given, { onProgress, stop } = {}) {
       worker ??= start();
-      const promise = { ...Promise.withResolvers<Answer>(), watch };
-      const id = ++lastId;
-      pending.set(id, promise);
-      send({ kind: 'ask', id, question });
-      watch?.stop.addEventListener('abort', () => send({ kind: 'stop plan', id }), { once: true });
-      return promise.promise;
+      const { port1: own, port2: port } = new MessageChannel();
+      const { promise, resolve, reject } = Promise.withResolvers<Answer<typeof kind>>();
+      own.on('message', (message: FromPlanner<typeof kind>) => {
+        if (message.kind === 'progress') onProgress?.(message.progress);
+        else if (message.kind === 'failure') reject(toError(message.failure));
+        else resolve(message.answer);
+      });
+      open.add(reject);
+      worker.postMessage({ kind, given, port }, [port]);
+      const end = (): void => own.postMessage('stop');
+      stop?.addEventListener('abort', end, { once: true });
+      return promise.finally(() => {
+        stop?.removeEventListener('abort', end);
+        open.delete(reject);
+        own.close();
+      });
     },
     async close() {
       if (!worker) return;
       const ended = once(worker, 'exit');
-      send({ kind: 'end' });
+      const end: ToPlanner = 'end';
+      worker.postMessage(end);
       await ended;
     },
   };

@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { planCampaign, startByKey } from '../../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../../engine/load-definition.ts';
 import { findCommand } from '../../../engine/notify/find-command.ts';
-import type { WatchOptions } from '../../../engine/schedule/check-periodically.ts';
 import { watchRests } from '../../../engine/schedule/watch-rests.ts';
 import { defaultInterval, watchSchedules } from '../../../engine/schedule/watch-schedules.ts';
 import { openLogger } from '../../../platform/logger.ts';
@@ -11,26 +10,26 @@ import { openContextAt } from '../../open-context.ts';
 import {
   type Answer,
   type FromPlanner,
+  type Given,
   type PlannerData,
   type Question,
+  type QuestionKind,
   type ToPlanner,
   toFailure,
+  type Watch,
 } from './messages.ts';
 
 const data: PlannerData = workerData;
 const port = parentPort;
 if (!port) throw new Error('this module must run in a worker thread');
 
-const { environment, workingFolder, envFiles } = data;
-const settings = { environment, workingFolder, envFiles };
+const { settings } = data;
 const campaignSource = {
   folder: data.campaigns,
   settings,
   accountNamed: (name: string) => loadAccount(name, settings),
 };
 const logger = openLogger(settings.environment['LOG_LEVEL'], 'info');
-const stopping = new AbortController();
-const ending = new AbortController();
 const opener = {
   user: currentUser(settings.environment),
   settings,
@@ -38,60 +37,50 @@ const opener = {
   note: (what: string) => logger.warn(what),
 };
 const context = await openContextAt(opener, data, { access: 'migrate' });
+const ending = new AbortController();
 const openQuestions = new Set<Promise<void>>();
-const openPlans = new Map<number, AbortController>();
 
-async function answer(id: number, question: Question): Promise<Answer> {
-  switch (question.kind) {
-    case 'plan': {
-      const { kind, request, actor } = question;
-      const plan = new AbortController();
-      openPlans.set(id, plan);
-      const plans = planCampaign({ ...context, actor }, campaignSource, request, {
-        onProgress: (progress) => send({ kind: 'progress', id, progress }),
-        stop: AbortSignal.any([plan.signal, ending.signal]),
-      });
-      return { kind, plan: await plans.finally(() => openPlans.delete(id)) };
-    }
-    case 'start run': {
-      const { kind, request, actor } = question;
-      const end = await startByKey({ ...context, actor }, campaignSource, request, (file) =>
-        logger.warn(file, 'contact file not moved; it is not read again'),
-      );
-      return { kind, end };
-    }
-    case 'find command': {
-      const { kind, file, command, allowed } = question;
-      return { kind, found: await findCommand(file, command, { ...allowed, settings }) };
-    }
-    case 'keep schedules':
-      await keepSchedules({ every: defaultInterval, logger, stop: stopping.signal });
-      return { kind: question.kind };
-  }
-}
+type Tasks = {
+  readonly [Kind in QuestionKind]: (given: Given<Kind>, watch: Watch) => Promise<Answer<Kind>>;
+};
 
-async function keepSchedules(options: WatchOptions): Promise<void> {
-  await Promise.all([
-    watchSchedules(context, campaignSource, options),
-    watchRests(context, settings, options),
-  ]);
-}
+const tasks: Tasks = {
+  planCampaign: ({ request, actor }, watch) =>
+    planCampaign({ ...context, actor }, campaignSource, request, watch),
+  startRun: ({ request, actor }) =>
+    startByKey({ ...context, actor }, campaignSource, request, (file) =>
+      logger.warn(file, 'contact file not moved; it is not read again'),
+    ),
+  findCommand: ({ file, command, allowed }) => findCommand(file, command, { ...allowed, settings }),
+  async keepSchedules(_, { stop }) {
+    const options = { every: defaultInterval, logger, stop };
+    await Promise.all([
+      watchSchedules(context, campaignSource, options),
+      watchRests(context, settings, options),
+    ]);
+    return undefined;
+  },
+};
 
-async function answerAndSend(id: number, question: Question): Promise<void> {
-  const said = await answer(id, question).then(
-    (given): FromPlanner => ({ kind: 'answer', id, answer: given }),
-    (error: unknown): FromPlanner => ({ kind: 'failure', id, failure: toFailure(error) }),
+async function answer<Kind extends QuestionKind>({
+  kind,
+  given,
+  port: asker,
+}: Question<Kind>): Promise<void> {
+  const send = (message: FromPlanner<Kind>): void => asker.postMessage(message);
+  const stopped = new AbortController();
+  asker.on('message', () => stopped.abort());
+  await tasks[kind](given, {
+    onProgress: (progress) => send({ kind: 'progress', progress }),
+    // At the end, a plan is not needed any more, and a start is finished.
+    stop: AbortSignal.any([stopped.signal, ending.signal]),
+  }).then(
+    (found) => send({ kind: 'answer', answer: found }),
+    (error: unknown) => send({ kind: 'failure', failure: toFailure(error) }),
   );
-  send(said);
-}
-
-function send(message: FromPlanner): void {
-  port?.postMessage(message);
 }
 
 async function end(): Promise<void> {
-  stopping.abort();
-  // A plan is not needed any more, and a start is finished.
   ending.abort();
   await Promise.all(openQuestions);
   await context.ledger.close();
@@ -100,18 +89,7 @@ async function end(): Promise<void> {
 }
 
 port.on('message', (message: ToPlanner) => {
-  switch (message.kind) {
-    case 'stop schedules':
-      return stopping.abort();
-    case 'stop plan':
-      return openPlans.get(message.id)?.abort();
-    case 'end':
-      return void end();
-    case 'ask': {
-      const answering = answerAndSend(message.id, message.question).finally(() =>
-        openQuestions.delete(answering),
-      );
-      openQuestions.add(answering);
-    }
-  }
+  if (message === 'end') return void end();
+  const answering = answer(message).finally(() => openQuestions.delete(answering));
+  openQuestions.add(answering);
 });
