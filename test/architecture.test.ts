@@ -66,7 +66,7 @@ const allowedRooms: Readonly<Record<string, readonly string[]>> = {
   numfmt: ['contacts/workbook'],
   'csv-stringify': ['report', 'wire/soap-tts.ts'],
   'prom-client': ['server'],
-  'lru-cache': ['engine', 'server'],
+  'lru-cache': ['engine', 'server', 'sandbox'],
   'music-metadata': ['engine'],
   'windows-iana': ['wire/time-zone.ts'],
   'libphonenumber-js': [

@@ -3,25 +3,17 @@ import { Agent, request } from 'undici';
 import type { Destination } from '../domain/message.ts';
 import { type EncodedDeliveryReport, encodeDeliveryReport } from '../wire/encode-delivery-report.ts';
 import type { Clock } from './clock.ts';
-import {
-  type AcceptedMessage,
-  type Callback,
-  type DeliverySettings,
-  deliver,
-  deliveryReport,
-} from './delivery.ts';
-import { replyReport } from './replies.ts';
-
-type ReportableMessage = {
-  readonly message: AcceptedMessage;
-  readonly destinations: readonly Destination[];
-  readonly callback: Callback;
-};
+import { type DeliverySettings, deliver, deliveryReport, replyOf, replyReport } from './delivery.ts';
+import type { AcceptedMessage, Callback } from './messages.ts';
 
 /** Calls the webhook once per recipient, until it answers 2xx. */
 export type DeliveryReportSender = {
   /** @param delay milliseconds of the clock @returns cancels the reports */
-  readonly schedule: (reportable: ReportableMessage, delay: number) => () => void;
+  readonly schedule: (
+    message: AcceptedMessage,
+    recipients: readonly Destination[],
+    delay: number,
+  ) => () => void;
   /** The number of reports neither acknowledged nor abandoned. */
   readonly outstanding: () => number;
   readonly close: () => Promise<void>;
@@ -29,7 +21,8 @@ export type DeliveryReportSender = {
 
 /** Kept small: the body is written when it is sent. */
 type Outstanding = {
-  readonly reportable: ReportableMessage;
+  readonly message: AcceptedMessage;
+  readonly callback: Callback;
   readonly destination: Destination;
   /** A reply follows the report of its delivery. */
   readonly kind: 'delivery' | 'reply';
@@ -67,26 +60,25 @@ export function openDeliveryReportSender(
       return;
     }
     outstanding--;
-    if (acknowledged && report.kind === 'delivery' && encodeReply(report, settings)) {
+    if (acknowledged && report.kind === 'delivery' && replyOf(report.message, report.destination, settings)) {
       outstanding++;
       void limit(call, { ...report, kind: 'reply', calls: 0 });
     }
   };
 
   return {
-    schedule(reportable, delay) {
-      if (closed) return () => {};
+    schedule(message, recipients, delay) {
+      const { callback } = message;
+      if (closed || !callback) return () => {};
       let isWaiting = true;
-      const { destinations } = reportable;
-      outstanding += destinations.length;
+      outstanding += recipients.length;
       const cancel = clock.schedule(delay, () => {
         isWaiting = false;
-        for (const destination of destinations) {
-          void limit(call, { reportable: reportable, destination, kind: 'delivery', calls: 0 });
-        }
+        for (const destination of recipients)
+          void limit(call, { message, callback, destination, kind: 'delivery', calls: 0 });
       });
       return () => {
-        if (isWaiting) outstanding -= destinations.length;
+        if (isWaiting) outstanding -= recipients.length;
         isWaiting = false;
         cancel();
       };
@@ -100,19 +92,14 @@ export function openDeliveryReportSender(
   };
 }
 
-function encodeReply(
-  { reportable, destination }: Outstanding,
+/** Undefined if the recipient does not reply. */
+function encodeReport(
+  { message, callback, destination, kind }: Outstanding,
   settings: DeliverySettings,
 ): EncodedDeliveryReport | undefined {
-  const reply = replyReport(reportable.message, destination, reportable.callback, settings);
-  return reply && encodeDeliveryReport(reply, reportable.callback.format);
-}
-
-/** Undefined if the recipient does not reply. */
-function encodeReport(report: Outstanding, settings: DeliverySettings): EncodedDeliveryReport | undefined {
-  const { reportable, destination, kind } = report;
-  if (kind === 'reply') return encodeReply(report, settings);
-  const { message, callback } = reportable;
+  const reply = kind === 'reply' ? replyOf(message, destination, settings) : undefined;
+  if (kind === 'reply')
+    return reply && encodeDeliveryReport(replyReport(message, reply, callback), callback.format);
   const delivery = deliver(message, destination, settings);
   return encodeDeliveryReport(deliveryReport(message, delivery, callback), callback.format);
 }
@@ -126,7 +113,7 @@ async function send(
 ): Promise<boolean> {
   const encoded = encodeReport(report, settings);
   if (encoded === undefined) return true;
-  const { callback } = report.reportable;
+  const { callback } = report;
   try {
     const { address, authorization } = requestTarget(callback.url, encoded);
     const answer = await request(address, {

@@ -1,64 +1,17 @@
-import type { DeliveryReportFormat } from '../domain/delivery-reports.ts';
-import type { Channel, Destination, InterfaceName } from '../domain/message.ts';
+import type { Channel, Destination } from '../domain/message.ts';
 import { formatLocalTime } from '../platform/zoned-times.ts';
 import { deliveryReportTypes, type Units } from '../wire/delivery-report-values.ts';
-import type { DeliveryReportCredentials, OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
+import type { OutgoingDeliveryReport } from '../wire/encode-delivery-report.ts';
 import { internationalNumber } from '../wire/wire-values.ts';
-import { type Content, unitsFor } from './content.ts';
-import type { DeliveryReportId, UndeliveredAt } from './options.ts';
-import type { Acceptance } from './receive-request.ts';
-import { seededRandom } from './seeded-values.ts';
+import { unitsFor } from './content.ts';
+import type { AcceptedMessage, Callback } from './messages.ts';
+import type { SandboxSettings } from './options.ts';
+import { createUuid, seededRandom } from './seeded-values.ts';
 
-/** An accepted message: only what its delivery reports and status need. */
-export type AcceptedMessage = Acceptance & {
-  readonly interface: InterfaceName;
-  readonly version: string;
-  readonly channel: Channel;
-  readonly labels: MessageLabels;
-  readonly zone: MessageZone;
-  readonly content: Content;
-  /** Not delivered and not charged (interface.md, section 1: `SendMode`). */
-  readonly simulated: boolean;
-  readonly acceptedAt: Date;
-  /** Its SendTime, or as soon as possible. */
-  readonly sendAt: Date;
-  /** Waits for a SendTime. */
-  readonly delayed: boolean;
-  /** A caller stopped it before it was sent. */
-  readonly aborted: boolean;
-  /** How often a caller had it sent again to failed recipients. */
-  readonly resubmitted: number;
-};
-
-/** What the sender calls the message, and whose it is. */
-type MessageLabels = {
-  readonly reference?: string;
-  readonly subAccount?: string;
-  readonly department?: string;
-};
-
-/** The zone of a message's local times, or the sender's default. */
-export type MessageZone = {
-  readonly written: string;
-  readonly region: string;
-};
-
-export type Callback = {
-  readonly url: string;
-  readonly format: DeliveryReportFormat;
-  readonly id: DeliveryReportId;
-  /** An e-mail address, for the header of every call. */
-  readonly sender: string;
-  readonly credentials?: DeliveryReportCredentials;
-};
-
-export type DeliverySettings = {
-  readonly seed: number;
-  readonly undeliveredRate: number;
-  readonly undeliveredAt: readonly UndeliveredAt[];
-  /** Share of reached SMS recipients that reply. */
-  readonly replyRate: number;
-};
+export type DeliverySettings = Pick<
+  SandboxSettings,
+  'seed' | 'undeliveredRate' | 'undeliveredAt' | 'replyRate'
+>;
 
 export type Delivery = {
   readonly destination: string;
@@ -115,7 +68,12 @@ export function deliver(
   destination: Destination,
   settings: DeliverySettings,
 ): Delivery {
-  if (message.aborted) return abortedDelivery(message, destination);
+  if (message.aborted) {
+    const reported = reportedAddress(message, destination);
+    // Observed: a success that is neither delivered nor charged.
+    const result = 'Control Deleted';
+    return { destination: reported, delivered: false, status: 'Success', result, units: {}, price: 0 };
+  }
   for (let submission = 0; submission < message.resubmitted; submission++) {
     const earlier = deliverOnce(message, destination, settings, submission);
     if (earlier.delivered) return earlier;
@@ -153,19 +111,7 @@ function deliverOnce(
   };
 }
 
-/** Observed: a success that is neither delivered nor charged. */
-function abortedDelivery(message: AcceptedMessage, destination: Destination): Delivery {
-  return {
-    destination: reportedAddress(message, destination),
-    delivered: false,
-    status: 'Success',
-    result: 'Control Deleted',
-    units: {},
-    price: 0,
-  };
-}
-
-export function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
+function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
   return channel === 'email' ? Recipient : toE164(Recipient);
 }
 
@@ -199,8 +145,50 @@ export function deliveryReport(
   };
 }
 
+/** A recipient's reply to an SMS, on delivery. */
+type Reply = { readonly receivedId: string; readonly from: string; readonly text: string };
+
+/** Invented; the last one opts out. */
+const replyTexts: readonly string[] = ['Yes', 'No', 'Thanks, who is this?', 'STOP'];
+
+/** Undefined if the recipient does not reply. The same seed, MessageID and address always give the same. */
+export function replyOf(
+  message: AcceptedMessage,
+  destination: Destination,
+  settings: DeliverySettings,
+): Reply | undefined {
+  if (settings.replyRate === 0 || message.channel !== 'sms' || message.simulated) return undefined;
+  const { seed, replyRate } = settings;
+  const parts = [seed, message.messageId, destination.Recipient] as const;
+  if (seededRandom('reply', ...parts) >= replyRate || !deliver(message, destination, settings).delivered) {
+    return undefined;
+  }
+  return {
+    receivedId: createUuid('received', ...parts),
+    from: reportedAddress(message, destination),
+    text: replyTexts[Math.floor(seededRandom('reply text', ...parts) * replyTexts.length)] ?? '',
+  };
+}
+
+/** The webhook call for a reply (docs/reference/interfaces.md: `SMSReply`, `RECEIVED`). */
+export function replyReport(
+  message: AcceptedMessage,
+  { receivedId, from, text }: Reply,
+  callback: Callback,
+): OutgoingDeliveryReport {
+  return {
+    ...reportOrigin(message, callback),
+    type: 'SMSReply',
+    destination: from,
+    status: 'RECEIVED',
+    result: 'RECEIVED',
+    units: {},
+    inbound: { receivedId, text },
+  };
+}
+
 /** Members that all reports of a message share. */
-export function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
+function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callback) {
   const { messageId, jobNumber, labels, sendAt, zone } = message;
   return {
     version: message.version,

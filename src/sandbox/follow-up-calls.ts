@@ -1,3 +1,4 @@
+import type { Destination } from '../domain/message.ts';
 import { recordsOnPage } from '../wire/answer-members.ts';
 import {
   encodeFollowUpAnswer,
@@ -10,25 +11,15 @@ import {
 } from '../wire/follow-up-calls.ts';
 import { encodeStatusAnswer, type StatusAnswer } from '../wire/message-status.ts';
 import type { EncodedAnswer } from '../wire/wire-interface.ts';
-import { sendTimeOf } from './accept-message.ts';
-import type { AcceptedMessage, DeliverySettings } from './delivery.ts';
-import type { KeptMessage, KeptMessages } from './kept-messages.ts';
 import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
+import { type AcceptedMessage, type KeptMessage, type Messages, sendTimeOf } from './messages.ts';
+import type { SandboxSettings } from './options.ts';
 import { areAccepted, unauthorizedWords } from './receive-request.ts';
 
-export type FollowUpService = DeliverySettings & {
-  /** The only accepted token; undefined accepts any. */
-  readonly token: string | undefined;
-  /** The sender's default; an IANA name. */
-  readonly timeZone: string;
-  readonly messages: KeptMessages;
+export type FollowUpService = {
+  readonly settings: SandboxSettings;
+  readonly messages: Messages;
   readonly now: () => Date;
-  /** See `Deliveries`. */
-  readonly replace: (
-    kept: KeptMessage,
-    message: AcceptedMessage,
-    report: KeptMessage['destinations'],
-  ) => void;
 };
 
 type Question<Kind> = Extract<FollowUpQuestion, { kind: Kind }>;
@@ -37,7 +28,7 @@ export function answerFollowUpCall(
   { question, credentials, format }: FollowUpCall,
   service: FollowUpService,
 ): EncodedAnswer {
-  if (!areAccepted(credentials, service.token)) {
+  if (!areAccepted(credentials, service.settings.token)) {
     return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
   }
   if (question.kind === 'received') return encodeFollowUpAnswer(answerReceived(question, service), format);
@@ -55,29 +46,28 @@ function answerStatus(
   service: FollowUpService,
 ): StatusAnswer {
   const { recordsPerPage, page, kind } = question;
-  const records = { recordsPerPage, page };
-  return {
-    kind: 'found',
-    status: statusOf(kept, records, { settings: service, now: service.now(), withReplies: kind === 'reply' }),
-  };
+  const { settings, now } = service;
+  const view = { settings, now: now(), withReplies: kind === 'reply' };
+  return { kind: 'found', status: statusOf(kept, { recordsPerPage, page }, view) };
 }
 
 function answerReceived(question: Question<'received'>, service: FollowUpService): FollowUpAnswer {
-  const between = parseReceivedPeriod(question.period, service.timeZone, service.now());
+  const between = parseReceivedPeriod(question.period, service.settings.timeZone, service.now());
   if (between.kind === 'refused') return between;
   const { recordsPerPage, page } = question;
-  const messages = service.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
+  const messages =
+    service.settings.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
   const shown = recordsOnPage(messages, question);
   return { kind: 'received', count: messages.length, messages: shown, recordsPerPage, page };
 }
 
 function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<ReceivedRecord> {
   const now = service.now();
-  for (const { message, destinations } of service.messages.all()) {
-    const { sendAt, messageId, jobNumber, labels } = message;
+  for (const message of service.messages.all()) {
+    const { sendAt, messageId, jobNumber, labels, destinations } = message;
     if (stateOf(message, now) !== 'Completed' || sendAt < from || sendAt > to) continue;
     for (const destination of destinations) {
-      for (const reply of repliesOf(message, destination, service))
+      for (const reply of repliesOf(message, destination, service.settings))
         yield { ...reply, messageId, jobNumber, ...labels };
     }
   }
@@ -89,7 +79,7 @@ type Change =
   | {
       readonly kind: 'changed';
       readonly message: AcceptedMessage;
-      readonly recipients?: KeptMessage['destinations'];
+      readonly recipients?: readonly Destination[];
     };
 
 function applyAction(
@@ -98,39 +88,40 @@ function applyAction(
   service: FollowUpService,
 ): FollowUpAnswer {
   const change = actions[question.action](kept, question, service);
-  const { messageId, jobNumber } = kept.message;
+  const { messageId, jobNumber } = kept;
   if (change.kind === 'refused') return { ...change, messageId };
-  if (change.recipients) service.replace(kept, change.message, change.recipients);
+  if (change.recipients) service.messages.replace(kept, change.message, change.recipients);
   const state = stateOf(change.message, service.now());
   return { kind: 'done', action: question.action, messageId, jobNumber, state };
 }
 
 const actions: Readonly<
-  Record<MessageAction, (kept: KeptMessage, question: Question<'action'>, service: FollowUpService) => Change>
+  Record<
+    MessageAction,
+    (message: AcceptedMessage, question: Question<'action'>, service: FollowUpService) => Change
+  >
 > = {
-  abort({ message, destinations }, _question, { now }) {
+  abort(message, _question, { now }) {
     if (stateOf(message, now()) !== 'Pending') return refused('Only a pending message can be aborted');
-    return {
-      kind: 'changed',
-      message: { ...message, aborted: true, sendAt: now() },
-      recipients: destinations,
-    };
+    const aborted = { ...message, aborted: true, sendAt: now() };
+    return { kind: 'changed', message: aborted, recipients: message.destinations };
   },
-  reschedule({ message, destinations }, { sendTime }, { now }) {
+  reschedule(message, { sendTime }, { now }) {
     if (stateOf(message, now()) !== 'Pending') {
       return refused('Only a pending message can be rescheduled');
     }
     const sendAt = futureTime(message, sendTime, now());
     if (!(sendAt instanceof Date)) return sendAt;
-    return { kind: 'changed', message: { ...message, sendAt, delayed: true }, recipients: destinations };
+    const delayed = { ...message, sendAt, delayed: true };
+    return { kind: 'changed', message: delayed, recipients: message.destinations };
   },
-  resubmit({ message, destinations }, { sendTime }, service) {
+  resubmit(message, { sendTime }, service) {
     const now = service.now();
     if (stateOf(message, now) !== 'Completed' || message.aborted) {
       return refused('Only a completed message can be resubmitted');
     }
-    const failed = destinations.filter(
-      (destination) => deliveryAt(message, destination, service, now)?.delivered === false,
+    const failed = message.destinations.filter(
+      (destination) => deliveryAt(message, destination, service.settings, now)?.delivered === false,
     );
     if (failed.length === 0) return refused('The message has no failed recipient');
     const sendAt = sendTime === '' ? now : futureTime(message, sendTime, now);
@@ -138,7 +129,7 @@ const actions: Readonly<
     const again = { ...message, sendAt, delayed: sendTime !== '', resubmitted: message.resubmitted + 1 };
     return { kind: 'changed', message: again, recipients: failed };
   },
-  pacing({ message }, { numberOfOperators }, { now }) {
+  pacing(message, { numberOfOperators }, { now }) {
     if (message.channel !== 'voice' && message.channel !== 'tts') {
       return refused('Only calls have NumberOfOperators');
     }

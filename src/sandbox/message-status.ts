@@ -3,15 +3,8 @@ import { formatLocalTime } from '../platform/zoned-times.ts';
 import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/answer-members.ts';
 import { deliveryReportTypes } from '../wire/delivery-report-values.ts';
 import type { InboundRecord, MessageState, MessageStatus, RecipientStatus } from '../wire/message-status.ts';
-import {
-  type AcceptedMessage,
-  type Delivery,
-  type DeliverySettings,
-  deliver,
-  priceText,
-} from './delivery.ts';
-import type { KeptMessage } from './kept-messages.ts';
-import { replyOf } from './replies.ts';
+import { type Delivery, type DeliverySettings, deliver, priceText, replyOf } from './delivery.ts';
+import type { AcceptedMessage } from './messages.ts';
 
 /** A required field, although the sandbox has no accounts. */
 const account = 'SANDBOX';
@@ -22,7 +15,7 @@ export function stateOf({ sendAt }: AcceptedMessage, now: Date): MessageState {
 
 /** @param withReplies includes the recipients' replies */
 export function statusOf(
-  kept: KeptMessage,
+  message: AcceptedMessage,
   page: RecordPage,
   {
     settings,
@@ -30,10 +23,9 @@ export function statusOf(
     withReplies,
   }: { readonly settings: DeliverySettings; readonly now: Date; readonly withReplies: boolean },
 ): MessageStatus {
-  const { message, destinations } = kept;
   const state = stateOf(message, now);
-  const totals = state === 'Completed' ? totalsOf(kept, settings) : countTotals(kept, settings, now);
-  const { messageId, jobNumber, labels, zone } = message;
+  const totals = state === 'Completed' ? totalsOf(message, settings) : countTotals(message, settings, now);
+  const { messageId, jobNumber, labels, zone, destinations } = message;
   const first = (page.page - 1) * page.recordsPerPage;
   return {
     ...page,
@@ -120,20 +112,18 @@ function recipientOutcome(
 type Totals = { readonly success: number; readonly failed: number; readonly price: number };
 
 /** The totals of finished messages: every page shows them, and counting parts is slow. */
-const totalsCache = new WeakMap<KeptMessage, Totals>();
+const totalsCache = new WeakMap<AcceptedMessage, Totals>();
 
-function totalsOf(kept: KeptMessage, settings: DeliverySettings): Totals {
-  const cached = totalsCache.get(kept);
-  if (cached) return cached;
-  const totals = countTotals(kept, settings, kept.message.sendAt);
-  totalsCache.set(kept, totals);
+function totalsOf(message: AcceptedMessage, settings: DeliverySettings): Totals {
+  const totals = totalsCache.get(message) ?? countTotals(message, settings, message.sendAt);
+  totalsCache.set(message, totals);
   return totals;
 }
 
-function countTotals({ message, destinations }: KeptMessage, settings: DeliverySettings, now: Date): Totals {
+function countTotals(message: AcceptedMessage, settings: DeliverySettings, now: Date): Totals {
   const totals = { success: 0, failed: 0, price: 0 };
   if (stateOf(message, now) !== 'Completed' && message.resubmitted === 0) return totals;
-  for (const destination of destinations) {
+  for (const destination of message.destinations) {
     const delivery = deliveryAt(message, destination, settings, now);
     if (delivery === undefined) continue;
     totals.price += delivery.price;

@@ -81,19 +81,9 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
     now: () => new Date(),
     ...options,
   };
-  const problems = [
-    ...rateProblems('--fail-rate', settings.failRate),
-    ...rateProblems('--undelivered-rate', settings.undeliveredRate),
-    ...settings.undeliveredAt.flatMap(({ rate }) => rateProblems('--undelivered-at', rate)),
-    ...rateProblems('--reply-rate', settings.replyRate),
-    ...(settings.webhook ? urlProblems('--webhook-url', settings.webhook.url) : []),
-  ];
+  const problems = settings.webhook ? urlProblems('--webhook-url', settings.webhook.url) : [];
   if (problems.length > 0) throw new InputError(problems);
   return settings;
-}
-
-function rateProblems(where: string, rate: number): readonly Problem[] {
-  return rate >= 0 && rate <= 1 ? [] : [{ where, what: `expected a share from 0 to 1, got ${rate}` }];
 }
 
 function urlProblems(where: string, url: string): readonly Problem[] {

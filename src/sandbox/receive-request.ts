@@ -11,15 +11,13 @@ import type {
   OutgoingAnswer,
   ReceivedRequest,
 } from '../wire/wire-interface.ts';
+import type { SandboxSettings } from './options.ts';
+import { createJobNumber, seededRandom } from './seeded-values.ts';
 
 export type SandboxService = {
-  /** The only accepted token; undefined accepts any. */
-  readonly token: string | undefined;
-  readonly lenient: boolean;
-  readonly newMessageId: () => string;
-  readonly jobNumberFor: (messageId: string) => string;
-  /** Called once for each request that would otherwise be accepted. */
-  readonly failsNow: (messageId: string) => boolean;
+  readonly settings: SandboxSettings;
+  /** How often the MessageID was received before. */
+  readonly timesReceived: (messageId: string) => number;
 };
 
 export type Acceptance = {
@@ -74,26 +72,31 @@ export function refusedByServer(
 type SendRequestReceived = Exclude<DecodedSendRequest, { readonly kind: 'other' }>;
 
 /** Missing credentials in a body are a missing field (400); wrong ones are 401 (section 7). */
-function decideAnswer(decoded: SendRequestReceived, service: SandboxService): OutgoingAnswer {
+function decideAnswer(
+  decoded: SendRequestReceived,
+  { settings, timesReceived }: SandboxService,
+): OutgoingAnswer {
+  const { seed } = settings;
   const missing = credentialRefusals(decoded.credentials);
-  if (missing.length === 0 && !areAccepted(decoded.credentials, service.token))
+  if (missing.length === 0 && !areAccepted(decoded.credentials, settings.token))
     return { kind: 'unauthorized', words: unauthorizedWords };
   if (decoded.kind === 'unreadable') {
-    return { kind: 'refused', words: [missingMessageData], messageId: service.newMessageId() };
+    return { kind: 'refused', words: [missingMessageData], messageId: settings.newMessageId() };
   }
-  const messageId = decoded.request.messageId ?? service.newMessageId();
-  const words = missing.length > 0 ? missing : refusalsOf(decoded, service);
+  const messageId = decoded.request.messageId ?? settings.newMessageId();
+  const words = missing.length > 0 ? missing : refusalsOf(decoded, settings);
   if (words.length > 0) return { kind: 'refused', words, messageId };
-  if (service.failsNow(messageId)) {
+  // Depends on the number of the attempt, because a request must not fail for ever.
+  if (seededRandom('fault', seed, messageId, timesReceived(messageId)) < settings.failRate) {
     return { kind: 'fault', words: ['Error occurred while creating job'], messageId };
   }
-  return { kind: 'accepted', messageId, jobNumber: service.jobNumberFor(messageId) };
+  return { kind: 'accepted', messageId, jobNumber: createJobNumber('job', seed, messageId) };
 }
 
 /** Missing fields, which the service checks too; otherwise forbidden values. */
 function refusalsOf(
   decoded: Extract<SendRequestReceived, { kind: 'request' }>,
-  { lenient }: SandboxService,
+  { lenient }: Pick<SandboxSettings, 'lenient'>,
 ): readonly string[] {
   const missing = refusals(decoded.interface, decoded.request);
   if (lenient || missing.length > 0) return missing;

@@ -3,14 +3,13 @@ import { decodeFollowUpCall } from '../wire/follow-up-calls.ts';
 import { decodeWsdlRequest, encodeWsdl } from '../wire/soap-wsdl.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
 import { openClock } from './clock.ts';
-import { createDeliveries } from './deliveries.ts';
 import { openDeliveryReportSender } from './delivery-report-sender.ts';
 import { answerFollowUpCall, type FollowUpService } from './follow-up-calls.ts';
 import { startHttpServer } from './http-server.ts';
 import { journalLine, openJournal } from './journal.ts';
-import { type SandboxOptions, type SandboxSettings, sandboxSettings } from './options.ts';
-import { type Receipt, receive, type SandboxService } from './receive-request.ts';
-import { createJobNumber, seededRandom } from './seeded-values.ts';
+import { openMessages } from './messages.ts';
+import { type SandboxOptions, sandboxSettings } from './options.ts';
+import { type Receipt, receive } from './receive-request.ts';
 
 /** The service as interface.md describes it, on this machine. */
 export type Sandbox = {
@@ -28,11 +27,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const journal = await openJournal(settings.journal);
   const clock = openClock(settings.now, settings.clockSpeed);
   const sender = openDeliveryReportSender(settings, clock, settings.webhookRetry);
-  const deliveries = createDeliveries(settings, clock, sender);
-  const messageIds = createMessageIdCounter();
-  const service = createService(settings, messageIds);
-  const { messages, replace } = deliveries;
-  const followUpService = { ...settings, token: settings.token, messages, now: clock.now, replace };
+  const messages = openMessages(settings, clock, sender.schedule);
+  const received = new Map<string, number>();
+  const service = { settings, timesReceived: (messageId: string) => received.get(messageId) ?? 0 };
+  const followUpService = { settings, messages, now: clock.now };
   const closing = new AbortController();
 
   const delayAnswer = async (answer: EncodedAnswer): Promise<EncodedAnswer> => {
@@ -42,16 +40,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   /** Answers only after the journal is written and the deliveries are scheduled. */
   const answerSend = async (receipt: Receipt): Promise<EncodedAnswer> => {
-    const repeated = messageIds.add(receipt.acceptedAs?.messageId ?? receipt.request?.messageId);
-    await journal.write(journalLine(receipt, clock.now(), repeated));
-    deliveries.add(receipt);
+    const messageId = receipt.acceptedAs?.messageId ?? receipt.request?.messageId;
+    const before = messageId === undefined ? 0 : service.timesReceived(messageId);
+    if (messageId !== undefined) received.set(messageId, before + 1);
+    await journal.write(journalLine(receipt, clock.now(), before > 0));
+    messages.add(receipt);
     return delayAnswer(receipt.answer);
   };
 
   const answers = {
-    answer: (received: ReceivedRequest) => {
-      const answer = answerFollowUp(received, followUpService);
-      return answer ? delayAnswer(answer) : answerSend(receive(received, service));
+    answer: (request: ReceivedRequest) => {
+      const answer = answerFollowUp(request, followUpService);
+      return answer ? delayAnswer(answer) : answerSend(receive(request, service));
     },
     refuse: answerSend,
   };
@@ -70,38 +70,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       await server.close();
       await sender.close();
       await journal.close();
-    },
-  };
-}
-
-function createService(settings: SandboxSettings, messageIds: MessageIdCounter): SandboxService {
-  return {
-    token: settings.token,
-    lenient: settings.lenient,
-    newMessageId: settings.newMessageId,
-    jobNumberFor: (messageId) => createJobNumber('job', settings.seed, messageId),
-    // Depends on the number of the attempt, because a request must not fail for ever.
-    failsNow: (messageId) =>
-      seededRandom('fault', settings.seed, messageId, messageIds.count(messageId)) < settings.failRate,
-  };
-}
-
-type MessageIdCounter = {
-  readonly count: (messageId: string) => number;
-  /** @returns whether the MessageID was received before */
-  readonly add: (messageId: string | undefined) => boolean;
-};
-
-function createMessageIdCounter(): MessageIdCounter {
-  const counts = new Map<string, number>();
-  const count = (messageId: string): number => counts.get(messageId) ?? 0;
-  return {
-    count,
-    add(messageId) {
-      if (messageId === undefined) return false;
-      const before = count(messageId);
-      counts.set(messageId, before + 1);
-      return before > 0;
     },
   };
 }

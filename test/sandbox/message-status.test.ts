@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Destination, SendRequest } from '../../src/domain/message.ts';
-import { acceptMessage } from '../../src/sandbox/accept-message.ts';
-import { openKeptMessages } from '../../src/sandbox/kept-messages.ts';
+import { type KeptMessage, keepNewest } from '../../src/sandbox/messages.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
 import { rest202Json } from '../../src/wire/rest-2.02.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
@@ -259,28 +258,29 @@ describe('the status look-up of the sandbox', () => {
 });
 
 describe('kept messages', () => {
-  const kept = (messageId: string, recipients: number, message = 'x') => ({
-    message: acceptMessage(
-      sms({ messageId, fields: { Message: message } }),
-      { messageId, jobNumber: 'J' },
-      {
-        ...({ interface: 'rest-2.02', version: 'v2.02', acceptedAt: new Date(0) } as const),
-        delay: 0,
-        timeZone: 'UTC',
-        holdsSendTime: true,
-      },
-    ),
-    destinations: numbers(recipients),
-    cancelReports: () => {},
-  });
+  const kept = (messageId: string, recipients: number, text = 'x'): [string, KeptMessage] => [
+    messageId,
+    {
+      ...({ interface: 'rest-2.02', version: 'v2.02', channel: 'sms', messageId, jobNumber: 'J' } as const),
+      labels: {},
+      zone: { written: 'UTC', region: 'UTC' },
+      content: { kind: 'sms', text, characterConversion: false },
+      destinations: numbers(recipients),
+      callback: undefined,
+      ...{ simulated: false, delayed: false, aborted: false, resubmitted: 0 },
+      acceptedAt: new Date(0),
+      sendAt: new Date(0),
+      cancelReports: () => {},
+    },
+  ];
 
   test('the oldest messages are dropped when there are too many recipients, whether they were looked up or not', () => {
-    const messages = openKeptMessages(100);
-    for (const id of ['A', 'B', 'C']) messages.add(kept(id, 40));
-    expect(messages.find('A')).toBeUndefined();
-    expect(messages.find('B')).toBeDefined();
-    messages.add(kept('D', 40));
-    expect([messages.find('B'), messages.find('C'), messages.find('D')]).toEqual([
+    const messages = keepNewest(100);
+    for (const id of ['A', 'B', 'C']) messages.set(...kept(id, 40));
+    expect(messages.peek('A')).toBeUndefined();
+    expect(messages.peek('B')).toBeDefined();
+    messages.set(...kept('D', 40));
+    expect([messages.peek('B'), messages.peek('C'), messages.peek('D')]).toEqual([
       undefined,
       expect.anything(),
       expect.anything(),
@@ -288,18 +288,18 @@ describe('kept messages', () => {
   });
 
   test('fewer messages are kept if their texts are long', () => {
-    const messages = openKeptMessages(100);
-    messages.add(kept('A', 1));
-    messages.add(kept('B', 1, 'x'.repeat(49_000)));
-    expect(messages.find('A')).toBeUndefined();
+    const messages = keepNewest(100);
+    messages.set(...kept('A', 1));
+    messages.set(...kept('B', 1, 'x'.repeat(49_000)));
+    expect(messages.peek('A')).toBeUndefined();
   });
 
   test('a single message that is too large is not kept, and neither are those before it', () => {
-    const messages = openKeptMessages(100);
-    messages.add(kept('A', 1));
-    messages.add(kept('A', 1000));
-    expect(messages.find('A')).toBeUndefined();
-    messages.add(kept('B', 1));
-    expect(messages.find('B')).toBeDefined();
+    const messages = keepNewest(100);
+    messages.set(...kept('A', 1));
+    messages.set(...kept('A', 1000));
+    expect(messages.peek('A')).toBeUndefined();
+    messages.set(...kept('B', 1));
+    expect(messages.peek('B')).toBeDefined();
   });
 });

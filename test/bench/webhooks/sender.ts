@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { z } from 'zod';
-import { type AcceptedMessage, deliver, deliveryReport } from '../../../src/sandbox/delivery.ts';
+import { deliver, deliveryReport } from '../../../src/sandbox/delivery.ts';
+import type { AcceptedMessage } from '../../../src/sandbox/messages.ts';
 import { createJobNumber } from '../../../src/sandbox/seeded-values.ts';
 import {
   type EncodedDeliveryReport,
@@ -39,6 +40,8 @@ function reportOf(line: string): EncodedDeliveryReport {
     labels: { reference: 'bench' },
     zone: { written: 'UTC', region: 'UTC' },
     content: { kind: 'measured', units: { SMSParts: 1 } },
+    destinations: [],
+    callback: undefined,
     simulated: false,
     acceptedAt: sendAt,
     sendAt,
