@@ -10,7 +10,7 @@ import { loadAccounts } from '../engine/load-definition.ts';
 import { prepareToStart } from '../engine/plan/start-campaign.ts';
 import type { Settings } from '../engine/settings.ts';
 import { closeAfter, type Defer } from '../platform/close-after.ts';
-import { type Logger, openLogger } from '../platform/logger.ts';
+import { openLogger } from '../platform/logger.ts';
 import { commandToType, packageFolder } from '../platform/package-folder.ts';
 import { findHome, projectFolder } from '../platform/project.ts';
 import { formatRunSummary } from '../report/run/run-summary.ts';
@@ -21,9 +21,7 @@ import { sheetWriter } from './output/write-report.ts';
 import { dispatchWithProgress } from './runs/dispatch-and-print.ts';
 import { waitForDeliveryReports } from './runs/own-sandbox.ts';
 import { startWithProgress } from './runs/start-with-progress.ts';
-import { accountLoader } from './runs/surroundings.ts';
 import { openPagesText, showOwnDashboard, signInText } from './serving/own-dashboard.ts';
-import { openPlanner } from './serving/planner/planner.ts';
 import { type Shell, withNewLedger } from './shell.ts';
 
 /** `volley demo`, with its own ledger. */
@@ -129,7 +127,11 @@ async function runDemo(
   shell.print(
     `The sandbox listens on ${sandbox.url}, the receiver of delivery reports on ${receiver.url}.\n`,
   );
-  if (shown) await showDashboard(shell, context, { settings, logger }, defer);
+  if (shown) {
+    const dashboard = { port: 0, folder: workingFolder, logger };
+    const address = await showOwnDashboard({ ...shell, settings }, context, dashboard, defer);
+    shell.note(`Watch it in a browser. ${signInText}\n${address}\n`);
+  }
   const files = everyInterface ? await interfaceCampaigns(workingFolder) : mainCampaigns;
   const runs = await runCampaigns(shell, context, settings, files);
   const summaries = await waitForDeliveryReports(shell, context, runs, {
@@ -151,26 +153,6 @@ async function runDemo(
   shell.print(nextCommands(home, asked, runs));
   if (!summaries.every(isSettled)) shell.exitWith(3);
   if (shown) await waitForStop(shell);
-}
-
-async function showDashboard(
-  shell: Shell,
-  context: EngineContext,
-  { settings, logger }: { readonly settings: Settings; readonly logger: Logger },
-  defer: Defer,
-): Promise<void> {
-  const folder = settings.workingFolder;
-  const planner = openPlanner(context, settings, folder, logger);
-  defer(planner.close);
-  const campaignSource = { folder, settings, accountNamed: accountLoader({ ...shell, settings }) };
-  const { startRun, planCampaign } = planner;
-  const address = await showOwnDashboard(
-    shell,
-    context,
-    { port: 0, campaignSource, startRun, planCampaign, logger },
-    defer,
-  );
-  shell.note(`Watch it in a browser. ${signInText}\n${address}\n`);
 }
 
 async function waitForStop(shell: Shell): Promise<void> {

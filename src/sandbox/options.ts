@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryReportFormat } from '../domain/delivery-reports.ts';
-import { InputError, type Problem } from '../domain/problems.ts';
+import { InputError } from '../domain/problems.ts';
 import type { DeliveryReportCredentials } from '../wire/encode-delivery-report.ts';
 
 /** Times are milliseconds, rates are shares from 0 to 1. */
@@ -60,7 +60,7 @@ export type SandboxSettings = Required<Omit<SandboxOptions, 'journal' | 'token' 
 
 const fiveMinutes = 5 * 60 * 1000;
 
-/** @throws InputError with every option that is out of bounds */
+/** @throws InputError for the address of a webhook that is none */
 export function sandboxSettings(options: SandboxOptions): SandboxSettings {
   const settings: SandboxSettings = {
     host: '127.0.0.1',
@@ -81,12 +81,8 @@ export function sandboxSettings(options: SandboxOptions): SandboxSettings {
     now: () => new Date(),
     ...options,
   };
-  const problems = settings.webhook ? urlProblems('--webhook-url', settings.webhook.url) : [];
-  if (problems.length > 0) throw new InputError(problems);
-  return settings;
-}
-
-function urlProblems(where: string, url: string): readonly Problem[] {
-  const known = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
-  return known ? [] : [{ where, what: `expected an address such as http://127.0.0.1:8080/path, got ${url}` }];
+  const { url } = settings.webhook ?? {};
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return settings;
+  const what = `expected an address such as http://127.0.0.1:8080/path, got ${url}`;
+  throw new InputError([{ where: '--webhook-url', what }]);
 }

@@ -51,6 +51,15 @@ test.each([
   expect((await usageError(...words))[0]).toBe(`${name} is empty. Is a variable of the shell not set?`);
 });
 
+test.each(['--fail-rate', '--undelivered-rate', '--reply-rate'])(
+  '%s 2 of the sandbox is refused',
+  async (name) => {
+    expect((await usageError('sandbox', name, '2'))[0]).toBe(
+      `${name} <share>: expected a share from 0 to 1, such as 0.05, got "2".`,
+    );
+  },
+);
+
 test('a time of the past that cannot be read is answered with every form of it', async () => {
   expect((await usageError('tail', '--since', 'tomorrow'))[0]).toBe(
     '--since <time>: expected a time before now, such as 15m, or a time in UTC, such as 2026-11-21 or 2026-11-21T08:00:00Z, got "tomorrow".',

@@ -216,11 +216,9 @@ describe('sandbox start-up errors', () => {
     await expect(startSandbox({ journal: '/no/such.jsonl' })).rejects.toThrow(InputError);
   });
 
-  test('invalid rates and addresses are all refused, with their options', async () => {
-    const started = startSandbox({ failRate: 2, undeliveredRate: Number.NaN, webhook: { url: 'x' } });
-    await expect(started).rejects.toMatchObject({
-      problems: [{ where: '--fail-rate' }, { where: '--undelivered-rate' }, { where: '--webhook-url' }],
-    });
+  test('an invalid address is refused, with its option', async () => {
+    const started = startSandbox({ webhook: { url: 'x' } });
+    await expect(started).rejects.toMatchObject({ problems: [{ where: '--webhook-url' }] });
   });
 });
 

@@ -8,8 +8,7 @@ export const command = defineCommand({
   options: stopOptions('cancelled by an operator'),
   examples: [['volley cancel latest --reason "wrong list"', 'end the newest run for good']],
   run: async (shell, [name], options) => {
-    const { cancel } = await import('../../engine/runs/stop-run.ts');
     const { stopAndPrint } = await import('../runs/stop-and-print.ts');
-    await stopAndPrint(shell, name, options, cancel);
+    await stopAndPrint(shell, 'cancel', name, options);
   },
 });

@@ -15,21 +15,14 @@ audit trail. For other people and machines, run volley serve, which has the same
   run: async (shell, _, { port, open, campaigns: folder = campaignsFolder(shell) }) => {
     const { closeAfter } = await import('../../platform/close-after.ts');
     const { openLogger } = await import('../../platform/logger.ts');
-    const { accountLoader } = await import('../runs/surroundings.ts');
     const { openInBrowser, openPagesText, showOwnDashboard, signInText } = await import(
       '../serving/own-dashboard.ts'
     );
-    const { openPlanner } = await import('../serving/planner/planner.ts');
     const logger = openLogger(shell.settings.environment['LOG_LEVEL'], 'warn');
     await withLedger(shell, (context) =>
       closeAfter(async (defer) => {
         shell.drainOnStop(() => openPagesText);
-        const planner = openPlanner(context, shell.settings, folder, logger);
-        defer(planner.close);
-        const campaignSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
-        const { startRun, planCampaign } = planner;
-        const tools = { port, campaignSource, startRun, planCampaign, logger };
-        const address = await showOwnDashboard(shell, context, tools, defer);
+        const address = await showOwnDashboard(shell, context, { port, folder, logger }, defer);
         shell.note(`Dashboard: ${new URL('/', address)}`);
         shell.note(`${signInText} ${address}`);
         shell.note('It sends nothing itself: volley run, volley worker and volley serve do. Ctrl-C ends it.');

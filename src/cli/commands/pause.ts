@@ -8,8 +8,7 @@ export const command = defineCommand({
   options: stopOptions('paused by an operator'),
   examples: [['volley pause latest --reason "wrong text"', 'stop the newest run for now']],
   run: async (shell, [name], options) => {
-    const { pause } = await import('../../engine/runs/stop-run.ts');
     const { stopAndPrint } = await import('../runs/stop-and-print.ts');
-    await stopAndPrint(shell, name, options, pause);
+    await stopAndPrint(shell, 'pause', name, options);
   },
 });

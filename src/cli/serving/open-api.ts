@@ -1,6 +1,5 @@
 import type { DashboardOptions } from '../../dashboard/base/tools.ts';
 import { InputError } from '../../domain/problems.ts';
-import type { PlanCampaign, StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { describeUnencrypted } from '../../engine/doctor/receiver.ts';
 import { readLocation } from '../../ledger/location/location.ts';
@@ -9,38 +8,36 @@ import { digestOf } from '../../platform/digest.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ApiOptions } from '../../server/api/api.ts';
 import type { ProcessMetrics } from '../../server/metrics.ts';
-import { accountLoader } from '../runs/surroundings.ts';
 import type { Shell } from '../shell.ts';
+import type { Planner } from './planner/planner.ts';
 
 export type ApiChoice = {
   readonly apiHost: string;
   readonly apiPort: number;
   readonly dashboard: boolean;
   readonly uploads?: true;
-  readonly campaigns: string;
 };
 
 /** @returns a function that closes the API and the dashboard */
 export async function openApi(
   shell: Shell,
   context: EngineContext,
-  { apiHost: host, apiPort: port, campaigns: folder, dashboard, uploads }: ApiChoice,
+  { apiHost: host, apiPort: port, dashboard, uploads }: ApiChoice,
   {
+    logger,
     metrics,
+    planner,
     cutOff,
-    ...shared
   }: {
     readonly logger: Logger;
     readonly metrics: ProcessMetrics;
-    readonly startRun: StartRun;
-    readonly planCampaign: PlanCampaign;
+    readonly planner: Planner;
     readonly cutOff: AbortSignal;
   },
 ): Promise<() => Promise<void>> {
   // Only a process with the API loads its schemas.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
-  const campaignSource = { folder, settings: shell.settings, accountNamed: accountLoader(shell) };
-  const tools = { ...shared, campaignSource };
+  const tools = { ...planner, logger };
   const pages = dashboard
     ? await openPages(shell, context, {
         host,
@@ -67,7 +64,7 @@ export async function openApi(
   if (unencrypted) {
     const risk = `${unencrypted.found} ${unencrypted.nextStep}`;
     shell.note(`Warning: ${risk}`);
-    shared.logger.warn({ host }, risk);
+    logger.warn({ host }, risk);
   }
   shell.note(`API: ${url}${apiPath}`);
   if (pages) shell.note(`Dashboard: ${pages.publicUrl ?? pages.addressAt(url)}/`);

@@ -2,36 +2,36 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOneTimeLink } from '../../dashboard/base/one-time-link.ts';
-import type { DashboardOptions } from '../../dashboard/base/tools.ts';
 import { openRenewedToken } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { Defer } from '../../platform/close-after.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
 import { runAtExit } from '../../platform/run-at-exit.ts';
 import { html } from '../../report/html/html.ts';
 import { startApi } from '../../server/api/api.ts';
 import type { Shell } from '../shell.ts';
 import { openPages } from './open-api.ts';
-
-type OwnDashboard = Pick<DashboardOptions, 'campaignSource' | 'startRun' | 'planCampaign' | 'logger'> & {
-  /** 0: any free port. */
-  readonly port: number;
-};
+import { openPlanner } from './planner/planner.ts';
 
 const host = '127.0.0.1';
 
 /**
  * Shows the dashboard to the person who types the command.
  *
+ * @param port 0: any free port
+ * @param folder of the campaigns
  * @returns an address that signs the person in, once
  */
 export async function showOwnDashboard(
   shell: Shell,
   context: EngineContext,
-  { port, ...tools }: OwnDashboard,
+  { port, folder, logger }: { readonly port: number; readonly folder: string; readonly logger: Logger },
   defer: Defer,
 ): Promise<string> {
+  const planner = openPlanner(context, shell.settings, folder, logger);
+  defer(planner.close);
   const name = `dashboard-${context.randomBytes(6).toString('hex')}`;
   const token = await openRenewedToken(context, {
     name,
@@ -50,7 +50,7 @@ export async function showOwnDashboard(
   );
   const link = createOneTimeLink(context, name);
   const ownName = context.randomBytes(16).toString('hex');
-  const pages = await openPages(shell, context, { host, name: ownName, ...tools, link });
+  const pages = await openPages(shell, context, { host, name: ownName, ...planner, logger, link });
   const { url, close } = await startApi(context, { host, port, api: undefined, addPages: pages.add });
   defer(() => close());
   return `${pages.addressAt(url)}${link.path}`;

@@ -94,8 +94,7 @@ async function serve(
       await openApi(shell, context, options, {
         logger,
         metrics,
-        startRun: planner.startRun,
-        planCampaign: planner.planCampaign,
+        planner,
         cutOff: deadlines.giveUp,
       }),
     );

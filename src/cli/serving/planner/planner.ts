@@ -4,7 +4,9 @@ import { MessageChannel, type Worker } from 'node:worker_threads';
 import { EndedError } from '../../../domain/problems.ts';
 import type { PlanCampaign, StartRun } from '../../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../../engine/context.ts';
+import { loadAccount } from '../../../engine/load-definition.ts';
 import type { FindCommand } from '../../../engine/notify/find-command.ts';
+import type { CampaignSource } from '../../../engine/schedule/start-ticks.ts';
 import { defaultInterval } from '../../../engine/schedule/watch-schedules.ts';
 import type { Settings } from '../../../engine/settings.ts';
 import { loggableReason } from '../../../platform/database-failures.ts';
@@ -23,6 +25,7 @@ import {
 
 /** Reads campaign and contact files in a thread, so that the process answers meanwhile. Restarts an ended thread. */
 export type Planner = {
+  readonly campaignSource: CampaignSource;
   readonly planCampaign: PlanCampaign;
   readonly startRun: StartRun;
   readonly findCommand: FindCommand;
@@ -34,13 +37,19 @@ export type Planner = {
 
 export function openPlanner(
   { ledger: { connection, description } }: Pick<EngineContext, 'ledger'>,
-  { environment, workingFolder, envFiles = [] }: Settings,
+  settings: Settings,
   campaigns: string,
   logger: Logger,
 ): Planner {
-  const settings = { environment: { ...environment }, workingFolder, envFiles };
-  const { ask, close } = createThread({ connection, description, settings, campaigns });
+  const { environment, workingFolder, envFiles = [] } = settings;
+  const { ask, close } = createThread({
+    connection,
+    description,
+    settings: { environment: { ...environment }, workingFolder, envFiles },
+    campaigns,
+  });
   return {
+    campaignSource: { folder: campaigns, settings, accountNamed: (name) => loadAccount(name, settings) },
     planCampaign: ({ actor }, request, watch) => ask('planCampaign', { request, actor }, watch),
     startRun: ({ actor }, request) => ask('startRun', { request, actor }),
     findCommand: (file, command, { campaigns: folder, ownCampaign }) =>
