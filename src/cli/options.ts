@@ -76,22 +76,25 @@ export const contactsOption = option(
   { read: (file: string, files: readonly string[] = []): readonly string[] => [...files, file] },
 );
 
-export const limitOption = option(
+const limitOption = option(
   '--limit <number>',
   'only the first recipients; `volley run <campaign> --of <run>` sends to the others later',
   { read: parseCount },
 );
 
-export const testOption = option(
+const testOption = option(
   '--test-to <address...>',
   'a test: sends the first rows to these addresses of yours, one each, or as many as --limit says',
   { conflicts: ['of', 'only', 'again'] },
 );
 
-export const originOption = option(
+const originOption = option(
   '--of <run>',
   'only recipients that this run (or `latest`, of the campaign) and other runs of its contacts did not reach: the rest after --limit, or fixed contacts',
 );
+
+/** What is sent of a campaign, for run and plan. */
+export const campaignOptions = [contactsOption, originOption, limitOption, testOption] as const;
 
 /** Exit codes of commands that send a run until it is over. */
 export const sendingExits = {

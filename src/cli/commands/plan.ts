@@ -3,24 +3,14 @@ import { InputError } from '../../domain/problems.ts';
 import type { WantedRow } from '../../engine/plan/row-choice.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { parseWholeNumber } from '../option-readers.ts';
-import {
-  campaignArgument,
-  contactsOption,
-  jsonFlag,
-  limitOption,
-  originOption,
-  testOption,
-} from '../options.ts';
+import { campaignArgument, campaignOptions, jsonFlag } from '../options.ts';
 
 export const command = defineCommand({
   description:
     'Shows what a run would send and cost: contacts, requests, SMS parts, the first messages. Sends and writes nothing.',
   arguments: [argument('<campaign>', campaignArgument)],
   options: [
-    contactsOption,
-    originOption,
-    limitOption,
-    testOption,
+    ...campaignOptions,
     flag(
       '--check',
       'only check the campaign, its account and files, and ask the service about the credential; reads no contacts, needs no ledger',

@@ -2,24 +2,13 @@ import { InputError } from '../../domain/problems.ts';
 import { rerunStates } from '../../domain/runs.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { statesReader } from '../option-readers.ts';
-import {
-  campaignArgument,
-  contactsOption,
-  jsonFlag,
-  limitOption,
-  originOption,
-  sendingExits,
-  testOption,
-} from '../options.ts';
+import { campaignArgument, campaignOptions, jsonFlag, sendingExits } from '../options.ts';
 
 export const command = defineCommand({
   description: 'Makes a new run of a campaign and sends it. Ctrl-C pauses it; `volley resume` continues it.',
   arguments: [argument('[campaign]', `${campaignArgument}; omit it with --plan`)],
   options: [
-    contactsOption,
-    originOption,
-    limitOption,
-    testOption,
+    ...campaignOptions,
     option('--only <states>', 'the states of recipients to send to again', {
       read: statesReader(rerunStates),
       retired: '`volley rerun <run> --state <states>`',

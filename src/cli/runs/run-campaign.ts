@@ -7,27 +7,20 @@ import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { prepareToStart } from '../../engine/plan/start-campaign.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { readVersion } from '../../platform/package-folder.ts';
-import { MissingArgumentError } from '../command.ts';
+import { MissingArgumentError, type OptionValues } from '../command.ts';
+import type { campaignOptions } from '../options.ts';
 import { type OpenedPlan, openPlan } from '../plans/plan-files.ts';
 import type { Shell } from '../shell.ts';
 import { chooseOrigin } from './choose-run.ts';
 import { dispatchAndPrint } from './dispatch-and-print.ts';
 import { startWithProgress } from './start-with-progress.ts';
-import { type Surroundings, withSurroundings } from './surroundings.ts';
+import { withSurroundings } from './surroundings.ts';
 
-type RunOptions = {
+type RunOptions = OptionValues<typeof campaignOptions> & {
   readonly json?: true;
-  readonly contacts?: readonly string[];
-  readonly again?: boolean;
-  readonly of?: string;
-  readonly limit?: number;
-  readonly testTo?: readonly string[];
+  readonly again?: true;
   readonly plan?: string;
   readonly sandbox?: true;
-};
-
-type CampaignOptions = {
-  readonly [Key in 'json' | 'contacts' | 'again' | 'of' | 'limit' | 'testTo']?: RunOptions[Key] | undefined;
 };
 
 /** `volley run`: a campaign, or a plan file. */
@@ -36,85 +29,63 @@ export async function runCampaignOrPlan(
   written: string | undefined,
   options: RunOptions,
 ): Promise<void> {
-  const { plan, sandbox } = options;
-  if (plan !== undefined) await runPlan(shell, written, plan, options);
-  else if (written === undefined)
+  const { plan, ...how } = options;
+  if (plan !== undefined) return runPlan(shell, written, plan, how);
+  if (written === undefined)
     throw new MissingArgumentError(
       '<campaign> is missing: the campaign file (YAML). A plan file is named with --plan, and `volley rerun <run>` sends again to recipients of a run.',
     );
-  else {
-    const path = await findCampaign(written, shell.settings);
-    await withSurroundings(shell, sandbox, accountsOf(path, shell), (around) =>
-      runCampaign(around, path, options),
-    );
-  }
+  const path = await findCampaign(written, shell.settings);
+  await runCampaign(shell, { path, contactFiles: options.contacts, ...options }, how);
 }
 
-const accountsOf =
-  (path: string, { settings }: Shell) =>
-  async () => {
-    const { accountsOfCampaign } = await import('./own-sandbox.ts');
-    return accountsOfCampaign(path, settings);
-  };
-
 /** The campaign and all choices are those of the plan. */
-async function runPlan(
-  shell: Shell,
-  path: string | undefined,
-  name: string,
-  { json, again, sandbox }: RunOptions,
-): Promise<void> {
-  if (path !== undefined) {
+async function runPlan(shell: Shell, written: string | undefined, name: string, how: How): Promise<void> {
+  if (written !== undefined) {
     const what = 'It has its campaign and its contacts, so name no campaign.';
     throw new InputError([{ where: '--plan', what }]);
   }
   const opened = await openPlan(shell, name);
-  const {
-    path: campaign,
-    contactFiles,
-    origin,
-    limit,
-    testTo,
-  } = planRequestOf(opened.plan, opened.place, shell.settings.workingFolder);
-  const options = { json, again, contacts: contactFiles, of: origin, limit, testTo };
-  await withSurroundings(shell, sandbox, accountsOf(campaign, shell), (around) => {
-    const open: Surroundings['open'] = (work) =>
-      around.open(async (context) => {
-        await requireRunnablePlan(context, opened.plan, name);
-        await work(context);
-      });
-    return runCampaign({ ...around, open }, campaign, options, { ...opened, inSandbox: sandbox === true });
-  });
+  const { origin: of, ...choice } = planRequestOf(opened.plan, opened.place, shell.settings.workingFolder);
+  await runCampaign(shell, { ...choice, of }, how, opened);
 }
+
+type How = { readonly [Name in 'json' | 'again' | 'sandbox']?: boolean };
+
+type Choice = Pick<ReturnType<typeof planRequestOf>, 'path' | 'contactFiles' | 'limit' | 'testTo'> & {
+  readonly of?: string | undefined;
+};
 
 /** @param opened the plan that the run must equal */
 async function runCampaign(
-  { shell, open, awaitReports }: Surroundings,
-  path: string,
-  { json, contacts: contactFiles, again = false, of, limit, testTo }: CampaignOptions,
-  opened?: OpenedPlan & { readonly inSandbox: boolean },
+  shell: Shell,
+  { path, contactFiles, of, limit, testTo }: Choice,
+  { json = false, again = false, sandbox = false }: How,
+  opened?: OpenedPlan,
 ): Promise<void> {
-  shell.endOnStop('Stopped before the run was planned; nothing was sent.');
-  const origin = await chooseOrigin(shell, path, of);
-  const start = { path, settings: shell.settings, contactFiles, origin, limit, testTo };
-  const checked = await prepareToStart(start);
-  if (awaitReports) requireHarmlessTrial(checked);
-  await requireReachable(checked.account);
-  await open(async (context) => {
-    const started = await startWithProgress(shell, context, { ...start, checked }, (prepared) => ({
-      again,
-      ...(opened && proveAsPlanned(opened, readVersion(), prepared)),
-    })).catch((error: unknown) => noteNothingNew(shell, error));
-    if (!started) return requireNoPlan(opened);
-    const { run, prepared } = started;
-    const how = {
-      json: json === true,
+  const findAccounts = async () => {
+    const { accountsOfCampaign } = await import('./own-sandbox.ts');
+    return accountsOfCampaign(path, shell.settings);
+  };
+  await withSurroundings(shell, sandbox, findAccounts, async ({ shell: around, open, awaitReports }) => {
+    around.endOnStop('Stopped before the run was planned; nothing was sent.');
+    const origin = await chooseOrigin(around, path, of);
+    const start = { path, settings: around.settings, contactFiles, origin, limit, testTo };
+    const checked = await prepareToStart(start);
+    if (awaitReports) requireHarmlessTrial(checked);
+    await requireReachable(checked.account);
+    await open(async (context) => {
+      if (opened) await requireRunnablePlan(context, opened.plan, opened.place.name);
+      const started = await startWithProgress(around, context, { ...start, checked }, (prepared) => ({
+        again,
+        ...(opened && proveAsPlanned({ ...opened, inSandbox: sandbox }, readVersion(), prepared)),
+      })).catch((error: unknown) => noteNothingNew(around, error));
+      if (!started) return requireNoPlan(opened);
+      const { run, prepared } = started;
       // An operator may have paused the run since it was planned.
-      includePaused: false,
-      awaitReports,
-      ownCampaign: prepared.absolutePath,
-    };
-    shell.exitWith(await dispatchAndPrint(shell, context, { run, account: prepared.account, ...how }));
+      const how = { json, includePaused: false, awaitReports, ownCampaign: prepared.absolutePath };
+      around.exitWith(await dispatchAndPrint(around, context, { run, account: prepared.account, ...how }));
+    });
   });
 }
 
