@@ -16,7 +16,6 @@ import { failMissingArgument } from './usage-errors.ts';
 
 export type Call = {
   readonly shell: Shell;
-  /** The whole command line. */
   readonly words: readonly string[];
   /** What to use instead of a retired command. */
   readonly instead?: string;
@@ -69,7 +68,6 @@ async function buildAction(
   });
 }
 
-/** Returns a line for each retired option that is given. */
 export function retiredOptions(command: Command, options: readonly OptionSpec[]): string[] {
   const isGiven = (flags: string): boolean =>
     command.options.some(

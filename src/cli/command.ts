@@ -19,7 +19,6 @@ export type CommandDefinition = Texts & {
   run(shell: Shell, given: readonly unknown[], options: object): Promise<void>;
 };
 
-/** A command that only has commands, such as `volley suppress`. */
 type GroupDefinition = Texts & {
   readonly kind: 'group';
   readonly commands: Subcommands;
@@ -70,7 +69,6 @@ type Reading = {
   /** Loads a reader that needs a package, only if the command line has the option. */
   readonly loadReader?: () => Promise<(text: string) => unknown>;
   readonly choices?: readonly string[];
-  /** The value without the option. */
   readonly default?: unknown;
   /** The default, as a user would write it. */
   readonly defaultText?: string;

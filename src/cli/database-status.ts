@@ -10,7 +10,6 @@ import type { Shell } from './shell.ts';
 
 type DatabaseStatus = Readonly<Record<string, unknown>>;
 
-/** What `volley db status` prints. */
 export async function readDatabaseStatus(shell: Shell): Promise<DatabaseStatus> {
   if (!shell.settings.environment['DATABASE_URL']) return embeddedStatus(shell);
   return { database: 'DATABASE_URL', state: 'running', ...(await inspectLedger(shell)) };

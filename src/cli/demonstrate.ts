@@ -24,7 +24,6 @@ import { startWithProgress } from './runs/start-with-progress.ts';
 import { openPagesText, showOwnDashboard, signInText } from './serving/own-dashboard.ts';
 import { type Shell, withNewLedger } from './shell.ts';
 
-/** `volley demo`, with its own ledger. */
 export async function demonstrate(
   shell: Shell,
   how: Pick<HowToRun, 'everyInterface' | 'shown'>,

@@ -14,7 +14,6 @@ import type { Shell } from './shell.ts';
 
 /** Arguments and options that several commands have. */
 
-/** The description of an argument or option that names a run. */
 export const runArgument = 'the id of a run, its beginning, or `latest`';
 
 export const anyRunArgument = argument('[run]', `${runArgument}; without one, all runs`);
@@ -109,7 +108,6 @@ export const lookUpExits = {
   130: 'stopped before the end',
 };
 
-/** Purge and erase have it. */
 export const dryRunFlag = flag('--dry-run', 'only print what would be erased');
 export const keptAnyway = 'Billing and suppressions stay. docs/how-to/personal-data.md lists what is kept.';
 

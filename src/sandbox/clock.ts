@@ -5,7 +5,6 @@ export type Clock = {
   readonly speed: number;
   /** Waits any number of sandbox milliseconds. @returns cancels the action */
   readonly schedule: (milliseconds: number, act: () => void) => () => void;
-  /** Cancels all actions. */
   readonly close: () => void;
 };
 

@@ -29,7 +29,6 @@ type Outstanding = {
   calls: number;
 };
 
-/** Webhook calls in flight. */
 const concurrency = 16;
 /** Every 5 minutes for 24 hours (docs/reference/interfaces.md, "Delivery report calls"); the same number with a shorter interval. */
 const maxCalls = 1 + (24 * 60) / 5;

@@ -119,7 +119,6 @@ function pick(choices: readonly Result[], choice: number): Result {
   return choices[Math.floor(choice * choices.length)] ?? free('');
 }
 
-/** Returns 5 seconds to a minute. */
 function secondsOfCall(choice: number): number {
   return 5 + Math.floor(choice * 56);
 }
@@ -202,7 +201,6 @@ function reportOrigin(message: AcceptedMessage, { url, id, credentials }: Callba
   };
 }
 
-/** Formats a price as decimal text. */
 export function priceText(thousandths: number): string {
   return `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`;
 }

@@ -26,7 +26,6 @@ export type JournalLine = {
   readonly messageId: string | null;
   readonly recipients: readonly string[];
   readonly status: number;
-  /** The MessageID was received before. */
   readonly repeated: boolean;
   /** Why the request was not accepted. */
   readonly words: readonly string[];

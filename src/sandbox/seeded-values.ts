@@ -11,7 +11,6 @@ export function createJobNumber(...parts: readonly (string | number)[]): string 
   return `${Number.parseInt(hex.slice(0, 2), 16) % 10}${hex.slice(2, 9)}`;
 }
 
-/** Creates a UUID in the form of version 4. */
 export function createUuid(...parts: readonly (string | number)[]): string {
   const hex = digest(parts).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -108,7 +108,6 @@ type WebhookTools = Pick<ReceiverOptions, 'accounts' | 'logger' | 'store'> & {
     reply: FastifyReply,
     check: FailedCheck,
   ) => Promise<FastifyReply>;
-  /** Starts the applier. */
   readonly wake: () => void;
 };
 

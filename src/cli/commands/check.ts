@@ -1,7 +1,6 @@
 import { argument, defineCommand, flag } from '../command.ts';
 import { campaignArgument, contactsOption, jsonFlag } from '../options.ts';
 
-/** Retired: `volley plan --check`. */
 export const command = defineCommand({
   description: 'Checks a campaign, as `volley plan --check`.',
   arguments: [argument('<campaign>', campaignArgument)],

@@ -94,7 +94,6 @@ function cronLine(
   return `${times} cd ${shellWord(folder)} && ${command}`.replaceAll('%', '\\%');
 }
 
-/** Quotes a word for sh where necessary. */
 function shellWord(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

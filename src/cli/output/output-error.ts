@@ -1,7 +1,6 @@
 import { codeOf } from '../../platform/file-error.ts';
 import { printable } from '../../report/printable.ts';
 
-/** A result could not be written to its file or standard output. */
 export class OutputError extends Error {
   constructor(where: string, cause: unknown) {
     super(`${printable(where)} cannot be written: ${whyUnwritable(cause)}.`, { cause });

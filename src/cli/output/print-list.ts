@@ -107,7 +107,6 @@ export function printChanged<Value>(
   printRows(shell, json, { columns: all, none: '' }, rows);
 }
 
-/** Prints a list that is in memory. */
 export function printRows<Row>(
   shell: Shell,
   json: true | undefined,

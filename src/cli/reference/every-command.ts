@@ -23,7 +23,6 @@ async function commandsIn(name: string, definition: Definition): Promise<readonl
   return Promise.all(subcommands);
 }
 
-/** The reference of commands and the man page, by path in the package. */
 export async function commandFiles(): Promise<Readonly<Record<string, string>>> {
   const commands = await everyCommand();
   return {

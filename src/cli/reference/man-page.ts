@@ -3,7 +3,6 @@ import { optionsOfAll } from '../global-options.ts';
 import { helpSections, purpose } from '../help-text.ts';
 import type { NamedCommand } from './every-command.ts';
 
-/** volley(1) in the man macros, from the program itself. */
 export function manPage(commands: readonly NamedCommand[], version: string): string {
   return [
     `.TH VOLLEY 1 "" "volley ${version}" "Volley"`,

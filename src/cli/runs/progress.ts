@@ -11,7 +11,6 @@ import type { Shell } from '../shell.ts';
 type ProgressLine = {
   /** Shows the text, at most a few times a second. */
   readonly show: (text: () => string) => void;
-  /** Shows the text at once. */
   readonly showNow: (text: string) => void;
   /** Shows the last text for good. */
   readonly done: (text: string) => void;
@@ -56,7 +55,6 @@ type StageState = {
   /** The printed count, such as `5 contacts`. */
   readonly done: string;
   readonly count: number;
-  /** Printed at the end. */
   readonly more?: string;
 };
 

@@ -23,7 +23,6 @@ type RunOptions = OptionValues<typeof campaignOptions> & {
   readonly sandbox?: true;
 };
 
-/** `volley run`: a campaign, or a plan file. */
 export async function runCampaignOrPlan(
   shell: Shell,
   written: string | undefined,

@@ -18,7 +18,6 @@ import { stageText, startProgressLine } from './progress.ts';
 /** From here on, expanding is worth a line. */
 const manyContacts = 100_000;
 
-/** Starts a campaign, and prints what its plan finds. See `startCampaign`. */
 export async function startWithProgress(
   shell: Shell,
   context: EngineContext,

@@ -12,7 +12,6 @@ import { formatTime, screenZone } from '../../report/time.ts';
 import { settlingText, waitLines } from '../../report/wait-words.ts';
 import { type ExitCode, exitCodeOfRequests } from '../exit-codes.ts';
 
-/** What `volley status` prints. */
 export function statusLines(status: RunStatus, screen: Screen): string[] {
   const { run, reason, phase, waitsFor, clockStep, unappliedReports } = status;
   return [

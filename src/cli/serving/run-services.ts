@@ -31,7 +31,6 @@ type ServeOptions = Work &
     readonly metricsPort?: number;
   };
 
-/** Runs what `volley serve` is asked for, until it is stopped. */
 export async function runServices(shell: Shell, options: ServeOptions): Promise<void> {
   const { environment } = shell.settings;
   const receiving: ReceiverSetup = {

@@ -12,9 +12,7 @@ import type { Shell } from '../shell.ts';
 import type { Planner } from './planner/planner.ts';
 
 export type Work = {
-  /** Helps to send all runs. */
   readonly worker: boolean;
-  /** Starts scheduled runs. */
   readonly schedules: boolean;
   readonly campaigns: string;
 };

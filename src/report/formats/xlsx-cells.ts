@@ -80,7 +80,6 @@ const minColumnWidths: Readonly<Record<CellKind, number>> = {
 };
 const measuredRows = 100;
 
-/** Measures widths in characters, by titles and first rows. */
 export function measureColumns<Row>(columns: Columns<Row>, rows: readonly Row[]): number[] {
   const first = rows.slice(0, measuredRows);
   return columns.map(({ title, kind, value }) => {

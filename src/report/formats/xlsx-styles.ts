@@ -1,4 +1,3 @@
-/** How a cell is shown. */
 type CellStyle = {
   readonly format?: string | undefined;
   readonly bold?: boolean;

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { ProblemError } from './problem.ts';
 
-/** Waits for a place, then does the work. */
 export type CallLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** A report, for the caller with this token. */
@@ -31,7 +30,6 @@ const maxPages = maxCalls - 1;
 /** Reports leave room for one page, so that readers who take their time cannot prevent an approval. */
 const maxReports = maxPages - 1;
 
-/** The limits of a process. */
 export function createCallLimits(times = defaultReportTimes, wait = defaultWait): CallLimits {
   const plan = createCallLimit(maxCalls, wait);
   const pages = createCallLimit(maxPages, wait);

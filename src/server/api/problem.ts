@@ -11,7 +11,6 @@ import type { problemKinds } from './schemas.ts';
 
 export type ProblemKind = (typeof problemKinds)[number];
 
-/** A problem that is sent as the answer (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;

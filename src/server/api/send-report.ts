@@ -158,7 +158,6 @@ export function sendMissing(
 export const runFormats = ['json', 'xlsx', 'html'] as const satisfies HttpFormat[];
 type RunFormat = (typeof runFormats)[number];
 
-/** A report about one run. */
 export type RunReport = { readonly run: string } & (
   | { readonly report: 'run'; readonly format: RunFormat; readonly zone: string }
   | {

@@ -31,7 +31,6 @@ export type Planner = {
   readonly findCommand: FindCommand;
   /** Runs until the signal. Failures are logged and tried again. */
   readonly keepSchedules: (stop: AbortSignal) => Promise<void>;
-  /** Waits for open questions. */
   readonly close: () => Promise<void>;
 };
 
