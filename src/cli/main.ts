@@ -14,7 +14,7 @@ import { refuseEmpty, withUsageErrors } from './usage-errors.ts';
 
 export async function main(words: readonly string[]): Promise<void> {
   keepHeapSmall();
-  await runVolley(words, processShell(words));
+  await runVolley(words, processShell());
 }
 
 export async function runVolley(words: readonly string[], shell: Shell): Promise<void> {

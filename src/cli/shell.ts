@@ -28,8 +28,6 @@ export type Shell = {
   readonly note: (text: string) => void;
   /** Writes to standard error, without a line end. */
   readonly noteInline: (text: string) => void;
-  /** What was typed after `volley`. */
-  readonly words: readonly string[];
   /** Absolute: Node, and the file that was started. */
   readonly program: readonly string[];
   /** Whether standard error can redraw a line. */
@@ -51,7 +49,7 @@ export type Shell = {
   readonly leave: (code: ExitCode) => never;
 };
 
-export function processShell(words: readonly string[]): Shell {
+export function processShell(): Shell {
   const writeLine = (stream: NodeJS.WriteStream, text: string): void =>
     void stream.write(`${stream.isTTY ? printableLines(text) : text}\n`);
   const {
@@ -81,7 +79,6 @@ export function processShell(words: readonly string[]): Shell {
     print: (text) => writeLine(process.stdout, text),
     note: (text) => writeLine(process.stderr, text),
     noteInline: (text) => void process.stderr.write(text),
-    words,
     program: [process.execPath, process.argv[1] ?? ''],
     terminal: process.stderr.isTTY === true && process.stderr.columns > 0,
     screen: screenOfStream(process.stdout),

@@ -64,14 +64,13 @@ function explainMistake(command: Command, message: string, code: string): Mistak
       return { what: `${first}: a value is missing.`, hint: help };
     case 'commander.unknownOption':
       return {
-        what: `There is no option ${first}.${adviseOption(first) || didYouMean(first, optionsOf(command))}`,
+        what: `There is no option ${first}.${didYouMean(first, optionsOf(command))}`,
         hint: help,
       };
     case 'commander.unknownCommand': {
       const names = command.commands.map((each) => each.name());
       const hint = `(see ${path} --help for the commands)`;
-      const advice = (command.parent ? '' : adviseCommand(first)) || didYouMean(first, names);
-      return { what: `There is no command "${first}".${advice}`, hint };
+      return { what: `There is no command "${first}".${didYouMean(first, names)}`, hint };
     }
     case 'commander.excessArguments': {
       const allowed = command.registeredArguments.length;
@@ -118,41 +117,4 @@ function optionsOf(command: Command): string[] {
 
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
-}
-
-/** Words of other tools, and what they are called here. */
-const commands: ReadonlyMap<string, string> = new Map([
-  ['apply', 'volley run'],
-  ['send', 'volley run'],
-  ['start', 'volley run'],
-  ['dry-run', 'volley plan'],
-  ['preview', 'volley plan'],
-  ['lint', 'volley plan --check'],
-  ['validate', 'volley plan --check'],
-  ['list', 'volley runs'],
-  ['ls', 'volley runs'],
-  ['logs', 'volley tail'],
-  ['continue', 'volley resume'],
-  ['retry', 'volley rerun <run> --state failed'],
-  ['resend', 'volley rerun <run>'],
-  ['abort', 'volley cancel'],
-  ['stop', 'volley pause'],
-  ['migrate', 'volley db migrate'],
-  ['version', 'volley --version'],
-]);
-
-const options: ReadonlyMap<string, string> = new Map([
-  ['--dry-run', '`volley plan` shows what a run would send, and sends nothing.'],
-  ['-v', '`volley --version` prints the version.'],
-]);
-
-/** " Use `volley plan`.", or nothing for an unknown word. */
-function adviseCommand(word: string): string {
-  const command = commands.get(word);
-  return command === undefined ? '' : ` Use \`${command}\`.`;
-}
-
-function adviseOption(word: string): string {
-  const advice = options.get(word);
-  return advice === undefined ? '' : ` ${advice}`;
 }

@@ -68,12 +68,6 @@ test('a time of the past that cannot be read is answered with every form of it',
 
 test.each([
   [['rum', 'a.yaml'], 'There is no command "rum". Did you mean "run"?'],
-  [['send', 'a.yaml'], 'There is no command "send". Use `volley run`.'],
-  [['version'], 'There is no command "version". Use `volley --version`.'],
-  [
-    ['run', 'a.yaml', '--dry-run'],
-    'There is no option --dry-run. `volley plan` shows what a run would send, and sends nothing.',
-  ],
   [['billing', 'reprot'], 'There is no command "reprot". Did you mean "report"?'],
   [['run', 'a.yaml', '--jsn'], 'There is no option --jsn. Did you mean "--json"?'],
   [['runs', '--colour', 'never'], 'There is no option --colour. Did you mean "--color"?'],

@@ -15,7 +15,6 @@ const silentShell: Shell = {
   print: () => undefined,
   note: () => undefined,
   noteInline: () => undefined,
-  words: [],
   program: [],
   terminal: false,
   screen: plainScreen,

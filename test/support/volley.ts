@@ -169,7 +169,6 @@ export function startInProcess(
     noteInline: (text) => {
       stderr += text;
     },
-    words,
     program: [process.execPath, entry],
     terminal: typed !== undefined,
     resultTerminal,

@@ -42,12 +42,11 @@ export type WriteSheet = <Row>(sheet: Sheet<Row>) => Promise<void>;
 
 /** Checks the options before the report is made, like `chooseFormat`. */
 export function sheetWriter(
-  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen' | 'words' | 'note'>,
+  shell: Pick<Shell, 'resultTerminal' | 'result' | 'settings' | 'screen' | 'note'>,
   options: ReportOptions & { readonly timeZone?: string },
   defaultFormat: ReportFormat,
 ): WriteSheet {
   const chosen = chooseFormat(shell, options, { defaultFormat, formats: reportFormats, advice: '' });
-  const allLines = csvCommand(shell.words, options.out);
   return async (sheet) => {
     const named = options.columns === undefined ? undefined : chooseColumns(sheet.columns, options.columns);
     const filled = columnsFor(sheet.columns, 'screen').filter(({ blank }) => !blank);
@@ -59,12 +58,7 @@ export function sheetWriter(
         yield batch;
       }
     }
-    const pieces = formatSheet(
-      { ...sheet, columns, rows: counted() },
-      chosen,
-      screenOf(shell, options),
-      allLines,
-    );
+    const pieces = formatSheet({ ...sheet, columns, rows: counted() }, chosen, screenOf(shell, options));
     const what = () => `${count(lines, 'line')} to `;
     await writeReport(shell, options, { format: chosen, asOf: sheet.asOf, pieces, what });
     const left = filled.filter((column) => !named && !columns.includes(column)).map(({ title }) => title);
@@ -153,21 +147,4 @@ function refuseEnding(out: string | undefined, format: ReportFormat, isExplicit:
         ? `The file is called .${ending} and would contain ${format}. Omit --format, or give the file another name.`
         : `There is no format .${ending}; expected ${oneOf(known)}.${didYouMean(`.${ending}`, known)} For another ending, name the format with --format.`;
   throw new InputError([{ where: `--out ${out}`, what }]);
-}
-
-/** The same report as CSV, as a command for a shell. @param words what was typed after `volley` */
-export function csvCommand(words: readonly string[], out: string | undefined): string {
-  const kept = words.filter((word, index) => {
-    const [name = ''] = word.split('=', 1);
-    const isValue = takesValue.includes(words[index - 1] ?? '');
-    return !isValue && !takesValue.includes(name) && word !== '--json';
-  });
-  const file = out === undefined ? 'report.csv' : `${out.slice(0, out.length - extname(out).length)}.csv`;
-  return ['volley', ...kept, '--out', file].map(quoteWord).join(' ');
-}
-
-const takesValue: readonly string[] = ['--format', '--out'];
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,4 @@
 import { columnsFor } from '../column.ts';
-import type { AllLines } from '../html/table.ts';
 import type { Screen } from '../screen.ts';
 import { formatCsv } from './csv.ts';
 import { formatJson, formatNdjson } from './json.ts';
@@ -9,14 +8,12 @@ import { formatSheetTable } from './table.ts';
 /**
  * Formats rows as they are read, so millions need no more memory than a few. Stopping early ends the reading.
  *
- * @param allLines for a page that is cut
  * @returns pieces: bytes of a workbook, text otherwise
  */
 export async function* formatSheet<Row>(
   { columns, ...whole }: Sheet<Row>,
   format: ReportFormat,
   screen?: Screen,
-  allLines?: AllLines,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   const sheet = { ...whole, columns: columnsFor(columns, format === 'table' ? 'screen' : 'file') };
   // Load page and workbook code only when needed.
@@ -32,7 +29,7 @@ export async function* formatSheet<Row>(
     case 'xlsx':
       return yield* (await import('./xlsx.ts')).formatXlsx(withoutBlankColumns(sheet));
     case 'html':
-      return yield* (await import('../html/page.ts')).formatHtml(withoutBlankColumns(sheet), allLines);
+      return yield* (await import('../html/page.ts')).formatHtml(withoutBlankColumns(sheet));
   }
 }
 

@@ -5,7 +5,7 @@ import { formatAsOf } from '../time.ts';
 import { type Chart, chartFigure } from './chart.ts';
 import { type Html, html } from './html.ts';
 import { createPageStyle } from './style.ts';
-import { type AllLines, formatHtmlTable } from './table.ts';
+import { formatHtmlTable } from './table.ts';
 
 /** A page of a report: charts, and the tables below them. */
 export type Page = {
@@ -19,18 +19,14 @@ export type Page = {
 /** Hides the type of its rows from the page. */
 export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<Html> };
 
-/** @param allLines how to get all lines of a long table */
-export function createTablePart<Row>(sheet: Sheet<Row>, caption: string, allLines?: AllLines): TablePart {
-  return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption, allLines) };
+export function createTablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
+  return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption) };
 }
 
 /** The page of one table. */
-export async function* formatHtml<Row>(
-  sheet: Sheet<Row>,
-  allLines?: AllLines,
-): AsyncGenerator<string, void, undefined> {
+export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts } = sheet;
-  const tables = [createTablePart(sheet, 'Lines', allLines)];
+  const tables = [createTablePart(sheet, 'Lines')];
   yield* formatPage({ title, subtitle, asOf, charts: charts ? await charts() : [], tables });
 }
 

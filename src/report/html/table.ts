@@ -18,14 +18,10 @@ import { type Html, html, type Part } from './html.ts';
 const maxVisible = 200;
 const maxFolded = 1_800;
 
-/** A command or an address that writes every line as CSV. */
-export type AllLines = string;
-
 /** The first lines, those that open on a click, how many more there are, and the totals of all. */
 export async function* formatHtmlTable<Row>(
   sheet: Pick<Sheet<Row>, 'columns' | 'rows' | 'totals'>,
   caption: string,
-  allLines?: AllLines,
 ): AsyncGenerator<Html, void, undefined> {
   const first: Row[] = [];
   let count = 0;
@@ -45,7 +41,7 @@ export async function* formatHtmlTable<Row>(
 <summary>${which}</summary>
 ${drawTable(`${caption}: ${range}`, columns, folded)}</details>
 `;
-  if (count > last) yield restPart(last + 1, count, allLines);
+  if (count > last) yield restPart(last + 1, count);
 }
 
 /** How a page of the dashboard shows a table. A file has UTC, no links, and its words as a whole. */
@@ -194,15 +190,11 @@ function cellContent(kind: CellKind, text: string): Part {
   return groupThousands(text);
 }
 
-function restPart(first: number, last: number, allLines: AllLines | undefined): Html {
+function restPart(first: number, last: number): Html {
   const which =
     first === last
       ? `Line ${groupThousands(last)} is`
       : `Lines ${groupThousands(first)} to ${groupThousands(last)} are`;
-  const how =
-    allLines === undefined
-      ? 'Other formats, such as csv, have every line.'
-      : html`Every line, as CSV: <code>${allLines}</code>`;
-  return html`<p class="rest">${which} not in this page; totals are of all lines. ${how}</p>
+  return html`<p class="rest">${which} not in this page; totals are of all lines. Other formats, such as csv, have every line.</p>
 `;
 }

@@ -65,7 +65,7 @@ export function negotiateFormat<Format extends HttpFormat>(
 type ReportFile = { readonly name: string; readonly format: HttpFormat };
 
 export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: Sheet<Row>): Promise<void> {
-  const pieces = formatSheet(sheet, file.format, undefined, csvCall(reply.request));
+  const pieces = formatSheet(sheet, file.format);
   const encoding = file.format === 'csv' ? sheet.csv?.encoding : undefined;
   const { asOf } = sheet;
   if (asOf.read) reply.header('volley-as-of', formatAsOf(asOf));
@@ -123,13 +123,6 @@ async function* inParts(
 }
 
 const pagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-
-/** The same call for CSV. */
-function csvCall({ method, url }: FastifyRequest): string {
-  const asked = new URL(url, 'http://volley');
-  asked.searchParams.set('format', 'csv');
-  return `${method} ${asked.pathname}${asked.search}`;
-}
 
 /**
  * Streams the accepted recipients without a final delivery report, of a run or of all.
