@@ -101,7 +101,7 @@ export const definitionSchema = z
 
 export type Definition = z.output<typeof definitionSchema>;
 
-export function definitionJsonSchema(): unknown {
+export function definitionJsonSchema(): z.core.JSONSchema.JSONSchema {
   return z.toJSONSchema(definitionSchema, {
     io: 'input',
     override: ({ path, jsonSchema }) => {

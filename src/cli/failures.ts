@@ -21,31 +21,23 @@ export function explain(error: unknown, shell: Shell): ExitCode {
     explainInput(error, shell);
     return error instanceof CellsAwayError ? 3 : 2;
   }
-  if (error instanceof ReplicaError) {
-    shell.note(error.message);
-    return 2;
-  }
-  if (error instanceof OutputError) {
-    shell.note(error.message);
-    return 1;
-  }
+  shell.note(failureText(error));
+  return error instanceof ReplicaError ? 2 : 1;
+}
+
+const kept = 'What is recorded is kept.';
+const next = '`volley runs` lists the runs, and `volley resume <run>` continues one.';
+
+function failureText(error: unknown): string {
+  if (error instanceof ReplicaError || error instanceof OutputError) return error.message;
   const shortage = databaseShortage(error);
-  if (shortage !== undefined) {
-    shell.note(
-      `Postgres cannot continue: ${shortage}. What is recorded is kept. Make room there. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
-    );
-    return 1;
-  }
-  if (isConnectionFailure(error)) {
-    shell.note(
-      `The connection to the database was lost: ${printable(error.message)}. What is recorded is kept. \`volley runs\` lists the runs, and \`volley resume <run>\` continues one.`,
-    );
-    return 1;
-  }
-  shell.note(
-    error instanceof Error ? `Internal error: ${error.stack ?? error.message}` : `Internal error: ${error}`,
-  );
-  return 1;
+  if (shortage !== undefined)
+    return `Postgres cannot continue: ${shortage}. ${kept} Make room there. ${next}`;
+  if (isConnectionFailure(error))
+    return `The connection to the database was lost: ${printable(error.message)}. ${kept} ${next}`;
+  return error instanceof Error
+    ? `Internal error: ${error.stack ?? error.message}`
+    : `Internal error: ${error}`;
 }
 
 /** Invisible characters are printed by their names. */

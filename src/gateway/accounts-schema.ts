@@ -124,6 +124,6 @@ export const accountsSchema = z
   })
   .meta({ title: 'Volley accounts' });
 
-export function accountsJsonSchema(): unknown {
+export function accountsJsonSchema(): z.core.JSONSchema.JSONSchema {
   return z.toJSONSchema(accountsSchema, { io: 'input' });
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { z } from 'zod';
 import { definitionJsonSchema } from '../../src/campaign/definition.ts';
 import { schemaReference } from '../../src/cli/reference/schema-reference.ts';
 import { givenJsonSchema } from '../../src/engine/rehearsal/given-file.ts';
@@ -27,7 +28,7 @@ test.each([...schemas, ['rehearsal', givenJsonSchema()]] as const)(
 );
 
 test('the schema reference lists all forms of a value, and the keys of each', () => {
-  const union = {
+  const union: z.core.JSONSchema.JSONSchema = {
     anyOf: [
       { type: 'string', const: 'required' },
       {

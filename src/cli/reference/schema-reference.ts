@@ -1,34 +1,11 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
-const node = z.object({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  description: z.string().optional(),
-  default: z.unknown().optional(),
-  enum: z.array(z.string()).optional(),
-  const: z.string().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  not: z.unknown().optional(),
-  required: z.array(z.string()).optional(),
-  get properties() {
-    return z.record(z.string(), node).optional();
-  },
-  get additionalProperties() {
-    return z.union([z.boolean(), node]).optional();
-  },
-  get items() {
-    return node.optional();
-  },
-  get anyOf() {
-    return z.array(node).optional();
-  },
-});
-type Node = z.output<typeof node>;
+type Node = z.core.JSONSchema.JSONSchema;
 
 /** A JSON Schema as a Markdown table. Keys of which the same is said share a row. */
-export function schemaReference(title: string, purpose: string, schema: unknown): string {
+export function schemaReference(title: string, purpose: string, schema: Node): string {
   const lines = new Map<string, string[]>();
-  for (const { key, cells } of rows('', node.parse(schema))) {
+  for (const { key, cells } of rows('', schema)) {
     const line = cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ');
     lines.set(line, [...(lines.get(line) ?? []), `\`${key}\``]);
   }
@@ -49,7 +26,7 @@ type Row = { readonly key: string; readonly cells: readonly string[] };
 function rows(prefix: string, { properties = {}, required = [] }: Node): Row[] {
   return Object.entries(properties).flatMap(([name, child]) => {
     // A key without allowed values exists only to be refused with a message.
-    if (child.not !== undefined) return [];
+    if (typeof child === 'boolean' || child.not !== undefined) return [];
     const key = `${prefix}${name}`;
     const cells = [
       required.includes(name) ? 'yes' : '',
@@ -63,7 +40,7 @@ function rows(prefix: string, { properties = {}, required = [] }: Node): Row[] {
 
 function childRows(key: string, { items, additionalProperties, anyOf = [], ...child }: Node): Row[] {
   if (anyOf.length > 0) return anyOf.flatMap((form) => childRows(key, form));
-  if (items) return rows(`${key}[].`, items);
+  if (typeof items === 'object' && !Array.isArray(items)) return rows(`${key}[].`, items);
   if (typeof additionalProperties === 'object') return rows(`${key}.<name>.`, additionalProperties);
   return rows(`${key}.`, child);
 }

@@ -50,7 +50,7 @@ const givenSchema = z
 
 export type Given = z.output<typeof givenSchema>;
 
-export function givenJsonSchema(): unknown {
+export function givenJsonSchema(): z.core.JSONSchema.JSONSchema {
   return z.toJSONSchema(givenSchema, { io: 'input' });
 }
 

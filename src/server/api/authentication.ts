@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { TokenScope } from '../../domain/access.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Actor, TokenScope } from '../../domain/access.ts';
 import { allows, createTokenCheck, type TokenCheck } from '../../engine/access/tokens.ts';
-import type { EngineContext } from '../../engine/context.ts';
 import { nameCaller } from '../arriving-bodies.ts';
 import type { RefusalCount } from '../refusal-count.ts';
 import { type Call, keepCall } from './call.ts';
-import { ProblemError, sendProblem } from './problem.ts';
+import { ProblemError } from './problem.ts';
 import { statusDescriptions } from './route.ts';
 
 declare module 'fastify' {
@@ -28,32 +27,24 @@ export function addAuthentication(
     const checked: TokenCheck = given === undefined ? { kind: 'unknown' } : await check(given);
     if (checked.kind !== 'valid') {
       const seconds = await countRefusal(request);
-      return refuse(
-        reply,
-        seconds === undefined ? tokenProblem(checked, given !== undefined) : tooManyProblem(seconds),
-      );
+      throw seconds === undefined ? tokenProblem(checked, given !== undefined) : tooManyProblem(seconds);
     }
     const { token } = checked;
     nameCaller(request, `token ${token.name}`);
     const { scope, allAccounts } = request.routeOptions.config;
-    if (scope !== undefined && !allows(token.scope, scope))
-      return refuse(reply, scopeProblem(token.scope, scope));
-    if (allAccounts && token.accounts !== null) return refuse(reply, accountsProblem());
-    keepCall(request, { ...tools, token, context: contextOf(tools.context, token) });
+    if (scope !== undefined && !allows(token.scope, scope)) throw scopeProblem(token.scope, scope);
+    if (allAccounts && token.accounts !== null) {
+      const what = 'The token is for some accounts only, and this call concerns all of them.';
+      throw new ProblemError(403, 'scope', what);
+    }
+    const actor: Actor = { name: token.owner, via: 'api', token: token.name };
+    keepCall(request, { ...tools, token, context: { ...tools.context, actor } });
   });
-}
-
-function contextOf(context: EngineContext, { owner, name }: Call['token']): EngineContext {
-  return { ...context, actor: { name: owner, via: 'api', token: name } };
 }
 
 /** Reads a bearer token (RFC 6750). */
 function parseBearer(authorization: FastifyRequest['headers']['authorization']): string | undefined {
   return /^Bearer +([\w.~+/=-]{1,200}) *$/i.exec(authorization ?? '')?.[1];
-}
-
-function refuse(reply: FastifyReply, problem: ProblemError): FastifyReply {
-  return sendProblem(reply, problem);
 }
 
 /** Only the owner can have an expired or revoked token. */
@@ -73,14 +64,7 @@ function scopeProblem(scope: TokenScope, needed: TokenScope): ProblemError {
   return new ProblemError(403, 'scope', what, { headers: { 'www-authenticate': challenge } });
 }
 
-function accountsProblem(): ProblemError {
-  const what = 'The token is for some accounts only, and this call concerns all of them.';
-  return new ProblemError(403, 'scope', what, {});
-}
-
 function tooManyProblem(seconds: number): ProblemError {
   const headers = { 'retry-after': String(seconds) };
-  return new ProblemError(429, 'token', `${statusDescriptions[429]} Wait, then try again.`, {
-    headers,
-  });
+  return new ProblemError(429, 'token', `${statusDescriptions[429]} Wait, then try again.`, { headers });
 }
