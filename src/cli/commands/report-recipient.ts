@@ -76,7 +76,7 @@ const wordsTime = 60_000;
 
 async function printPerson(shell: Shell, address: string, json: true | undefined): Promise<void> {
   const { reportPerson } = await import('../../engine/recipient-data/person-report.ts');
-  const { formatPerson } = await import('../../report/person-report.ts');
+  const { formatPerson } = await import('../output/person-text.ts');
   const { formatReasonsOf } = await import('../../report/recipient-history.ts');
   const { toRecord } = await import('../../report/formats/json.ts');
   const { suppressionColumns } = await import('../../report/lists/suppressions.ts');

@@ -1,14 +1,14 @@
-import type { PersonReport } from '../engine/recipient-data/person-report.ts';
-import { pickColumns } from './column.ts';
-import { auditColumns } from './lists/audit.ts';
-import { deliveryReportColumns } from './lists/delivery-reports.ts';
-import { suppressionColumns } from './lists/suppressions.ts';
-import { printable } from './printable.ts';
-import { type FormattedHistory, formatRecipientHistory } from './recipient-history.ts';
-import type { Screen } from './screen.ts';
-import { formatTable } from './table.ts';
+import type { PersonReport } from '../../engine/recipient-data/person-report.ts';
+import { pickColumns } from '../../report/column.ts';
+import { auditColumns } from '../../report/lists/audit.ts';
+import { deliveryReportColumns } from '../../report/lists/delivery-reports.ts';
+import { suppressionColumns } from '../../report/lists/suppressions.ts';
+import { printable } from '../../report/printable.ts';
+import { type FormattedHistory, formatRecipientHistory } from '../../report/recipient-history.ts';
+import type { Screen } from '../../report/screen.ts';
+import { formatTable } from '../../report/table.ts';
 
-/** A `PersonReport`, with reasons in words. */
+/** With reasons in words. */
 type FormattedPerson = Omit<PersonReport, 'recipients'> & {
   readonly recipients: readonly (FormattedHistory & Pick<PersonReport['recipients'][number], 'message'>)[];
 };
