@@ -1,24 +1,18 @@
 /** The sandbox's clock, which may run faster than the machine's. */
-export type Clock = {
-  readonly now: () => Date;
-  /** Sandbox milliseconds per machine millisecond. */
-  readonly speed: number;
-  /** Waits any number of sandbox milliseconds. @returns cancels the action */
-  readonly schedule: (milliseconds: number, act: () => void) => () => void;
-  readonly close: () => void;
-};
+export type Clock = ReturnType<typeof openClock>;
 
 /** The longest delay of a timer, in milliseconds: 24.8 days. */
 const maxTimerDelay = 2 ** 31 - 1;
 
-/** @param machineTime where this clock starts */
-export function openClock(machineTime: () => Date, speed: number): Clock {
+/** @param machineTime where this clock starts @param speed its milliseconds per millisecond of the machine */
+export function openClock(machineTime: () => Date, speed: number) {
   const start = machineTime().getTime();
   const timers = new Set<() => void>();
   return {
     speed,
-    now: () => new Date(start + (machineTime().getTime() - start) * speed),
-    schedule(milliseconds, action) {
+    now: (): Date => new Date(start + (machineTime().getTime() - start) * speed),
+    /** Waits any number of milliseconds of this clock. @returns cancels the action */
+    schedule(milliseconds: number, action: () => void): () => void {
       let remaining = Math.max(0, milliseconds / speed);
       let timer: NodeJS.Timeout;
       const cancel = (): void => {
@@ -38,7 +32,7 @@ export function openClock(machineTime: () => Date, speed: number): Clock {
       wait();
       return cancel;
     },
-    close() {
+    close(): void {
       for (const cancel of timers) cancel();
     },
   };

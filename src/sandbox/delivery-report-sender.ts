@@ -6,19 +6,6 @@ import type { Clock } from './clock.ts';
 import { type DeliverySettings, deliver, deliveryReport, replyOf, replyReport } from './delivery.ts';
 import type { AcceptedMessage, Callback } from './messages.ts';
 
-/** Calls the webhook once per recipient, until it answers 2xx. */
-export type DeliveryReportSender = {
-  /** @param delay milliseconds of the clock @returns cancels the reports */
-  readonly schedule: (
-    message: AcceptedMessage,
-    recipients: readonly Destination[],
-    delay: number,
-  ) => () => void;
-  /** The number of reports neither acknowledged nor abandoned. */
-  readonly outstanding: () => number;
-  readonly close: () => Promise<void>;
-};
-
 /** Kept small: the body is written when it is sent. */
 type Outstanding = {
   readonly message: AcceptedMessage;
@@ -35,12 +22,8 @@ const maxCalls = 1 + (24 * 60) / 5;
 /** Milliseconds. */
 const answerTimeout = 30_000;
 
-/** @param retry milliseconds of the clock between two calls for a report */
-export function openDeliveryReportSender(
-  settings: DeliverySettings,
-  clock: Clock,
-  retry: number,
-): DeliveryReportSender {
+/** Calls the webhook once per recipient, until it answers 2xx. @param retry milliseconds of the clock between two calls for a report */
+export function openDeliveryReportSender(settings: DeliverySettings, clock: Clock, retry: number) {
   const agent = new Agent({
     connections: concurrency,
     headersTimeout: answerTimeout,
@@ -66,7 +49,8 @@ export function openDeliveryReportSender(
   };
 
   return {
-    schedule(message, recipients, delay) {
+    /** @param delay milliseconds of the clock @returns cancels the reports */
+    schedule(message: AcceptedMessage, recipients: readonly Destination[], delay: number): () => void {
       const { callback } = message;
       if (closed || !callback) return () => {};
       let isWaiting = true;
@@ -82,8 +66,9 @@ export function openDeliveryReportSender(
         cancel();
       };
     },
-    outstanding: () => outstanding,
-    async close() {
+    /** The number of reports neither acknowledged nor abandoned. */
+    outstanding: (): number => outstanding,
+    async close(): Promise<void> {
       closed = true;
       limit.clearQueue();
       await agent.destroy();

@@ -7,8 +7,6 @@ import { type Receipt, refusedByServer } from './receive-request.ts';
 /** Larger requests are answered 413 (bytes; not in interface.md, section 8). */
 const bodyLimit = 64 * 1024 * 1024;
 
-type HttpServer = { readonly url: string; readonly port: number; readonly close: () => Promise<void> };
-
 type Answers = {
   readonly answer: (received: ReceivedRequest) => Promise<EncodedAnswer>;
   /** For a request that HTTP itself refuses, such as a too large one. */
@@ -20,7 +18,7 @@ type Answers = {
  *
  * @throws InputError for an address or port that is not available
  */
-export async function startHttpServer(address: ListenAddress, answers: Answers): Promise<HttpServer> {
+export async function startHttpServer(address: ListenAddress, answers: Answers) {
   const app = build(answers);
   const url = await listen(app, address);
   return { url, port: Number(new URL(url).port), close: () => app.close() };

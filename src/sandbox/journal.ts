@@ -1,47 +1,16 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { Keypad, SendRequest } from '../domain/message.ts';
+import type { SendRequest } from '../domain/message.ts';
 import { InputError } from '../domain/problems.ts';
 import { errorMessage } from '../platform/file-error.ts';
 import type { Receipt } from './receive-request.ts';
 
-/**
- * One JSON object per line for every send request. Follow-up calls and the WSDL are left out, because they
- * bring no message.
- */
-type Journal = {
-  /** Resolves when the operating system has the line, so that it survives the process. */
-  readonly write: (line: JournalLine) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
-
 /** Null where the request was not understood. Never contains credentials. */
-export type JournalLine = {
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  readonly interface: string | null;
-  readonly format: string | null;
-  readonly channel: string | null;
-  readonly messageId: string | null;
-  readonly recipients: readonly string[];
-  readonly status: number;
-  readonly repeated: boolean;
-  /** Why the request was not accepted. */
-  readonly words: readonly string[];
-  readonly message: JournalledMessage | null;
-};
+export type JournalLine = ReturnType<typeof journalLine>;
 
-type JournalledMessage = {
-  readonly fields: Readonly<Record<string, string>>;
-  /** Without the recipient; in the order of `recipients`. */
-  readonly destinations: readonly Readonly<Record<string, string>>[];
-  /** `bytes` is the decoded size. */
-  readonly files: readonly { readonly name: string; readonly bytes: number }[];
-  readonly keypads: readonly Keypad[];
-};
-
-export function journalLine(receipt: Receipt, at: Date, repeated: boolean): JournalLine {
+/** @param repeated whether the MessageID was received before */
+export function journalLine(receipt: Receipt, at: Date, repeated: boolean) {
   const { request } = receipt;
   return {
     at: at.toISOString(),
@@ -60,17 +29,25 @@ export function journalLine(receipt: Receipt, at: Date, repeated: boolean): Jour
 /** Some samples have credentials among the message's fields. */
 const credentialNames = /^(sender|api_?key|(auth_?)?token|authorization)$/i;
 
-function journalledMessage({ fields, destinations, files, keypads }: SendRequest): JournalledMessage {
+function journalledMessage({ fields, destinations, files, keypads }: SendRequest) {
   return {
     fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !credentialNames.test(name))),
-    destinations: destinations.map(({ Recipient: _, ...fields }) => fields),
+    // In the order of the recipients.
+    destinations: destinations.map(({ Recipient: _, ...others }) => others),
+    // The decoded size.
     files: files.map(({ Name, Data }) => ({ name: Name, bytes: Buffer.byteLength(Data, 'base64') })),
     keypads,
   };
 }
 
-/** @param path undefined to keep no journal @throws InputError when the file cannot be opened */
-export async function openJournal(path: string | undefined): Promise<Journal> {
+/**
+ * One JSON object per line for every send request. Follow-up calls and the WSDL are left out, because they
+ * bring no message.
+ *
+ * @param path undefined to keep no journal
+ * @throws InputError when the file cannot be opened
+ */
+export async function openJournal(path: string | undefined) {
   if (path === undefined) return { write: async () => {}, close: async () => {} };
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   try {
@@ -82,8 +59,9 @@ export async function openJournal(path: string | undefined): Promise<Journal> {
   // `write` reports a failed write; without a listener it would also end the process.
   stream.on('error', () => {});
   return {
-    write: (line) =>
-      new Promise((resolve, reject) => {
+    /** Resolves when the operating system has the line, so that it survives the process. */
+    write: (line: JournalLine) =>
+      new Promise<void>((resolve, reject) => {
         stream.write(`${JSON.stringify(line)}\n`, (error) => (error ? reject(error) : resolve()));
       }),
     async close() {

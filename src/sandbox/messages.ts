@@ -55,38 +55,33 @@ export type KeptMessage = AcceptedMessage & {
 };
 
 /** Accepted messages, whose delivery reports are scheduled. */
-export type Messages = {
-  /** Does nothing for a request that was not accepted. */
-  readonly add: (receipt: Receipt) => void;
-  /** @param recipients whose delivery is reported when the message is sent */
-  readonly replace: (kept: KeptMessage, message: AcceptedMessage, recipients: readonly Destination[]) => void;
-  /** The newest with this MessageID. */
-  readonly find: (messageId: string) => KeptMessage | undefined;
-  /** The oldest first. */
-  readonly all: () => readonly KeptMessage[];
-};
+export type Messages = ReturnType<typeof openMessages>;
 
 /** @param schedule schedules reports after milliseconds of the clock, and returns what cancels them */
 export function openMessages(
   settings: SandboxSettings,
   clock: Clock,
   schedule: (message: AcceptedMessage, recipients: readonly Destination[], delay: number) => () => void,
-): Messages {
+) {
   const messages = keepNewest();
   const keep = (message: AcceptedMessage, recipients: readonly Destination[]): void => {
     const delay = message.sendAt.getTime() - clock.now().getTime();
     messages.set(message.messageId, { ...message, cancelReports: schedule(message, recipients, delay) });
   };
   return {
-    add(receipt) {
+    /** Does nothing for a request that was not accepted. */
+    add(receipt: Receipt): void {
       const message = acceptMessage(receipt, settings, clock);
       if (message) keep(message, message.destinations);
     },
-    replace(kept, message, recipients) {
+    /** @param recipients whose delivery is reported when the message is sent */
+    replace(kept: KeptMessage, message: AcceptedMessage, recipients: readonly Destination[]): void {
       kept.cancelReports();
       keep(message, recipients);
     },
-    find: (messageId) => messages.peek(messageId),
+    /** The newest with this MessageID. */
+    find: (messageId: string) => messages.peek(messageId),
+    /** The oldest first. */
     all: () => [...messages.rvalues()].flatMap((message) => message ?? []),
   };
 }

@@ -12,17 +12,10 @@ import { type SandboxOptions, sandboxSettings } from './options.ts';
 import { type Receipt, receive } from './receive-request.ts';
 
 /** The service as interface.md describes it, on this machine. */
-export type Sandbox = {
-  /** Without a trailing slash: an account's `baseUrl`, for every interface. */
-  readonly url: string;
-  readonly port: number;
-  /** Delivery reports that the webhook has not acknowledged yet. */
-  readonly outstandingDeliveryReports: () => number;
-  readonly close: () => Promise<void>;
-};
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** @throws InputError for options out of bounds, a port in use, and a journal that cannot be written */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const settings = sandboxSettings(options);
   const journal = await openJournal(settings.journal);
   const clock = openClock(settings.now, settings.clockSpeed);
@@ -61,10 +54,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw error;
   });
   return {
+    /** Without a trailing slash: an account's `baseUrl`, for every interface. */
     url: server.url,
     port: server.port,
+    /** Delivery reports that the webhook has not acknowledged yet. */
     outstandingDeliveryReports: sender.outstanding,
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       clock.close();
       await server.close();
