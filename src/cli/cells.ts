@@ -9,14 +9,6 @@ import { type Shell, withLedgerToRead } from './shell.ts';
 /** What one ledger said. */
 export type Part<Value> = { readonly cell: string | null; readonly value: Value };
 
-type Parts<Value> = {
-  readonly parts: readonly Part<Value>[];
-  /** The names of the cells whose part is missing. */
-  readonly away: readonly string[];
-  /** What a report says of what it lacks, or may lack. */
-  readonly gaps: readonly string[];
-};
-
 /** The file of VOLLEY_CELLS; undefined: commands use the ledger of the project. @throws InputError for a faulty one */
 export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<readonly Cell[] | undefined> {
   if (!settings.environment['VOLLEY_CELLS']) return undefined;
@@ -30,13 +22,10 @@ export async function cellsOf({ settings }: Pick<Shell, 'settings'>): Promise<re
  * @throws InputError when every cell refuses the question
  * @throws CellsAwayError when none answers
  */
-export async function readCells<Value>(
-  shell: Shell,
-  ask: (context: EngineContext) => Promise<Value>,
-): Promise<Parts<Value>> {
+export async function readCells<Value>(shell: Shell, ask: (context: EngineContext) => Promise<Value>) {
   const cells = await cellsOf(shell);
   if (cells === undefined)
-    return { parts: [{ cell: null, value: await withLedgerToRead(shell, ask) }], away: [], gaps: [] };
+    return { parts: [ofProject(await withLedgerToRead(shell, ask))], away: [], gaps: [] };
   const answers = await askAnd(shell, cells, 'read', ask);
   throwCommonRefusal(answers);
   const { parts, away } = answers;
@@ -47,8 +36,11 @@ export async function readCells<Value>(
     ...(names.length > 0 ? [`without the cells that are away: ${names.join(', ')}`] : []),
     ...standbysOf(parts).map((cell) => `cell ${cell} is read from ${standby}`),
   ];
+  /** `away`: the cells whose part is missing. `gaps`: what a report says of what it lacks, or may lack. */
   return { parts: namedParts(parts), away: names, gaps };
 }
+
+const ofProject = <Value>(value: Value): Part<Value> => ({ cell: null, value });
 
 export const namedParts = <Value>(parts: readonly CellPart<Value>[]): Part<Value>[] =>
   parts.map(({ cell, value }) => ({ cell: cell.name, value }));

@@ -3,7 +3,7 @@ import type { BegunRun } from '../domain/claim-marks.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { findLostRuns } from '../engine/dispatch/begun-runs.ts';
 import type { Settings } from '../engine/settings.ts';
-import { type Ledger, openLedger } from '../ledger/connection.ts';
+import { openLedger } from '../ledger/connection.ts';
 import { openScratchPool } from '../ledger/pools.ts';
 import type { SchemaAccess, SchemaChange } from '../ledger/schema.ts';
 import { createHashKey, type HashKey } from '../ledger/suppressions/hash.ts';
@@ -14,12 +14,6 @@ import { ensureHashKey, readHashKey } from '../platform/hash-key.ts';
 import { findHome } from '../platform/project.ts';
 
 export type OpenedLedger = SchemaChange & { readonly description: string };
-
-export type OpenedContext = {
-  readonly context: EngineContext;
-  readonly opened: OpenedLedger;
-  readonly close: () => Promise<void>;
-};
 
 /** If `restartIfEnded` is missing, another thread restarts an embedded server. */
 type LeasedDatabase = Pick<DatabaseLease, 'connection' | 'description'> &
@@ -33,7 +27,7 @@ type Opener = {
 };
 
 /** @throws InputError without a usable ledger */
-export async function openContext(opener: Opener, access: SchemaAccess): Promise<OpenedContext> {
+export async function openContext(opener: Opener, access: SchemaAccess) {
   const { settings, now, note } = opener;
   const lease = await leaseDatabase(settings.environment, settings.workingFolder, access === 'create');
   try {
@@ -102,14 +96,12 @@ export function toolsOf({ user: name, now }: Pick<Opener, 'user' | 'now'>): Omit
 }
 
 /** Opens a database of this command alone, for the temporary tables of a plan. */
-export async function openScratch(): Promise<
-  Pick<OpenedContext, 'close'> & { readonly scratch: Ledger['pool'] }
-> {
+export async function openScratch() {
   const { address, release } = await leaseDisposableServer('volley-plan');
   const scratch = openScratchPool(address);
   return {
     scratch,
-    close: async () => {
+    close: async (): Promise<void> => {
       await scratch.end();
       await release();
     },

@@ -7,13 +7,6 @@ import type { FoldFence } from '../ledger/delivery-reports/fold-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
-type Applier = {
-  /** Starts a round: a delivery report may have arrived. */
-  wake(): void;
-  /** Waits for the present batches; the rest stays in the inbox. */
-  stop(): Promise<void>;
-};
-
 /** While delivery reports arrive, a rest lasts this many times the duration of a batch. */
 const restFactor = 4;
 
@@ -28,21 +21,13 @@ const defaultLogAgainAfter = 300_000;
 /** Milliseconds. */
 export type ApplierTimes = { readonly interval?: number; readonly logAgainAfter?: number };
 
-/** A task that never runs twice at once. Consecutive equal failures are logged once, and again while they last. */
-type RepeatedTask = {
-  /** A running task runs again afterwards. */
-  readonly run: () => void;
-  /** Waits for the present round. */
-  readonly stop: () => Promise<void>;
-};
-
 /** Applies the inbox, books billing, and folds what is old. These tasks do not wait for each other. */
 export function startApplier(
   context: EngineContext,
   work: Omit<InboxOptions, 'shouldContinue'>,
   logger: Logger,
   { interval = defaultInterval, logAgainAfter = defaultLogAgainAfter }: ApplierTimes = {},
-): Applier {
+) {
   let arrived = false;
   let stopped = false;
 
@@ -80,11 +65,13 @@ export function startApplier(
   }, interval);
 
   return {
-    wake() {
+    /** Starts a round: a delivery report may have arrived. */
+    wake(): void {
       arrived = true;
       applying.run();
     },
-    stop: async () => {
+    /** Waits for the present batches; the rest stays in the inbox. */
+    stop: async (): Promise<void> => {
       stopped = true;
       clearInterval(timer);
       await Promise.all([applying.stop(), booking.stop(), tending.stop()]);
@@ -98,11 +85,12 @@ type TaskLog = {
   readonly context: Pick<EngineContext, 'now' | 'monotonic'>;
 };
 
+/** A task that never runs twice at once. Consecutive equal failures are logged once, and again while they last. */
 function createRepeatedTask(
   { logger, logAgainAfter, context: { now, monotonic } }: TaskLog,
   failure: string,
   task: () => Promise<unknown>,
-): RepeatedTask {
+) {
   let running: Promise<void> | undefined;
   let runAgain = false;
   let stopped = false;
@@ -128,6 +116,7 @@ function createRepeatedTask(
     running = undefined;
   }
 
+  /** A running task runs again afterwards. */
   function run(): void {
     runAgain = true;
     if (!stopped) running ??= runRounds();
@@ -135,7 +124,8 @@ function createRepeatedTask(
 
   return {
     run,
-    stop: async () => {
+    /** Waits for the present round. */
+    stop: async (): Promise<void> => {
       stopped = true;
       clearTimeout(retryTimer);
       await running;

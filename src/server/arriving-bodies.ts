@@ -7,19 +7,14 @@ export function nameCaller({ raw }: { readonly raw: IncomingMessage }, caller: s
   callers.set(raw, caller);
 }
 
-export type ArrivingBodies = {
-  /** Counts a body from now on. Beyond the share of its caller, the body that has been arriving longest is cut off. */
-  readonly add: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Cuts off the body that has been arriving longest. @returns its request, if there is one */
-  readonly cutOffLongest: () => IncomingMessage | undefined;
-};
+export type ArrivingBodies = ReturnType<typeof countArrivingBodies>;
 
 /**
  * A body that arrives byte by byte holds a connection, which other callers need too.
  *
  * @param share bodies of one caller that may arrive at once
  */
-export function countArrivingBodies(share: number, onCutOff: (caller: string) => void): ArrivingBodies {
+export function countArrivingBodies(share: number, onCutOff: (caller: string) => void) {
   /** The longest first, in both. */
   const all = new Set<IncomingMessage>();
   const ofCallers = new Map<string, Set<IncomingMessage>>();
@@ -41,7 +36,8 @@ export function countArrivingBodies(share: number, onCutOff: (caller: string) =>
     return longest;
   };
   return {
-    add: (request, response) => {
+    /** Counts a body from now on. Beyond the share of its caller, the body that has been arriving longest is cut off. */
+    add: (request: IncomingMessage, response: ServerResponse): void => {
       const own = ofCallers.get(callerOf(request)) ?? new Set();
       ofCallers.set(callerOf(request), own);
       all.add(request);
@@ -50,6 +46,7 @@ export function countArrivingBodies(share: number, onCutOff: (caller: string) =>
       if (own.size > share) removeArrived(own);
       if (own.size > share) cutOffFirst(own);
     },
+    /** Cuts off the body that has been arriving longest. @returns its request, if there is one */
     cutOffLongest: () => {
       removeArrived(all);
       return cutOffFirst(all);

@@ -31,13 +31,8 @@ export function failedHeadCheck(
   ]);
 }
 
-type BodyChecks = {
-  readonly failed: FailedCheck | undefined;
-  /** Digest of the signed content; undefined if the account needs no signature. */
-  readonly signature: Buffer | undefined;
-};
-
-export function checkBody(account: ReceiverAccount, call: UncheckedCall): BodyChecks {
+/** @returns the first failed check; and the digest of the signed content, undefined if the account needs no signature */
+export function checkBody(account: ReceiverAccount, call: UncheckedCall) {
   const { credentialDigests, signatureKey } = account;
   const signature = signatureKey && verifySignature(signatureKey, call.headers, call.body, call.receivedAt);
   const failed = findFailed([

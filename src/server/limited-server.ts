@@ -39,12 +39,6 @@ export const defaultLimits: HttpLimits = {
   bodies: 200,
 };
 
-type LimitedServer = {
-  readonly server: FastifyInstance;
-  /** Answers open requests until `closeTime` or the signal. */
-  readonly close: (cutOff?: AbortSignal) => Promise<void>;
-};
-
 type LimitedServerOptions = Pick<HttpServerOptions, 'exposeHeadRoutes' | 'rewriteUrl'> & {
   readonly logger?: Logger | undefined;
   /** A call was cut off while its body arrived. */
@@ -62,7 +56,7 @@ export function openLimitedServer(
   trustedProxies: readonly string[],
   refusePath: (request: FastifyRequest, reply: FastifyReply) => void,
   { logger, onCutOff, ...others }: LimitedServerOptions = {},
-): LimitedServer {
+) {
   const proxies = createAddressList(trustedProxies);
   const options: HttpServerOptions = {
     forceCloseConnections: 'idle',
@@ -94,6 +88,7 @@ export function openLimitedServer(
     done();
   });
   const connections = limitConnections(limits.connections, server.server, bodies);
+  /** Answers open requests until `closeTime` or the signal. */
   const close = async (cutOff?: AbortSignal): Promise<void> => {
     const cutAll = (): void => server.server.closeAllConnections();
     const cut = setTimeout(cutAll, limits.closeTime);
@@ -119,10 +114,6 @@ export function answerUnknownPaths(
   server.setNotFoundHandler(answer);
 }
 
-type Connections = {
-  readonly closeIdle: () => void;
-};
-
 /**
  * Beyond the limit, a new connection replaces the one that has been idle longest; if none is idle, the one whose body has
  * been arriving longest; otherwise the new one is closed. With `server.maxConnections`, a caller could lock out all others.
@@ -131,7 +122,7 @@ function limitConnections(
   maxConnections: number,
   server: Server,
   { cutOffLongest }: Pick<ArrivingBodies, 'cutOffLongest'>,
-): Connections {
+) {
   const all = new Set<Socket>();
   /** Longest idle first. */
   const idle = new Set<Socket>();
@@ -166,7 +157,7 @@ function limitConnections(
   });
 
   return {
-    closeIdle: () => {
+    closeIdle: (): void => {
       for (const socket of idle) socket.destroy();
     },
   };

@@ -17,13 +17,7 @@ import { toReceivedCall } from './received-call.ts';
 import { createRefuse } from './refusal-count.ts';
 import { withTimeout } from './shared-answer.ts';
 
-export type Receiver = {
-  readonly url: string;
-  /** Wakes the applier after another source wrote to the inbox. */
-  readonly wake: () => void;
-  /** Answers open calls until `cutOff`, and applies the current batch. */
-  close(cutOff?: AbortSignal): Promise<void>;
-};
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
@@ -49,7 +43,7 @@ const retryAfter = 30;
  *
  * @throws InputError when the port is not available
  */
-export async function startReceiver(context: EngineContext, options: ReceiverOptions): Promise<Receiver> {
+export async function startReceiver(context: EngineContext, options: ReceiverOptions) {
   const { accounts, sharing = noSharing, logger, observer, applierTimes } = options;
   const proxies = [...accounts.values()].flatMap(({ trustedProxies }) => trustedProxies);
   const limits = { ...defaultLimits, ...options.limits };
@@ -92,8 +86,10 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
 
   return {
     url,
+    /** Wakes the applier after another source wrote to the inbox. */
     wake: applier.wake,
-    close: async (cutOff) => {
+    /** Answers open calls until `cutOff`, and applies the current batch. */
+    close: async (cutOff?: AbortSignal): Promise<void> => {
       await close(cutOff);
       await applier.stop();
     },

@@ -39,14 +39,7 @@ export function adviceLines({ settings }: Shell, folder: string, files: readonly
   return lines;
 }
 
-type NextSteps = {
-  /** Relative to the project. */
-  readonly campaign: string;
-  readonly cron: string;
-  readonly next: readonly string[];
-};
-
-export function nextSteps(shell: Shell, folder: string, { name, account }: FirstCampaign): NextSteps {
+export function nextSteps(shell: Shell, folder: string, { name, account }: FirstCampaign) {
   const { environment, workingFolder } = shell.settings;
   const campaign = `campaigns/${name}.yaml`;
   const trial = account === sandboxAccount ? ['--sandbox'] : [];
@@ -55,13 +48,14 @@ export function nextSteps(shell: Shell, folder: string, { name, account }: First
   const volley = environment['npm_command'] === 'exec' ? 'npx --no-install volley' : 'volley';
   const elsewhere = folder === workingFolder ? [] : [`cd ${shellWord(relative(workingFolder, folder))}`];
   return {
+    /** Relative to the project. */
     campaign,
     cron: cronLine('0 9 * * 1-5', shell, folder, run),
     next: [...elsewhere, `${volley} plan ${campaign}`, `${volley} ${run.join(' ')}`],
   };
 }
 
-export function nextLines({ cron, next }: NextSteps, screen: Screen): string[] {
+export function nextLines({ cron, next }: ReturnType<typeof nextSteps>, screen: Screen): string[] {
   const width = Math.max(...next.map((line) => line.length));
   const comments = ['see what would be sent', 'send it'];
   const first = next.length - comments.length;

@@ -8,21 +8,11 @@ import { formatSeconds, screenZone } from '../../report/time.ts';
 import { settlingText, waitWords } from '../../report/wait-words.ts';
 import type { Shell } from '../shell.ts';
 
-type ProgressLine = {
-  /** Shows the text, at most a few times a second. */
-  readonly show: (text: () => string) => void;
-  readonly showNow: (text: string) => void;
-  /** Shows the last text for good. */
-  readonly done: (text: string) => void;
-};
-
 /** Milliseconds between two drawings on a terminal, or two lines in a log. */
 const redrawInterval = 100;
 const plainLineInterval = 5_000;
 
-export async function startProgressLine(
-  shell: Pick<Shell, 'terminal' | 'now' | 'note'>,
-): Promise<ProgressLine> {
+export async function startProgressLine(shell: Pick<Shell, 'terminal' | 'now' | 'note'>) {
   const every = shell.terminal ? redrawInterval : plainLineInterval;
   const draw = shell.terminal ? (await import('log-update')).createLogUpdate(process.stderr) : undefined;
   let last = shell.now().getTime();
@@ -32,11 +22,13 @@ export async function startProgressLine(
     else shell.note(text);
   };
   return {
-    show: (text) => {
+    /** Shows the text, at most a few times a second. */
+    show: (text: () => string): void => {
       if (shell.now().getTime() - last >= every) write(text());
     },
     showNow: write,
-    done: (text) => {
+    /** Shows the last text for good. */
+    done: (text: string): void => {
       if (draw) {
         draw(text);
         draw.done();

@@ -86,14 +86,6 @@ async function nameOf({ ledger }: EngineContext): Promise<string> {
   return digestOf(`dashboard of ${id}`).toString('hex').slice(0, 32);
 }
 
-export type Pages = {
-  /** Where a proxy serves them. */
-  readonly publicUrl: string | undefined;
-  /** Where browsers of this machine find them, without a slash at the end. */
-  readonly addressAt: (listener: string) => string;
-  readonly add: NonNullable<ApiOptions['addPages']>;
-};
-
 /**
  * The pages of the dashboard, for a server that listens at `host`. Only a process that shows them loads them.
  *
@@ -113,15 +105,20 @@ export async function openPages(
     readonly host: string;
     readonly name: string;
   },
-): Promise<Pages> {
+) {
   const publicUrl = readDashboardUrl(shell);
   const { addDashboard } = await import('../../dashboard/dashboard.ts');
   const ownName = `${name}.localhost`;
   const isLocal = namesThisMachine(host.toLowerCase()) || /^(?:0\.0\.0\.0|::)$/.test(host);
+  const add: NonNullable<ApiOptions['addPages']> = (server, limits) =>
+    addDashboard(server, context, { ...tools, host, publicUrl, ownName, limits });
   return {
+    /** Where a proxy serves them. */
     publicUrl,
-    addressAt: (listener) => (isLocal ? `http://${ownName}:${new URL(listener).port || 80}` : listener),
-    add: (server, limits) => addDashboard(server, context, { ...tools, host, publicUrl, ownName, limits }),
+    /** Where browsers of this machine find them, without a slash at the end. */
+    addressAt: (listener: string): string =>
+      isLocal ? `http://${ownName}:${new URL(listener).port || 80}` : listener,
+    add,
   };
 }
 

@@ -7,17 +7,12 @@ type CellStyle = {
   readonly wrap?: boolean;
 };
 
-export type Styles = {
-  /** The number by which cells refer to a style; 0 is the plain one. */
-  readonly numberOf: (style: CellStyle) => number;
-  /** The part `xl/styles.xml`, with every style that was asked for. */
-  readonly toXml: () => string;
-};
+export type Styles = ReturnType<typeof createStyles>;
 
 /** The first number of a format that is not built in. */
 const firstFormat = 164;
 
-export function createStyles(): Styles {
+export function createStyles() {
   const numbers = new Map<string, number>();
   const styles: string[] = [];
   const formats = new Map<string, number>();
@@ -27,6 +22,7 @@ export function createStyles(): Styles {
     formats.set(format, number);
     return number;
   };
+  /** The number by which cells refer to a style; 0 is the plain one. */
   const numberOf = (style: CellStyle): number => {
     const xml = styleXml(style, formatOf(style.format));
     const known = numbers.get(xml);
@@ -35,7 +31,9 @@ export function createStyles(): Styles {
     return styles.push(xml) - 1;
   };
   numberOf({});
-  return { numberOf, toXml: () => stylesXml(styles, formats) };
+  /** The part `xl/styles.xml`, with every style that was asked for. */
+  const toXml = (): string => stylesXml(styles, formats);
+  return { numberOf, toXml };
 }
 
 function styleXml({ bold, lineAbove, align, wrap }: CellStyle, format: number): string {

@@ -27,11 +27,6 @@ const httpLimits = {
   bodies: 20,
 };
 
-export type ApiServer = {
-  readonly url: string;
-  readonly close: (cutOff?: AbortSignal) => Promise<void>;
-};
-
 export type ApiTools = {
   readonly campaignSource: CampaignSource;
   readonly startRun: StartRun;
@@ -59,7 +54,7 @@ export type ApiOptions = ListenAddress & {
 export async function startApi(
   context: EngineContext,
   { api, addPages, onCutOff, reportTimes, ...address }: ApiOptions,
-): Promise<ApiServer> {
+) {
   const limits = createCallLimits(reportTimes);
   const { server, close } = openLimitedServer(httpLimits, [], refusePath, {
     logger: api?.logger,

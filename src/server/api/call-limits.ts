@@ -131,18 +131,12 @@ const defaultReportTimes: ReportTimes = {
   unreadWhileOthersWait: 2_000,
 };
 
-type OpenReports = {
-  /** @throws ProblemError instead of the failure of the work, if its caller took too long */
-  readonly run: (reply: Pick<FastifyReply, 'raw'>, work: () => Promise<void>) => Promise<void>;
-  /** Another caller waits for a report. */
-  readonly endUnread: () => void;
-};
-
 /** Disconnects callers that take too long, which ends their reports. */
-function limitReportTimes({ whole, unread, unreadWhileOthersWait }: ReportTimes): OpenReports {
+function limitReportTimes({ whole, unread, unreadWhileOthersWait }: ReportTimes) {
   const open = new Set<(maxUnread: number) => void>();
   return {
-    run: async ({ raw }, work) => {
+    /** @throws ProblemError instead of the failure of the work, if its caller took too long */
+    run: async ({ raw }: Pick<FastifyReply, 'raw'>, work: () => Promise<void>): Promise<void> => {
       let late: string | undefined;
       const end = (reason: string): void => {
         late ??= reason;
@@ -172,7 +166,8 @@ function limitReportTimes({ whole, unread, unreadWhileOthersWait }: ReportTimes)
         clearTimeout(ending);
       }
     },
-    endUnread: () => {
+    /** Another caller waits for a report. */
+    endUnread: (): void => {
       for (const endIfUnread of open) endIfUnread(unreadWhileOthersWait);
     },
   };

@@ -65,17 +65,7 @@ export function openPlanner(
   };
 }
 
-type Thread = {
-  /** Starts the thread if there is none. */
-  readonly ask: <Kind extends QuestionKind>(
-    kind: Kind,
-    given: Given<Kind>,
-    watch?: Partial<Watch>,
-  ) => Promise<Answer<Kind>>;
-  readonly close: () => Promise<void>;
-};
-
-function createThread(data: PlannerData): Thread {
+function createThread(data: PlannerData) {
   /** Rejects the open questions. */
   const open = new Set<(ended: EndedError) => void>();
   let worker: Worker | undefined;
@@ -95,11 +85,16 @@ function createThread(data: PlannerData): Thread {
   }
 
   return {
-    ask(kind, given, { onProgress, stop } = {}) {
+    /** Starts the thread if there is none. */
+    ask<Kind extends QuestionKind>(
+      kind: Kind,
+      given: Given<Kind>,
+      { onProgress, stop }: Partial<Watch> = {},
+    ): Promise<Answer<Kind>> {
       worker ??= start();
       const { port1: own, port2: port } = new MessageChannel();
-      const { promise, resolve, reject } = Promise.withResolvers<Answer<typeof kind>>();
-      own.on('message', (message: FromPlanner<typeof kind>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer<Kind>>();
+      own.on('message', (message: FromPlanner<Kind>) => {
         if (message.kind === 'progress') onProgress?.(message.progress);
         else if (message.kind === 'failure') reject(toError(message.failure));
         else resolve(message.answer);
@@ -114,7 +109,7 @@ function createThread(data: PlannerData): Thread {
         own.close();
       });
     },
-    async close() {
+    async close(): Promise<void> {
       if (!worker) return;
       const ended = once(worker, 'exit');
       const end: ToPlanner = 'end';
