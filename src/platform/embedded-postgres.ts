@@ -41,19 +41,7 @@ export type ServerAddress = {
   readonly database: string;
 };
 
-export type EmbeddedServerLease = {
-  readonly address: ServerAddress;
-  readonly home: string;
-  /**
-   * Restarts the server if it ended. One process restarts it for all.
-   *
-   * @param onEnded called before the restart
-   * @throws InputError that names the log, if the server cannot be started
-   */
-  readonly restartIfEnded: (onEnded: () => void) => Promise<void>;
-  /** Gives up the lease, and stops the server if this was the last one. Can be called again. */
-  release(): Promise<void>;
-};
+export type EmbeddedServerLease = Awaited<ReturnType<typeof leaseEmbeddedServer>>;
 
 export type EmbeddedServerStatus = {
   readonly home: string;
@@ -92,12 +80,13 @@ const defaultSystemFolder = '/var/lib/volley-postgres';
 export async function leaseEmbeddedServer(
   home: string,
   { disposable = false, systemFolder = defaultSystemFolder }: EmbeddedServerOptions = {},
-): Promise<EmbeddedServerLease> {
+) {
   const files = createHome(home);
   try {
     const users = openLock(files.users);
     let restarting: Promise<unknown> = Promise.resolve();
     let released: Promise<unknown> | undefined;
+    /** Gives up the lease, and stops the server if this was the last one. Can be called again. */
     const release = async (): Promise<void> => {
       released ??= restarting.then(() => leaveServer(files, users));
       await released;
@@ -109,6 +98,12 @@ export async function leaseEmbeddedServer(
         ensureServer(files, users, { data, host, disposable, systemFolder });
       await ensure();
       appendFileSync(users, `${ownProcessToken()}\n`);
+      /**
+       * Restarts the server if it ended. One process restarts it for all.
+       *
+       * @param onEnded called before the restart
+       * @throws InputError that names the log, if the server cannot be started
+       */
       const restartIfEnded = async (onEnded: () => void): Promise<void> => {
         if ((await acceptsConnections(host)) || released) return;
         onEnded();
@@ -119,7 +114,7 @@ export async function leaseEmbeddedServer(
         });
       };
       return {
-        address: { host, port: 5432, user: volleyRole, database: volleyRole },
+        address: { host, port: 5432, user: volleyRole, database: volleyRole } satisfies ServerAddress,
         home: files.home,
         restartIfEnded,
         release,
