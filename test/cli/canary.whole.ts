@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { canaryScene } from '../support/canary-scene.ts';
 import { openLedgerIn, openTestLedger } from '../support/ledger.ts';
+import { backUpLedger } from '../support/ledger-backup.ts';
 import { startOwnPostgres } from '../support/own-postgres.ts';
 
 const canarySize = 30;
@@ -173,6 +174,41 @@ describe('while a canary is observed', () => {
     expect(code, stderr).toBe(0);
     scene.expectEachOnce(canarySize + rest);
     expect((await scene.status()).decisions).toMatchObject([{ kind: 'canary promoted' }]);
+  });
+
+  test('a ledger that is restored to that moment sends nobody twice, and nothing of the rest', async () => {
+    const ledger = await openTestLedger();
+    const scene = await openScene(patient, Promise.resolve(ledger));
+    const started = scene.start(['run', 'campaign.yaml']);
+    await scene.hasReceived(canarySize);
+    await expect
+      .poll(() => scene.status(), { timeout: 20_000 })
+      .toMatchObject({ requests: { accepted: canarySize }, waitsFor: [{ kind: 'canary' }] });
+    const { run } = await scene.status();
+    const backup = await backUpLedger(ledger.url);
+    const since = new Date();
+    await scene.report(canarySize);
+    await scene.hasReceived(canarySize + 20);
+    started.process.kill('SIGKILL');
+    await started.ended;
+    const sent = scene.service.calls.length;
+    await backup.restore();
+
+    const refused = await scene.here(['resume', run]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('volley db restored --since TIME'),
+    ]);
+    const time = `${since.toISOString().slice(0, 19)}Z`;
+    const words = ['db', 'restored', '--since', time, '--reason', 'the disk was lost'];
+    expect((await scene.here(words)).code).toBe(0);
+    const { requests } = await scene.status();
+    expect(requests).toMatchObject({ planned: 0, accepted: canarySize, in_doubt: rest });
+    const resumed = await scene.here(['resume', run]);
+    expect(resumed.code, resumed.stderr).toBe(3);
+    expect(scene.service.calls).toHaveLength(sent);
+    const sentTo = scene.service.accepted().flatMap((call) => call.recipients);
+    expect(new Set(sentTo).size).toBe(sentTo.length);
   });
 
   test('a pause and a resume observe it anew, and a cancelled run never sends the rest', async () => {

@@ -15,10 +15,13 @@ import { type SignalAtPoint, signalVariable } from './signal-points.ts';
 import { type Ended, type Started, startVolley, volleyInProcess } from './volley.ts';
 import { accountsYaml, makeWorkspace } from './workspace.ts';
 
+export type Reported = 'delivered' | 'undelivered';
+
 /** A campaign of one recipient a request, a service that accepts all, and a receiver of its delivery reports. */
 export type CanaryScene = AsyncDisposable & {
   readonly service: SendPeer;
-  readonly start: (words: readonly string[], at?: SignalAtPoint) => Started;
+  /** @param preloads URLs of modules to load first */
+  readonly start: (words: readonly string[], at?: SignalAtPoint, preloads?: readonly string[]) => Started;
   /** In this process. */
   readonly here: (words: readonly string[]) => Promise<Ended>;
   /** Returns the run's id. */
@@ -26,7 +29,9 @@ export type CanaryScene = AsyncDisposable & {
   readonly status: (run?: string) => Promise<RunStatus>;
   readonly hasReceived: (calls: number) => Promise<void>;
   /** Reports about the first calls of the service, without those that were reported before. */
-  readonly report: (upTo: number, outcome?: 'delivered' | 'undelivered') => Promise<void>;
+  readonly report: (upTo: number, outcome?: Reported) => Promise<void>;
+  /** Reports about one call, also if it was reported before. */
+  readonly reportCall: (call: SendCall, outcome: Reported) => Promise<void>;
   /** Expects that each recipient was sent to once. */
   readonly expectEachOnce: (recipients: number) => void;
 };
@@ -76,14 +81,24 @@ export async function canaryScene({
   const here = (words: readonly string[]): Promise<Ended> =>
     volleyInProcess(words, { cwd, env: { ...env, LOG_LEVEL: 'silent' } });
   const reported = new Set<SendCall>();
+  const reportCall: CanaryScene['reportCall'] = async (call, outcome) => {
+    reported.add(call);
+    const [destination = ''] = call.recipients;
+    const words = outcome === 'delivered' ? {} : { status: 'Failed', result: 'unknown number' };
+    await sendDeliveryReport(`${receiver.url}/webhook/sandbox/${token}`, {
+      messageId: call.messageId,
+      destination,
+      ...words,
+    });
+  };
   const whole = opened.move();
   return {
     service,
-    start: (words, at) =>
+    start: (words, at, preloads = []) =>
       startVolley(words, {
         cwd,
         env: { ...env, ...(at && { [signalVariable]: JSON.stringify(at) }) },
-        nodeFlags: at ? ['--import', signalPreload] : [],
+        nodeFlags: [...(at ? [signalPreload] : []), ...preloads].flatMap((url) => ['--import', url]),
       }),
     here,
     async plan() {
@@ -102,17 +117,10 @@ export async function canaryScene({
       while (service.calls.length < calls) await sleep(10);
     },
     async report(upTo, outcome = 'delivered') {
-      for (const call of service.calls.slice(0, upTo).filter((each) => !reported.has(each))) {
-        reported.add(call);
-        const [destination = ''] = call.recipients;
-        const words = outcome === 'delivered' ? {} : { status: 'Failed', result: 'unknown number' };
-        await sendDeliveryReport(`${receiver.url}/webhook/sandbox/${token}`, {
-          messageId: call.messageId,
-          destination,
-          ...words,
-        });
-      }
+      for (const call of service.calls.slice(0, upTo).filter((each) => !reported.has(each)))
+        await reportCall(call, outcome);
     },
+    reportCall,
     expectEachOnce(count) {
       const sentTo = service.accepted().flatMap((call) => call.recipients);
       expect(sentTo).toHaveLength(count);
