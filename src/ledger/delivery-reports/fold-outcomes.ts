@@ -28,8 +28,9 @@ const nextSlice = (run: string, request: string): string => `
     SELECT run_id, request, reported_at
     FROM recipient_outcomes r
     WHERE (run_id, request) > (${run}, ${request}) AND report_id IS NOT NULL
-      AND NOT EXISTS (SELECT FROM early_proofs p WHERE p.run_id = r.run_id AND p.request = r.request)
-      AND NOT EXISTS (SELECT FROM runs u WHERE u.run_id = r.run_id AND u.records_deleted_at IS NOT NULL)
+      -- OFFSET 0 keeps Postgres from a join, for which it reads and sorts all outcomes where it expects only one of them.
+      AND NOT EXISTS (SELECT FROM early_proofs p WHERE p.run_id = r.run_id AND p.request = r.request OFFSET 0)
+      AND NOT EXISTS (SELECT FROM runs u WHERE u.run_id = r.run_id AND u.records_deleted_at IS NOT NULL OFFSET 0)
     ORDER BY run_id, request
     LIMIT 1
   ) o

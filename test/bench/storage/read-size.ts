@@ -54,7 +54,13 @@ async function readActivity(client: pg.Client) {
     SELECT CAST(pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS float8) AS wal,
            CAST(sum(n_dead_tup) AS float8) AS "deadRows", CAST(sum(autovacuum_count) AS float8) AS vacuums,
            CAST(sum(CAST(to_jsonb(t) ->> 'total_autovacuum_time' AS float8)) / 1000 AS float8) AS "vacuumSeconds",
-           EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()) AS busy
+           -- A statement may think for long before it writes.
+           EXISTS (
+             SELECT
+             FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()
+               AND (backend_type = 'autovacuum worker' OR xact_start < clock_timestamp() - interval '1 second')
+           ) AS busy
     FROM pg_stat_user_tables t
   `);
   return activity.parse(rows)[0];

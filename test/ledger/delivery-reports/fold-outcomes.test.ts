@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import pg from 'pg';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { foldSettledOutcomes, startFolding } from '../../../src/engine/delivery-reports/fold-outcomes.ts';
 import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { foldOutcomes, listUnfolded } from '../../../src/ledger/delivery-reports/fold-outcomes.ts';
@@ -422,6 +423,36 @@ test('outcomes that are never folded are not listed: those that counts look up, 
   await pool.query('DELETE FROM early_proofs');
   await pool.query('UPDATE runs SET records_deleted_at = now()');
   expect(await list()).toEqual([]);
+});
+
+test('a slice is found by its key, however many outcomes wait', async () => {
+  // As a new ledger is known to Postgres until its tables are analysed.
+  await query('VACUUM runs, early_proofs');
+  const [run, [one]] = await sendTo(2, 1);
+  await report({ ...one });
+  const pool = new pg.Pool({ connectionString: opened.url, max: 1 });
+  onTestFinished(() => pool.end());
+  await pool.query(`
+    SET session_replication_role = 'replica';
+    INSERT INTO recipient_outcomes SELECT (o).*
+    FROM (
+      SELECT jsonb_populate_record(o, jsonb_build_object('request', number)) AS o
+      FROM recipient_outcomes o CROSS JOIN generate_series(3, 20000) number
+    ) rows;
+    ANALYZE recipient_outcomes`);
+  const rowsScanned = async () => {
+    await pool.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await pool.query<{ scanned: string }>(
+      "SELECT seq_tup_read AS scanned FROM pg_stat_user_tables WHERE relname = 'recipient_outcomes'",
+    );
+    return Number(rows[0]?.scanned);
+  };
+  const before = await rowsScanned();
+  expect(await listUnfolded(pool, { run: '', last: 0 }, new Date(), 2)).toMatchObject([
+    { run, first: 1 },
+    { run },
+  ]);
+  expect((await rowsScanned()) - before).toBe(0);
 });
 
 test('one call folds for some seconds, and the next goes on behind a slice that cannot be folded', async () => {
