@@ -87,6 +87,11 @@ export function estimateCost(
   };
 }
 
+/** Null: it is not known. */
+export function amountOf(estimate: CostEstimate): string | null {
+  return estimate.kind === 'known' ? estimate.total : null;
+}
+
 /** All SMS parts of a plan; null in other channels. */
 export function sumParts(totals: readonly Pick<CostTotal, 'parts'>[], channel: Channel): number | null {
   return channel === 'sms' ? totals.reduce((sum, { parts }) => sum + (parts ?? 0), 0) : null;

@@ -1,6 +1,6 @@
 import type { PlacedCause, SmsEncoding } from './sms.ts';
 
-/** Characters that cost SMS parts, all in the campaign's own text or all in values of the contact. */
+/** Characters that cost a text SMS parts. */
 export type CostlyCharacters = {
   readonly encoding: SmsEncoding;
   readonly causes: readonly PlacedCause[];
@@ -14,7 +14,7 @@ export type ContactNote = {
   readonly bidiControls?: readonly string[];
   /** Past, or '' where the row has none although the campaign names one. */
   readonly pastSendTime?: string;
-  readonly costly?: readonly CostlyCharacters[];
+  readonly costly?: CostlyCharacters;
   /** For a page of messages: its number among all rows that were read, and its values in the order of its header. */
   readonly row?: { readonly number: number; readonly values: readonly string[] };
 };

@@ -24,10 +24,10 @@ export type PartCauseGroup = PartCosts & {
   readonly causes: readonly PlacedCause[];
 };
 
-/** The SMS parts of a plan that only some characters cause. Those of the campaign's own text count first. */
+/** The SMS parts of a plan that only some characters cause. */
 export type PartCauses = Omit<PartCosts, 'recipients'> & {
   readonly currency: string | null;
-  /** Those of the campaign's own text first, then those with the most parts; at most 20. */
+  /** Those with the most parts first; at most 20. */
   readonly groups: readonly PartCauseGroup[];
   /** The sum of further groups; null when all are shown. */
   readonly others: PartCosts | null;

@@ -51,7 +51,7 @@ test('a plan says which characters cost SMS parts, how many, what they cost and 
   expect(printed).toContain(`  SMS parts   8, with the service's own placeholders counted as written
   avoidable   4 parts of 8, 0.3634 AUD, because of single characters; without them 4
               UCS-2 because of 🎉 (U+1F389) in the message: 3 parts more for 3 recipients, 0.2834 AUD; leave it out
-              UCS-2 because of ë (U+00EB) in column name: 1 part more for 1 recipient, 0.0800 AUD; write e
+              UCS-2 because of ë (U+00EB) in column name and 🎉 (U+1F389) in the message: 1 part more for 1 recipient, 0.0800 AUD; write e for ë; leave out 🎉
 `);
 });
 
@@ -75,6 +75,7 @@ test('the plan as JSON has the same figures', async () => {
         causes: [
           { kind: 'character', character: 'ë', instead: 'e', column: 'name' },
           { kind: 'character', character: '’', instead: "'", column: 'name' },
+          { kind: 'character', character: '🎉', instead: '', column: null },
         ],
         recipients: 1,
         parts: 1,

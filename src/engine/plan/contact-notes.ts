@@ -45,19 +45,19 @@ export function createNoteReader(
     const pastSendTime = readPastSendTime(envelope);
     const costly =
       parts === null || parts === 1
-        ? none
+        ? undefined
         : causesOf(messagesOf(variant)[0])(
             values && readValues(file, values),
             readSms(envelope, { Recipient: address, ...destination }),
             envelope.fields['CharacterConversion'] === 'true',
           );
-    const some = removed.length + bidi.length + costly.length > 0;
-    if (!some && pastSendTime === undefined && row === undefined) return undefined;
+    const some = costly ?? pastSendTime ?? row;
+    if (removed.length + bidi.length === 0 && some === undefined) return undefined;
     return {
       ...(removed.length > 0 && { removed }),
       ...(bidi.length > 0 && { bidiControls: bidi }),
       ...(pastSendTime !== undefined && { pastSendTime }),
-      ...(costly.length > 0 && { costly }),
+      ...(costly && { costly }),
       ...(row && { row }),
     };
   };

@@ -1,7 +1,8 @@
-import { type CostEstimate, estimateCost } from '../../campaign/cost.ts';
+import { amountOf, estimateCost, sumParts } from '../../campaign/cost.ts';
 import type { CostlyCharacters } from '../../domain/contact-notes.ts';
 import type { CostTotal, RunRates } from '../../domain/rate-card.ts';
 import type { PartCauses, PartCosts } from '../../domain/sms.ts';
+import { totalRecipients } from '../../domain/variants.ts';
 
 const maxShown = 20;
 /** Names in many languages have many combinations of letters. Further ones are added up. */
@@ -25,63 +26,38 @@ export function countPartCauses() {
   };
   return {
     /** @param costly of one recipient */
-    add: (costly: readonly CostlyCharacters[], tariffIndex: number): void => {
-      for (const found of costly) {
-        const totals = totalsOf(found);
-        const total = totals.get(tariffIndex) ?? { recipients: 0, parts: 0 };
-        totals.set(tariffIndex, total);
-        total.recipients++;
-        total.parts += found.partsMore;
-      }
+    add: (costly: CostlyCharacters, tariffIndex: number): void => {
+      const totals = totalsOf(costly);
+      const total = totals.get(tariffIndex) ?? { recipients: 0, parts: 0 };
+      totals.set(tariffIndex, total);
+      total.recipients++;
+      total.parts += costly.partsMore;
     },
     /** @param at whose rates apply */
-    found: (rates: RunRates | null, at: Date): PartCauses =>
-      summarise([...groups.values()], overflow, (totals) =>
-        estimateCost(totals.flatMap(toCostTotals), 'sms', rates, at),
-      ),
+    found: (rates: RunRates | null, at: Date): PartCauses => {
+      const costsOf = (...all: readonly Totals[]): PartCosts => {
+        const totals = all.flatMap(toCostTotals);
+        const parts = sumParts(totals, 'sms') ?? 0;
+        return {
+          recipients: totalRecipients(totals),
+          parts,
+          cost: amountOf(estimateCost(totals, 'sms', rates, at)),
+        };
+      };
+      const sorted = [...groups.values()]
+        .map(({ totals, ...group }) => ({ totals, shown: { ...group, ...costsOf(totals) } }))
+        .sort((one, other) => other.shown.parts - one.shown.parts);
+      const others = costsOf(...sorted.slice(maxShown).map(({ totals }) => totals), overflow);
+      const { parts, cost } = costsOf(...sorted.map(({ totals }) => totals), overflow);
+      return {
+        parts,
+        cost,
+        currency: cost === null ? null : (rates?.currency ?? null),
+        groups: sorted.slice(0, maxShown).map(({ shown }) => shown),
+        others: others.recipients === 0 ? null : others,
+      };
+    },
   };
-}
-
-function summarise(
-  groups: readonly Group[],
-  overflow: Totals,
-  estimate: (totals: readonly Totals[]) => CostEstimate,
-): PartCauses {
-  const costs = (totals: readonly Totals[]): PartCosts => {
-    const estimated = estimate(totals);
-    return { ...sum(totals), cost: estimated.kind === 'known' ? estimated.total : null };
-  };
-  const sorted = groups
-    .map((group) => ({ ...group, parts: sum([group.totals]).parts }))
-    .sort((one, other) => Number(isInValues(one)) - Number(isInValues(other)) || other.parts - one.parts);
-  const rest = [...sorted.slice(maxShown).map(({ totals }) => totals), overflow];
-  const all = [...groups.map(({ totals }) => totals), overflow];
-  const { parts, cost } = costs(all);
-  const whole = estimate(all);
-  return {
-    parts,
-    cost,
-    currency: whole.kind === 'known' ? whole.currency : null,
-    groups: sorted
-      .slice(0, maxShown)
-      .map(({ encoding, causes, totals }) => ({ encoding, causes, ...costs([totals]) })),
-    others: sum(rest).recipients === 0 ? null : costs(rest),
-  };
-}
-
-function isInValues({ causes }: Group): boolean {
-  return causes.some(({ column }) => column !== null);
-}
-
-function sum(all: readonly Totals[]): { recipients: number; parts: number } {
-  const whole = { recipients: 0, parts: 0 };
-  for (const totals of all) {
-    for (const { recipients, parts } of totals.values()) {
-      whole.recipients += recipients;
-      whole.parts += parts;
-    }
-  }
-  return whole;
 }
 
 function toCostTotals(totals: Totals): CostTotal[] {

@@ -1,4 +1,4 @@
-import { type CostEstimate, estimateCost, sumParts } from '../../campaign/cost.ts';
+import { amountOf, estimateCost, sumParts } from '../../campaign/cost.ts';
 import { controlNumber } from '../../campaign/variants.ts';
 import { type PlannedVariant, totalRecipients } from '../../domain/variants.ts';
 import type { Decided, PlanRules } from '../../ledger/planning/planned-run.ts';
@@ -41,8 +41,4 @@ export async function previewVariants(
     cost: costOf(rest),
   };
   return [...lines, last];
-}
-
-function amountOf(estimate: CostEstimate): string | null {
-  return estimate.kind === 'known' ? estimate.total : null;
 }

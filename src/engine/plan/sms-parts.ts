@@ -26,15 +26,6 @@ export function isInSeptets(text: string): boolean {
   return septetText.test(text);
 }
 
-export function countSeptets(text: string): number {
-  return text.length + (text.match(twoSeptetCharacters)?.length ?? 0);
-}
-
-/** If no character of two septets would be split over two parts. */
-export function fewestGsmParts(septets: number): number {
-  return septets <= gsm.alone ? 1 : Math.ceil(septets / gsm.ofSeveral);
-}
-
 export function isGsmText(text: string): boolean {
   return gsmText.test(text);
 }
