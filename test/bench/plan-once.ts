@@ -16,11 +16,7 @@ const begun = performance.now();
 const processor = process.cpuUsage();
 let readSeconds = 0;
 const settings = { environment: process.env, workingFolder: process.cwd() };
-const prepared = await prepareCampaign(
-  campaign,
-  settings,
-  kind === 'preview' ? {} : { keeps: 'files', keepsRows: 'none' },
-);
+const prepared = await prepareCampaign(campaign, settings, kind === 'preview' ? {} : { keeps: 'files' });
 let run: string | undefined;
 if (kind === 'preview') {
   const scratch = new pg.Pool({ connectionString: url });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readText } from '../../engine/definition-files.ts';
@@ -26,10 +25,6 @@ export function planPlace({ settings }: Shell, name: string): PlanPlace {
 export async function openPlan(shell: Shell, name: string): Promise<OpenedPlan> {
   const text = await readText(name, shell.settings, 'plan');
   return { plan: parsePlanFile(text, name), place: planPlace(shell, name) };
-}
-
-export function newPlanId(): string {
-  return randomBytes(16).toString('hex');
 }
 
 /**

@@ -1,8 +1,8 @@
 import { findCampaign } from '../../engine/definition-files.ts';
 import { prepareCampaign } from '../../engine/plan/prepare-campaign.ts';
-import { previewCampaign } from '../../engine/plan/preview-campaign.ts';
+import { decidePlan, readPreview } from '../../engine/plan/preview-campaign.ts';
 import { loadGiven } from '../../engine/rehearsal/given-file.ts';
-import { type CampaignRehearsal, rehearseDecided } from '../../engine/rehearsal/rehearse-campaign.ts';
+import { rehearseDecided } from '../../engine/rehearsal/rehearse-campaign.ts';
 import { chooseOrigin } from '../runs/choose-run.ts';
 import { type Shell, withLedgerToPlan } from '../shell.ts';
 import { rehearsalText } from './rehearsal-text.ts';
@@ -28,15 +28,12 @@ export async function rehearseCampaign(
   const given = givenPath === undefined ? undefined : await loadGiven(givenPath, settings);
   const origin = await chooseOrigin(shell, path, of);
   const prepared = await prepareCampaign(path, settings, { contactFiles, origin, limit });
-  let rehearsal: CampaignRehearsal | undefined;
-  const preview = await withLedgerToPlan(shell, (context) =>
-    previewCampaign(prepared, context, {
-      onDecided: async (client, decided) => {
-        rehearsal = await rehearseDecided(client, prepared, decided, { given, seed });
-      },
-    }),
+  const { preview, rehearsal } = await withLedgerToPlan(shell, (context) =>
+    decidePlan(prepared, context, {}, async (client, plan) => ({
+      preview: await readPreview(client, plan),
+      rehearsal: await rehearseDecided(client, plan, { given, seed }),
+    })),
   );
-  if (!rehearsal) throw new Error('A plan was decided.');
   shell.print(
     json
       ? JSON.stringify({ ...preview, rehearsal })

@@ -6,7 +6,6 @@ import { planRequestOf, proveAsPlanned, requireRunnablePlan } from '../../engine
 import type { PreparedCampaign } from '../../engine/plan/prepare-campaign.ts';
 import { prepareToStart } from '../../engine/plan/start-campaign.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
-import { readVersion } from '../../platform/package-folder.ts';
 import { MissingArgumentError, type OptionValues } from '../command.ts';
 import type { campaignOptions } from '../options.ts';
 import { type OpenedPlan, openPlan } from '../plans/plan-files.ts';
@@ -77,7 +76,7 @@ async function runCampaign(
       if (opened) await requireRunnablePlan(context, opened.plan, opened.place.name);
       const started = await startWithProgress(around, context, { ...start, checked }, (prepared) => ({
         again,
-        ...(opened && proveAsPlanned({ ...opened, inSandbox: sandbox }, readVersion(), prepared)),
+        ...(opened && proveAsPlanned({ ...opened, inSandbox: sandbox }, prepared)),
       })).catch((error: unknown) => noteNothingNew(around, error));
       if (!started) return requireNoPlan(opened);
       const { run, prepared } = started;

@@ -8,7 +8,6 @@ import {
   type StartKey,
 } from '../../ledger/runs/made-once.ts';
 import { digestOf } from '../../platform/digest.ts';
-import { readVersion } from '../../platform/package-folder.ts';
 import type { EngineContext } from '../context.ts';
 import { loadCampaign } from '../load-definition.ts';
 import { planAnewText } from '../plan/compare-plan.ts';
@@ -148,17 +147,14 @@ function proveDecided(
   prepared: PreparedCampaign,
   alongside: AlongsideRun,
 ): PlanOptions {
-  const { onFacts, alongside: recordPlan } = proveAsPlanned(
-    { plan, place: { name: prepared.path }, next: planAnewText },
-    readVersion(),
-    prepared,
-  );
+  const place = { name: prepared.path };
+  const proving = proveAsPlanned({ plan, place, next: planAnewText }, prepared);
   return {
     seenRepeat: repeats,
-    onFacts,
+    proof: proving.proof,
     alongside: async (client, run) => {
       await alongside(client, run);
-      await recordPlan(client, run);
+      await proving.alongside(client, run);
     },
   };
 }

@@ -58,11 +58,11 @@ export function notWithinCaps({ campaign, channel, contacts }: Definition, now: 
  * @throws InputError
  */
 export function refusePartOfRest(
-  { account, winner }: Pick<PreparedCampaign, 'account' | 'winner'>,
+  { account }: Pick<PreparedCampaign, 'account'>,
   { recipients, capped }: Pick<Decided, 'recipients' | 'capped'>,
 ): void {
   for (const { rows, detail } of capped) {
-    if (winner === undefined || detail.kind !== 'over_daily_limit') continue;
+    if (detail.kind !== 'over_daily_limit') continue;
     const what = `The rest has ${count(recipients + rows, 'recipient')}, but only ${recipients.toLocaleString('en')} more fit into the ${detail.most.toLocaleString('en')} of the day. It is sent on a day on which all fit, or when the limit is raised.`;
     throw new InputError([{ where: `account ${account.name}, limits.recipientsPerDay`, what }]);
   }

@@ -2,12 +2,7 @@ import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type LeftOutGroup, leftOutGroups, leftOutWords } from '../../domain/rejected-contacts.ts';
 import { count } from '../../platform/sentence.ts';
-import type { Leaves, PlanFile } from './plan-file.ts';
-
-export type ComparedPlan = Pick<PlanFile, 'volley' | 'inputs' | 'result'>;
-
-/** The plan that a run proves, with the id that its digests depend on. */
-export type ProvablePlan = ComparedPlan & Pick<PlanFile, 'id'>;
+import type { Leaves, ProvablePlan } from './plan-file.ts';
 
 /** The next step where a page shows the plan. */
 export const planAnewText = 'Plan it anew to see what would be sent now.';
@@ -24,7 +19,7 @@ type CompareContext = {
 };
 
 /** @throws InputError with everything that has changed since the plan */
-export function comparePlans(planned: ComparedPlan, now: ComparedPlan, context: CompareContext): void {
+export function comparePlans(planned: ProvablePlan, now: ProvablePlan, context: CompareContext): void {
   const problems = [
     ...leafProblems(planned.inputs.campaign, now.inputs.campaign, (path) => ({
       where: context.locate(path.split('.')),
@@ -59,7 +54,7 @@ function leafProblems(planned: Leaves, now: Leaves, placeOf: (path: string) => L
   });
 }
 
-function contactFileProblems(planned: ComparedPlan, now: ComparedPlan): Problem[] {
+function contactFileProblems(planned: ProvablePlan, now: ProvablePlan): Problem[] {
   return now.inputs.contactFiles.flatMap(({ name, sha256, rows }, file): Problem[] => {
     const before = planned.inputs.contactFiles[file];
     // Other names are changes of the campaign.
@@ -74,8 +69,8 @@ function contactFileProblems(planned: ComparedPlan, now: ComparedPlan): Problem[
 }
 
 function attachmentProblems(
-  planned: ComparedPlan,
-  now: ComparedPlan,
+  planned: ProvablePlan,
+  now: ProvablePlan,
   { planFile, attachmentOf }: CompareContext,
 ): Problem[] {
   const before = planned.inputs.attachments;
@@ -93,8 +88,8 @@ function attachmentProblems(
 
 /** What the ledger and the time have changed, and what follows from all changes. */
 function resultProblems(
-  { result: planned }: ComparedPlan,
-  { result: now }: ComparedPlan,
+  { result: planned }: ProvablePlan,
+  { result: now }: ProvablePlan,
   where: string,
 ): Problem[] {
   const texts = Object.values(leftOutGroups)

@@ -1,7 +1,7 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Definition } from '../../campaign/definition.ts';
-import { type Forecast, forecast } from '../../campaign/forecast.ts';
-import { localTime, nextLocalTime } from '../../campaign/window.ts';
+import { type Forecast, type ForecastPortion, forecast } from '../../campaign/forecast.ts';
+import { localTime, nextLocalTime, type WindowRule } from '../../campaign/window.ts';
 import { isTimeOfDay } from '../../campaign/window-definition.ts';
 import { campaignZone } from '../../campaign/window-faults.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -11,11 +11,12 @@ import type { Account } from '../../gateway/account.ts';
 import { readRateLimits } from '../../ledger/limits/rate-limits.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import { readWindowTotals, type WindowTotals } from '../../ledger/planning/windows.ts';
-import type { Transaction } from '../../ledger/session.ts';
+import type { Connection, Transaction } from '../../ledger/session.ts';
 import { count } from '../../platform/sentence.ts';
 import { toInstant } from '../../platform/zoned-times.ts';
-import { limitsInForce } from '../dispatch/account-limits.ts';
-import { windowPlanner } from '../dispatch/windows.ts';
+import { limitsInForce, noLimits } from '../dispatch/account-limits.ts';
+import { windowOf } from '../dispatch/dispatch-settings.ts';
+import { canaryOf } from '../watch/canary.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /** When a run would end that starts now, with nothing else on its account. */
@@ -63,76 +64,92 @@ export async function forecastDecided(
   { now, readsLedger }: { readonly now: Date; readonly readsLedger: boolean },
 ): Promise<{ readonly windowTotals: readonly WindowTotals[]; readonly forecast: RunForecast }> {
   const windowTotals = await readWindowTotals(client, rules.window !== undefined);
-  const { requestsPerSecond, recipientsPerSecond } = account;
-  const inFile = { requestsPerSecond, recipientsPerSecond };
-  const limits = readsLedger ? limitsInForce(await readRateLimits(client, account.name), inFile) : inFile;
-  const forecast = forecastRun(campaign.value, account, { limits, from: now, windowTotals, fileAndLine });
-  requireDeadlineMet(campaign, forecast);
-  return { windowTotals, forecast };
-}
-
-function forecastRun(
-  definition: Pick<Definition, 'window' | 'deadline' | 'timeZone' | 'schedule' | 'canary'>,
-  account: Pick<Account, 'interface'>,
-  {
-    limits,
-    from,
-    windowTotals,
-    fileAndLine,
-  }: {
-    readonly limits: RateLimits;
-    readonly from: Date;
-    readonly windowTotals: readonly WindowTotals[];
-    /** Formats a line that is counted over all files. */
-    readonly fileAndLine: (line: number) => string;
-  },
-): RunForecast {
-  const { window } = definition;
-  const zone = campaignZone(definition);
-  const deadline = zone === undefined ? undefined : resolveDeadline(definition, zone, from);
-  const plan = windowPlanner(window, account.interface, from);
+  const limits = readsLedger ? await readLimits(client, account) : limitsInForce(noLimits, account);
+  const definition = campaign.value;
+  const deadline = resolveDeadline(definition, now);
   const planned = windowTotals.map((totals) => {
-    const found = plan && totals.zones.length > 0 ? plan(totals.zones) : undefined;
+    const found = totals.zones.length > 0 ? rules.window?.(totals.zones) : undefined;
     return { ...totals, opensAt: found?.opensAt ?? null, sendAt: found?.handover?.at ?? null };
   });
-  const last = deadline === undefined || zone === undefined ? undefined : toInstant(deadline, zone);
-  // The rest waits at most so long for its canary.
-  const begins = new Date(from.getTime() + (definition.canary?.observe ?? 0));
-  const found = forecast(planned, window, limits, { from: begins, deadline: last });
-  const isKnown =
-    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
-  return {
-    endsAt: (isKnown && found?.endsAt.toISOString()) || null,
+  const found = forecastAt(now, definition, {
     limits,
-    windows: window ? windowTotals.length : 0,
+    portions: planned,
+    deadline: deadline && toInstant(deadline.at, deadline.timeZone),
+  });
+  const forecast = {
+    endsAt: found.endsAt,
+    limits,
+    windows: definition.window ? windowTotals.length : 0,
     waits: planned
       .flatMap(({ zones, opensAt, sendAt, requests, recipients }) => {
         const until = opensAt ?? sendAt;
         return until ? [{ timeZones: zones, until: until.toISOString(), requests, recipients }] : [];
       })
       .sort((one, other) => one.until.localeCompare(other.until)),
-    deadline:
-      deadline === undefined || zone === undefined
-        ? null
-        : { at: deadline, timeZone: zone, ...countLate(windowTotals, found, fileAndLine) },
+    deadline: deadline ? { ...deadline, ...countLate(windowTotals, found.late, fileAndLine) } : null,
   };
+  requireDeadlineMet(campaign, forecast);
+  return { windowTotals, forecast };
+}
+
+/** The same for a run, or a rerun of it, of which portions are known. @param definition as frozen in the run */
+export async function forecastPortions(
+  client: Connection,
+  { account, definition }: { readonly account: Account; readonly definition: unknown },
+  portions: readonly ForecastPortion[],
+  now: Date,
+): Promise<Pick<RunForecast, 'endsAt' | 'limits' | 'deadline'>> {
+  const limits = await readLimits(client, account);
+  const frozen = { window: windowOf(definition), canary: canaryOf(definition) };
+  const { endsAt } = forecastAt(now, frozen, { limits, portions, deadline: undefined });
+  return { endsAt, limits, deadline: null };
+}
+
+async function readLimits(client: Connection, account: Account): Promise<RateLimits> {
+  return limitsInForce(await readRateLimits(client, account.name), account);
+}
+
+function forecastAt(
+  now: Date,
+  {
+    window,
+    canary,
+  }: { readonly window?: WindowRule | undefined; readonly canary?: { observe: number } | undefined },
+  {
+    limits,
+    portions,
+    deadline,
+  }: {
+    readonly limits: RateLimits;
+    readonly portions: readonly ForecastPortion[];
+    readonly deadline: Date | undefined;
+  },
+): Pick<RunForecast, 'endsAt'> & { readonly late: Forecast['late'] | undefined } {
+  // The rest waits at most so long for its canary.
+  const from = new Date(now.getTime() + (canary?.observe ?? 0));
+  const found = forecast(portions, window, limits, { from, deadline });
+  const isKnown =
+    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
+  return { endsAt: (isKnown && found?.endsAt.toISOString()) || null, late: found?.late };
 }
 
 function resolveDeadline(
-  { deadline }: Pick<Definition, 'deadline'>,
-  zone: string,
-  from: Date,
-): string | undefined {
-  return deadline !== undefined && isTimeOfDay(deadline) ? nextLocalTime(deadline, zone, from) : deadline;
+  definition: Pick<Definition, 'deadline' | 'timeZone' | 'schedule' | 'window'>,
+  now: Date,
+): Pick<DeadlineForecast, 'at' | 'timeZone'> | undefined {
+  const { deadline } = definition;
+  const timeZone = campaignZone(definition);
+  if (deadline === undefined || timeZone === undefined) return undefined;
+  return { at: isTimeOfDay(deadline) ? nextLocalTime(deadline, timeZone, now) : deadline, timeZone };
 }
 
 function countLate(
   windowTotals: readonly WindowTotals[],
-  found: Forecast | undefined,
+  late: Forecast['late'] | undefined,
   fileAndLine: (line: number) => string,
 ): Pick<DeadlineForecast, 'late' | 'examples'> {
   // When a window never opens, all of its recipients are late.
-  const counts = windowTotals.map(({ recipients }, index) => found?.late[index] ?? recipients);
+  const counts = windowTotals.map(({ recipients }, index) => late?.[index] ?? recipients);
   return {
     late: counts.reduce((sum, count) => sum + count, 0),
     examples: windowTotals

@@ -38,10 +38,8 @@ export const decompress = promisify(zstdDecompress);
 /** The fastest level: kept files are rarely read. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** What is kept of contact files: themselves and their digests for a run, digests for a plan file. */
-export type KeptParts = 'files' | 'digests' | 'nothing';
-
-export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
+/** @param keepsFiles false: only their digests */
+export function createKeptContactFiles(keepsFiles: boolean): KeptContactFiles {
   const hashes = new Map<number, Hash>();
   let ready: Promise<ContactFilePiece>[] = [];
   let bytesRead = 0;
@@ -75,9 +73,9 @@ export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
   }
 
   return {
-    keep: { files: keep, digests: digest, nothing: passOn }[parts],
+    keep: keepsFiles ? keep : digest,
     takeCompletePieces: () => {
-      if (parts !== 'files') throw new Error('the campaign was prepared without keeping its contact files');
+      if (!keepsFiles) throw new Error('the campaign was prepared without keeping its contact files');
       const complete = ready;
       ready = [];
       return Promise.all(complete);
@@ -89,10 +87,6 @@ export function createKeptContactFiles(parts: KeptParts): KeptContactFiles {
       return hash.copy().digest();
     },
   };
-}
-
-function passOn(_: number, bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  return bytes;
 }
 
 /** Cuts bytes into the pieces of a kept contact file. A piece of text ends at a line end, so that it can be read alone. */

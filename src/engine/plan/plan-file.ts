@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { InputError } from '../../domain/problems.ts';
 import { leftOutGroups } from '../../domain/rejected-contacts.ts';
 import { parseJson } from '../../platform/parse-json.ts';
+import type { EngineContext } from '../context.ts';
 
 /**
  * The file of `volley plan --out`: what `volley run --plan` compares before it sends. It has digests and counts, so
@@ -55,6 +56,13 @@ const planSchema = z.object({
 });
 
 export type PlanFile = z.output<typeof planSchema>;
+
+/** What a run proves before it is committed: that it sends the same. */
+export type ProvablePlan = Pick<PlanFile, 'id' | 'volley' | 'inputs' | 'result'>;
+
+export function newPlanId({ randomBytes }: Pick<EngineContext, 'randomBytes'>): string {
+  return randomBytes(16).toString('hex');
+}
 
 /** How long a plan can be run (milliseconds). */
 export const maxPlanAge = 24 * 3_600_000;

@@ -1,8 +1,9 @@
 import { checkBudget } from '../../campaign/budget.ts';
+import type { CostEstimate } from '../../campaign/cost.ts';
 import { freezeTargets } from '../../campaign/notify.ts';
 import { checkRecipients, formatDiffering } from '../../campaign/recipient-guards.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
-import { type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
+import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import type { CappedContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList, insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
@@ -10,18 +11,17 @@ import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/repeats.ts';
 import { insertRest } from '../../ledger/watch/rests.ts';
 import type { EngineContext } from '../context.ts';
-import { serviceOf } from '../dispatch/begun-runs.ts';
 import { requireSendableLedger } from '../dispatch/ledger-location.ts';
 import { type BroughtList, freezeDefinition } from './brought-list.ts';
 import { refusePartOfRest } from './caps.ts';
-import { readUnreadFiles } from './fingerprint.ts';
 import { forecastDecided, type RunForecast } from './forecast.ts';
 import { type AlongsideRun, type Making, makeRun, type RunToMake, type StagedRun } from './make-run.ts';
 import type { Origins } from './origins.ts';
-import { type FactSources, type PlanFacts, readPlanFacts } from './plan-facts.ts';
+import type { ProvablePlan } from './plan-file.ts';
 import { wholeCanaryWarnings } from './plan-notes.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { findUnfinishedRuns, refuseRepeat } from './repeat-check.ts';
+import { type DecidedPlan, provePlan } from './prove-plan.ts';
+import { findEarlierRuns, readFingerprint } from './repeat-check.ts';
 import { type StagedCampaign, stageCampaign } from './stage-campaign.ts';
 import { refuseSuppressedTest } from './test-recipients.ts';
 
@@ -31,8 +31,11 @@ export type PlanOptions = {
   /** The same for the run that this says, which the operator has read. */
   readonly seenRepeat?: string | null;
   readonly alongside?: AlongsideRun;
-  /** Called before the commit with what the run sends; by throwing it prevents the run. */
-  readonly onFacts?: ((facts: PlanFacts) => void) | undefined;
+  /** Called before the commit with what the run sends, and the paths of its files; by throwing it prevents the run. */
+  readonly proof?: {
+    readonly id: string;
+    readonly check: (proved: ProvablePlan, files: Iterable<string>) => void;
+  };
   readonly events?: PlanEvents;
   /** Called when a rule about contacts refuses the run; `addRefusalNotifications` by default. */
   readonly onRefused?: (refused: RefusedRun) => Promise<unknown>;
@@ -168,18 +171,16 @@ type Planning = Making & {
 /** The checks and records of a new run, in its transaction. */
 function stepsOf(
   { context, prepared, staged, now, run }: Planning,
-  { again = false, seenRepeat, onFacts, events = {} }: PlanOptions,
+  { again = false, seenRepeat, proof, events = {} }: PlanOptions,
 ): Pick<StagedRun, 'check' | 'details' | 'recordTargets' | 'complete'> {
-  const { campaign, account, test, list, kept } = prepared;
+  const { campaign, test, list, kept } = prepared;
   const definition = campaign.value;
-  const { origins, fingerprint, fileAndLine } = staged;
-  let facts: FactSources | undefined;
+  const { origins, fileAndLine } = staged;
+  let plan: DecidedPlan | undefined;
   return {
     check: async (client, decided, cost) => {
       const { reached, repeated, capped, beyondLimit } = decided;
-      checkDecided(prepared, decided, fileAndLine);
-      refusePartOfRest(prepared, decided);
-      checkBudget(campaign, cost);
+      checkDecided(prepared, decided, cost, fileAndLine);
       events.onFound?.({
         origins: { ...origins, reached },
         differing: formatDiffering(repeated, fileAndLine),
@@ -187,10 +188,10 @@ function stepsOf(
         beyondLimit: beyondLimit?.contacts,
         warnings: wholeCanaryWarnings(prepared, decided),
       });
-      facts = { prepared, staged, decided, cost, windowTotals: [] };
-      if (definition.deadline === undefined && !onFacts) return;
+      plan = { prepared, staged, decided, cost, windowTotals: [] };
+      if (definition.deadline === undefined && !proof) return;
       const found = await forecastDecided(client, prepared, staged, { now, readsLedger: true });
-      facts = { ...facts, windowTotals: found.windowTotals };
+      plan = { ...plan, windowTotals: found.windowTotals };
       events.onFound?.({ forecast: found.forecast });
     },
     details: {
@@ -206,49 +207,48 @@ function stepsOf(
     recordTargets: (session) =>
       insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath),
     complete: async (session) => {
-      if (!facts) throw new Error('A run is checked before it is complete.');
-      if (onFacts) onFacts(await readPlanFacts(session, facts));
-      if (facts.decided.rest.length > 0)
+      if (!plan) throw new Error('A run is checked before it is complete.');
+      if (proof) proof.check(await provePlan(session, proof.id, plan), staged.fingerprint.files().keys());
+      if (plan.decided.rest.length > 0)
         await insertRest(session, run, { campaignFile: prepared.absolutePath, source: prepared.source });
       // Its own addresses have no part in what recipients got.
       if (test) return;
-      // A later run without the limit is a repetition, so its files count too.
-      const beyondLimit = facts.decided.beyondLimit?.files ?? [];
-      await readUnreadFiles(fingerprint, beyondLimit, prepared.files.readUnstored);
-      const relatives = origins.relatives.map((each) => each.run);
+      const fingerprint = await readFingerprint(session, plan);
+      await recordFingerprint(session, run, fingerprint);
+      const compared = again ? undefined : fingerprint;
       const { marks } = context.ledger;
-      const made = {
-        run,
-        fingerprint: fingerprint.digest(),
-        now,
-        relatives,
-        marks,
-        service: serviceOf(account),
-      };
-      await recordFingerprint(session, run, made.fingerprint);
-      if (!again) await refuseRepeat(session, campaign, made, seenRepeat);
-      const unfinished = await findUnfinishedRuns(session, definition.campaign, [run, ...relatives]);
+      const earlier = await findEarlierRuns(session, plan, { run, fingerprint: compared, marks, now });
+      const { repeated, unfinished } = earlier;
+      if (repeated && !seenRepeat?.includes(repeated.run))
+        throw new InputError([{ where: campaign.locate(['campaign']), what: repeated.what }]);
       events.onFound?.({ unfinished });
     },
   };
 }
 
 /**
- * Checks what would be sent against the rules about contacts, of a plan and of a run.
+ * Checks what would be sent against the rules about contacts and the budget, of a plan and of a run.
  *
  * @throws RefusedRunError when the contacts break a rule of the campaign
- * @throws InputError when an address of a test is suppressed
+ * @throws InputError when an address of a test is suppressed, or the budget is exceeded
  */
 export function checkDecided(
-  { campaign, test, winner, found }: Pick<PreparedCampaign, 'campaign' | 'test' | 'winner' | 'found'>,
-  { contacts, recipients, beyondLimit, suppressedReasons, capped, reached, repeated }: Decided,
+  prepared: Pick<PreparedCampaign, 'campaign' | 'account' | 'test' | 'winner' | 'found'>,
+  decided: Decided,
+  cost: CostEstimate,
   fileAndLine: (line: number) => string,
 ): void {
+  const { campaign, test, winner, found } = prepared;
+  const { contacts, recipients, beyondLimit, suppressedReasons, capped, reached, repeated } = decided;
   if (test) refuseSuppressedTest(suppressedReasons.map(formatReason));
-  // The rules are about the whole list, which the run of the variants had.
-  if (winner !== undefined) return;
-  // The rules are about the files, of which a limit is only the first part.
-  const inFiles = recipients + (beyondLimit?.contacts ?? 0);
-  const planned = { ...contacts, recipients: inFiles, capped, reached, repeated };
-  checkRecipients(campaign, found(), planned, fileAndLine);
+  if (winner === undefined) {
+    // The rules are about the files, of which a limit is only the first part.
+    const inFiles = recipients + (beyondLimit?.contacts ?? 0);
+    const planned = { ...contacts, recipients: inFiles, capped, reached, repeated };
+    checkRecipients(campaign, found(), planned, fileAndLine);
+  } else {
+    // Those rules are about the whole list, which the run of the variants had.
+    refusePartOfRest(prepared, decided);
+  }
+  checkBudget(campaign, cost);
 }

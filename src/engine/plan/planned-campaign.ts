@@ -4,11 +4,11 @@ import { InputError } from '../../domain/problems.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { findRunOfPlan, recordPlanOfRun } from '../../ledger/runs/made-once.ts';
 import type { EngineContext } from '../context.ts';
-import { comparePlans, type ProvablePlan } from './compare-plan.ts';
-import { comparedPart, digestOfText, type PlanFacts } from './plan-facts.ts';
-import { maxPlanAge, type PlanFile } from './plan-file.ts';
+import { comparePlans } from './compare-plan.ts';
+import { maxPlanAge, type PlanFile, type ProvablePlan } from './plan-file.ts';
 import type { PlanOptions } from './plan-run.ts';
 import type { PreparationOptions, PreparedCampaign } from './prepare-campaign.ts';
+import { digestOfText } from './prove-plan.ts';
 
 /** What the operator asked of `volley plan`. Paths are relative to the working folder. */
 export type PlanRequest = Pick<PreparationOptions, 'contactFiles' | 'list' | 'origin' | 'limit' | 'testTo'>;
@@ -24,17 +24,11 @@ export function requireReadableAgain({ campaign }: Pick<PreparedCampaign, 'campa
   throw new InputError([{ where: '--out', what }]);
 }
 
-/** @param id random; 32 hexadecimal digits */
 export function createPlan(
-  {
-    id,
-    volley,
-    madeAt,
-    place,
-  }: Pick<PlanFile, 'id' | 'volley'> & { readonly madeAt: Date; readonly place: PlanPlace },
+  { id, volley, inputs, result }: ProvablePlan,
+  { madeAt, place }: { readonly madeAt: Date; readonly place: PlanPlace },
   prepared: PreparedCampaign,
   { contactFiles, origin, limit, testTo }: PlanRequest,
-  facts: PlanFacts,
 ): PlanFile {
   const folder = dirname(place.absolutePath);
   const fromPlan = (name: string): string =>
@@ -49,7 +43,8 @@ export function createPlan(
     of: origin ?? null,
     limit: limit ?? null,
     testTo: testTo ? [...testTo] : null,
-    ...comparedPart(id, prepared, facts),
+    inputs,
+    result,
   };
 }
 
@@ -108,9 +103,8 @@ export function proveAsPlanned(
     readonly next?: string;
     readonly inSandbox?: boolean;
   },
-  volley: string,
   prepared: PreparedCampaign,
-): Required<Pick<PlanOptions, 'alongside' | 'onFacts'>> {
+): Required<Pick<PlanOptions, 'alongside' | 'proof'>> {
   return {
     alongside: async (client, run) => {
       if (await recordPlanOfRun(client, plan.id, run)) return;
@@ -121,16 +115,18 @@ export function proveAsPlanned(
         },
       ]);
     },
-    onFacts: (facts) => {
-      const paths = new Map([...facts.attachments.keys()].map((path) => [digestOfText(plan.id, path), path]));
-      const now = { id: plan.id, volley, ...comparedPart(plan.id, prepared, facts) };
-      comparePlans(inSandbox ? withAddressOf(now, plan) : plan, now, {
-        planFile: place.name,
-        next,
-        account: prepared.account.name,
-        locate: prepared.campaign.locate,
-        attachmentOf: (digest) => paths.get(digest),
-      });
+    proof: {
+      id: plan.id,
+      check: (now, files) => {
+        const paths = new Map([...files].map((path) => [digestOfText(plan.id, path), path]));
+        comparePlans(inSandbox ? withAddressOf(now, plan) : plan, now, {
+          planFile: place.name,
+          next,
+          account: prepared.account.name,
+          locate: prepared.campaign.locate,
+          attachmentOf: (digest) => paths.get(digest),
+        });
+      },
     },
   };
 }

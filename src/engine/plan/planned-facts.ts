@@ -1,16 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type CostEstimate, estimateCost, sumParts } from '../../campaign/cost.ts';
-import { type ForecastPortion, forecast } from '../../campaign/forecast.ts';
 import type { Channel } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
 import type { PartCauses } from '../../domain/sms.ts';
 import type { PlannedVariant } from '../../domain/variants.ts';
-import type { Account } from '../../gateway/account.ts';
 import { type Approval, findApproval } from '../../ledger/approvals/approvals.ts';
 import { listRejections, type RejectionGroup } from '../../ledger/counts/groups.ts';
-import { readRateLimits } from '../../ledger/limits/rate-limits.ts';
 import {
   listPlannedWindows,
   readCanaryOfRun,
@@ -19,12 +16,9 @@ import {
   type WindowOfRun,
 } from '../../ledger/planning/planned-totals.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
-import { limitsInForce } from '../dispatch/account-limits.ts';
-import { windowOf } from '../dispatch/dispatch-settings.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
-import { canaryOf } from '../watch/canary.ts';
 import { guardOf } from '../watch/guard.ts';
-import type { RunForecast } from './forecast.ts';
+import { forecastPortions, type RunForecast } from './forecast.ts';
 import { noteSentence, watchNotes } from './plan-notes.ts';
 
 /** What a run would send, or was planned to send, for the person who decides about it. */
@@ -94,6 +88,9 @@ export function createPlannedFacts(): ReadPlannedFacts {
       await listRejections(pool, name),
     ];
     const recipients = totals.reduce((sum, each) => sum + each.recipients, 0);
+    // The recipients of a window are not counted: each request is taken to have as many.
+    const perRequest = recipients / Math.max(1, requests);
+    const toPortion = (each: WindowOfRun) => ({ ...each, recipients: each.requests * perRequest });
     const settings = guardOf(definition);
     const notes = watchNotes({
       recipients,
@@ -117,41 +114,13 @@ export function createPlannedFacts(): ReadPlannedFacts {
       windows,
       confirmAboveRecipients: account?.confirmAboveRecipients ?? 0,
       forecast: account
-        ? await forecastPlanned(context, { account, definition }, { windows, requests, recipients })
+        ? await forecastPortions(
+            pool,
+            { account, definition },
+            windows.length > 0 ? windows.map(toPortion) : [{ zones: [], requests, recipients, sendAt: null }],
+            context.now(),
+          )
         : null,
     };
   };
-}
-
-/** The recipients of a window are not counted: each request is taken to have as many. */
-async function forecastPlanned(
-  context: EngineContext,
-  run: RunToForecast,
-  { windows, requests, recipients }: Pick<PlanFigures, 'windows' | 'requests' | 'recipients'>,
-): Promise<PlanFigures['forecast']> {
-  const all = { zones: [], requests, recipients, sendAt: null };
-  const perRequest = recipients / Math.max(1, requests);
-  const portions = windows.map((each) => ({ ...each, recipients: each.requests * perRequest }));
-  return forecastPortions(context, run, windows.length > 0 ? portions : [all]);
-}
-
-/** `definition`: as frozen. */
-type RunToForecast = { readonly account: Account; readonly definition: unknown };
-
-/** Forecasts when a run would end that starts now. */
-export async function forecastPortions(
-  { ledger, now }: EngineContext,
-  { account, definition }: RunToForecast,
-  portions: readonly ForecastPortion[],
-): Promise<NonNullable<PlanFigures['forecast']>> {
-  const limits = limitsInForce(await readRateLimits(ledger.pool, account.name), account);
-  const window = windowOf(definition);
-  // What waits for the canary begins later.
-  const begins = new Date(now().getTime() + (canaryOf(definition)?.observe ?? 0));
-  const isKnown =
-    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
-  const found = isKnown
-    ? forecast(portions, window, limits, { from: begins, deadline: undefined })
-    : undefined;
-  return { endsAt: found?.endsAt.toISOString() ?? null, limits, deadline: null };
 }

@@ -37,10 +37,9 @@ import {
   createKeptContactFiles,
   type KeptCampaign,
   type KeptContactFiles,
-  type KeptParts,
   withKeptFiles,
 } from './kept-contact-files.ts';
-import { createValueKeeper, type KeptRows } from './row-values.ts';
+import { createValueKeeper } from './row-values.ts';
 import { openSuppressionLists, type SuppressionLists } from './suppression-lists.ts';
 import { chooseRecipients, type TestRecipients, toTestContacts } from './test-recipients.ts';
 
@@ -94,10 +93,10 @@ export type PreparationOptions = {
   readonly testTo?: readonly string[] | undefined;
   /** Number of the row that a test begins with; undefined: the first that is valid. */
   readonly testRow?: number | undefined;
-  /** By default `nothing`. */
-  readonly keeps?: KeptParts;
-  /** By default `costly`. */
-  readonly keepsRows?: KeptRows;
+  /**
+   * For a run, its contact files; for a page of messages, all rows; undefined: the rows whose values may cost SMS parts.
+   */
+  readonly keeps?: 'files' | 'rows' | undefined;
   /** Only for a new run; else patterns match files that have already run. */
   readonly ranBefore?: FindRanBefore | undefined;
   /** Instead of the campaign and the contact files on the disk. */
@@ -122,8 +121,7 @@ export async function prepareCampaign(
     limit,
     testTo,
     testRow,
-    keeps = 'nothing',
-    keepsRows = 'costly',
+    keeps,
     ranBefore,
     former,
     winner,
@@ -158,7 +156,7 @@ export async function prepareCampaign(
   const { rates } = createTariffs(definition.channel, account);
   checkBudget(campaign, estimateCost([], definition.channel, rates(), new Date(0)));
   checkGuard(campaign, rates());
-  const kept = createKeptContactFiles(keeps);
+  const kept = createKeptContactFiles(keeps === 'files');
   const named = { replacingFiles, list, former };
   const contactFiles = await openContactFiles(campaign, { path, settings, kept, ...named });
   try {
@@ -169,7 +167,8 @@ export async function prepareCampaign(
     const composed = composeVariants(shown, sendingAccount, contactFiles[0]?.header ?? [], assign);
     requireColumns(contactFiles, composed.composition);
     const opened = { campaign, account, composed, contactFiles, ...chosen, path };
-    const keepsValues = createValueKeeper(composed.composition, keepsRows);
+    const keepsValues =
+      keeps === 'files' ? undefined : createValueKeeper(composed.composition, keeps === 'rows');
     const read = await openContacts(opened, { readAddress, keepsValues, testRow }, settings);
     return {
       campaign,

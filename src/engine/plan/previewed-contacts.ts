@@ -18,23 +18,15 @@ import { countNotes } from './contact-notes.ts';
 import { countPartCauses } from './part-causes.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 import type { Preview, PreviewedMessage, SentFields } from './preview.ts';
+import type { PreviewedPlan } from './prove-plan.ts';
 import { createSmsReader } from './sms-text.ts';
-import type { StagedCampaign } from './stage-campaign.ts';
 
 const maxMessages = 3;
-
-export type DecidedCampaign = {
-  readonly prepared: PreparedCampaign;
-  readonly now: Date;
-  readonly staged: StagedCampaign;
-  readonly rules: PlanRules;
-};
 
 /** Reads what a plan shows of the contacts that are sent. */
 export async function readPreviewedContacts(
   client: Transaction,
-  { prepared, now, staged, rules }: DecidedCampaign,
-  windowTotals: readonly WindowTotals[],
+  { prepared, now, staged, rules, windowTotals }: PreviewedPlan,
 ): Promise<
   Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'partCauses' | 'messages'>
 > {

@@ -1,74 +1,66 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { BegunRun, ClaimMarks } from '../../domain/claim-marks.ts';
-import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded, type RequestCounts } from '../../domain/runs.ts';
 import { formatDuration } from '../../domain/scalar-text.ts';
-import type { Account } from '../../gateway/account.ts';
+import { listSentFiles } from '../../ledger/planning/read-decided.ts';
 import { summariseRun } from '../../ledger/runs/describe-run.ts';
 import { listUnfinishedRuns } from '../../ledger/runs/find.ts';
 import { findRepeatedRun, type RepeatedRun } from '../../ledger/runs/repeats.ts';
 import type { Connection, Transaction } from '../../ledger/session.ts';
 import { findLostRuns, serviceOf } from '../dispatch/begun-runs.ts';
-import type { CampaignFiles } from './campaign-files.ts';
-import { type Fingerprint, readUnreadFiles } from './fingerprint.ts';
+import { readUnreadFiles } from './fingerprint.ts';
+import type { DecidedPlan } from './prove-plan.ts';
+
+/**
+ * Reads the files that are sent, and those beyond the limit: a later run without the limit is a repetition.
+ *
+ * @returns what `createFingerprint` describes
+ */
+export async function readFingerprint(
+  client: Transaction,
+  { prepared: { files }, staged: { fingerprint }, decided: { beyondLimit } }: DecidedPlan,
+): Promise<Buffer> {
+  await readUnreadFiles(fingerprint, await listSentFiles(client), files.read);
+  await readUnreadFiles(fingerprint, beyondLimit?.files ?? [], files.readUnstored);
+  return fingerprint.digest();
+}
 
 type NewRun = {
   /** Null in a preview. */
   readonly run: string | null;
-  readonly fingerprint: Buffer;
-  readonly now: Date;
-  /** Runs whose recipients this run excludes, so it does not repeat them. */
-  readonly relatives: readonly string[];
+  /** Undefined: the run may repeat another. */
+  readonly fingerprint: Buffer | undefined;
   readonly marks: ClaimMarks;
-  /** See `serviceOf`. */
-  readonly service: string;
+  readonly now: Date;
 };
 
-/**
- * Compares the run with earlier ones, in the transaction that creates it.
- *
- * @param seen what `findRepeatInPreview` said to the operator, who then chose to repeat that run
- * @throws InputError naming the earlier run
- */
-export async function refuseRepeat(
-  client: Transaction,
-  campaign: Campaign,
-  made: NewRun,
-  seen: string | null = null,
-): Promise<void> {
-  const found = await findRepeatProblem(client, campaign.value, made);
-  if (found && !seen?.includes(found.run))
-    throw new InputError([{ where: campaign.locate(['campaign']), what: found.what }]);
-}
+/** A run that a new one repeats, and why it would be refused, with what the operator can do. */
+type RepeatedBy = { readonly run: string; readonly what: string };
 
-/** Reads the files of the run, and those beyond its limit. */
-export async function findRepeatInPreview(
+/**
+ * Compares a plan with earlier runs: of a run, in the transaction that makes it. Those whose recipients it excludes are
+ * not repeated.
+ *
+ * @returns `unfinished`: a warning about earlier runs of the campaign that can still send, null if there is none. A run with
+ *   another text or other contacts is no repetition, but its recipients may be the same
+ */
+export async function findEarlierRuns(
   client: Connection,
-  definition: Pick<Campaign['value'], 'dispatch'>,
-  { fingerprint, account, files, sentFiles, filesBeyondLimit, ...others }: PreviewedRun,
-): Promise<string | undefined> {
-  if (definition.dispatch.repeat === 'allow') return undefined;
-  await readUnreadFiles(fingerprint, sentFiles, files.read);
-  await readUnreadFiles(fingerprint, filesBeyondLimit, files.readUnstored);
-  const made = { ...others, service: serviceOf(account), run: null, fingerprint: fingerprint.digest() };
-  return (await findRepeatProblem(client, definition, made))?.what;
+  { prepared, staged }: Pick<DecidedPlan, 'prepared' | 'staged'>,
+  { run, fingerprint, marks, now }: NewRun,
+): Promise<{ readonly repeated: RepeatedBy | undefined; readonly unfinished: string | null }> {
+  const { campaign, dispatch } = prepared.campaign.value;
+  const relatives = staged.origins.relatives.map((each) => each.run);
+  const ignoredRuns = run === null ? relatives : [run, ...relatives];
+  const compared = { fingerprint, marks, now, ignoredRuns, service: serviceOf(prepared.account) };
+  return {
+    repeated: await findRepeat(client, dispatch.repeat, compared),
+    unfinished: await findUnfinishedRuns(client, campaign, ignoredRuns),
+  };
 }
 
-type PreviewedRun = Pick<NewRun, 'now' | 'relatives' | 'marks'> & {
-  readonly account: Pick<Account, 'baseUrl'>;
-  readonly fingerprint: Fingerprint;
-  readonly files: Pick<CampaignFiles, 'read' | 'readUnstored'>;
-  readonly sentFiles: readonly string[];
-  readonly filesBeyondLimit: readonly string[];
-};
-
-/**
- * A run with another text or other contacts is no repetition, but its recipients may be the same.
- *
- * @returns a warning about earlier runs of the campaign that can still send; null if there is none
- */
-export async function findUnfinishedRuns(
+async function findUnfinishedRuns(
   client: Connection,
   campaign: string,
   ignoredRuns: readonly string[],
@@ -82,16 +74,20 @@ export async function findUnfinishedRuns(
   return `Run ${run} of this campaign is ${state}${reason} and can still send to its own recipients. \`volley cancel ${run}\` ends it.${more}`;
 }
 
-/** @returns the earlier run, why this one would be refused, and what the operator can do */
-async function findRepeatProblem(
+async function findRepeat(
   client: Connection,
-  { dispatch: { repeat } }: Pick<Campaign['value'], 'dispatch'>,
-  { run, fingerprint, now, relatives, marks, service }: NewRun,
-): Promise<{ readonly run: string; readonly what: string } | undefined> {
-  if (repeat === 'allow') return undefined;
+  repeat: Campaign['value']['dispatch']['repeat'],
+  {
+    fingerprint,
+    marks,
+    now,
+    ignoredRuns,
+    service,
+  }: Omit<NewRun, 'run'> & { readonly ignoredRuns: readonly string[]; readonly service: string },
+): Promise<RepeatedBy | undefined> {
+  if (repeat === 'allow' || !fingerprint) return undefined;
   const since = new Date(now.getTime() - repeat);
-  const others = run === null ? relatives : [run, ...relatives];
-  const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns: others });
+  const repeated = await findRepeatedRun(client, { fingerprint, since, ignoredRuns });
   if (repeated) {
     const summary = await summariseRun(client, repeated.run);
     return { run: repeated.run, what: formatRepeat(repeated, repeat, summary?.requests) };

@@ -1,24 +1,22 @@
-import { approvalReason } from '../../campaign/approval.ts';
-import { estimateCost, sumParts } from '../../campaign/cost.ts';
+import { estimateCost } from '../../campaign/cost.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import { variantName } from '../../campaign/variants.ts';
 import { frozenVariants } from '../../campaign/variants-definition.ts';
 import { InputError } from '../../domain/problems.ts';
-import { formatReason } from '../../domain/reasons.ts';
 import { decideContacts } from '../../ledger/planning/decide.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
-import { listLeftOut, listSent } from '../../ledger/planning/read-decided.ts';
+import { listSent } from '../../ledger/planning/read-decided.ts';
 import { readWindowTotals } from '../../ledger/planning/windows.ts';
 import type { Run } from '../../ledger/runs/find.ts';
 import { inOwnSession, inTransactionOf, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { requireSummary } from '../runs/find-run.ts';
 import { createPlaceFinder } from './contact-files.ts';
-import { budgetOf, forecastPortions } from './planned-facts.ts';
+import { forecastPortions } from './forecast.ts';
+import { newPlanId } from './plan-file.ts';
 import { createRunFileReader, renderPlannedMessage } from './planned-messages.ts';
-import { maxLeftOut } from './preview-campaign.ts';
 import { approvalOf, checkRerun, proveRerun, type Rerun, requireRerunnable, stageRerun } from './rerun.ts';
-import { groupsOf, rowsAtOnce, type StartPlan, windowsOf } from './start-plan.ts';
+import { readStartPlan, rowsAtOnce, type StartPlan } from './start-plan.ts';
 
 /**
  * Plans a rerun for the page that starts it, as `planRerun` does. Sends and writes nothing.
@@ -66,43 +64,21 @@ async function readPlan(
 ): Promise<StartPlan> {
   const { channel, definition } = source;
   const decided = await decideContacts(client, rules, context.ledger);
-  const { recipients, requests, totals, contacts } = decided;
-  const cost = estimateCost(totals, channel, rules.rates, now);
-  checkRerun(source, { states, row }, recipients, cost);
+  const cost = estimateCost(decided.totals, channel, rules.rates, now);
+  checkRerun(source, { states, row }, decided.recipients, cost);
   const placeOf = createPlaceFinder(rules.contactFiles, (file) => rules.contactFiles[file]?.linesBefore ?? 0);
-  const leftOut = (await listLeftOut(client, rules, maxLeftOut)).map(({ line, detail, ...each }) => ({
-    ...each,
-    ...placeOf(line),
-    detail: formatReason(detail),
-  }));
-  const totalsOfWindows = await readWindowTotals(client, rules.window !== undefined);
-  const portions = totalsOfWindows.map((each) => ({ ...each, sendAt: null }));
+  const windowTotals = await readWindowTotals(client, rules.window !== undefined);
+  const portions = windowTotals.map((each) => ({ ...each, sendAt: null }));
+  const approval = approvalOf(definition);
+  const shown = { rules, decided, cost, windowTotals, now, account, definition, approval, placeOf };
+  const forecast = await forecastPortions(client, { account, definition }, portions, now);
   const readFile = createRunFileReader(context.ledger, source.run);
   const sent = await listSent(client, rowsAtOnce, fromRow - 1);
   const named = frozenVariants.parse(definition);
-  const id = context.randomBytes(16).toString('hex');
   return {
-    madeAt: now,
-    figures: {
-      account: account.name,
-      channel,
-      contactsRead: contacts.read,
-      recipients,
-      requests,
-      smsParts: sumParts(totals, channel),
-      partCauses: null,
-      variants: null,
-      cost,
-      budget: budgetOf(definition),
-      rejections: groupsOf(leftOut),
-      windows: windowsOf(rules.window, totalsOfWindows),
-      confirmAboveRecipients: account.confirmAboveRecipients,
-      forecast: await forecastPortions(context, { account, definition }, portions),
-    },
-    leftOut,
+    ...(await readStartPlan(client, shown, { partCauses: null, variants: null, forecast })),
     notes: [],
     repeats: null,
-    approval: approvalReason(approvalOf(definition), recipients, cost) ?? null,
     rows: await Promise.all(
       sent.map(async ({ line, address, destination, envelope, ...contact }, index) => {
         const to = { Recipient: address, ...destination };
@@ -118,8 +94,8 @@ async function readPlan(
         };
       }),
     ),
-    rowCount: recipients,
-    proof: await proveRerun(client, id, { account, decided, cost }),
+    rowCount: decided.recipients,
+    proof: await proveRerun(client, newPlanId(context), { account, decided, cost }),
     files: [],
     stamp: '',
   };

@@ -23,10 +23,11 @@ import { windowPlanner } from '../dispatch/windows.ts';
 import { requireUnpurgedRun } from '../runs/find-run.ts';
 import { canaryRule } from '../watch/canary.ts';
 import { accountCaps } from './caps.ts';
-import { comparePlans, type ProvablePlan, planAnewText } from './compare-plan.ts';
+import { comparePlans, planAnewText } from './compare-plan.ts';
 import { type AlongsideRun, type Making, makeRun } from './make-run.ts';
 import { testOriginText } from './origins.ts';
-import { accountLeaves, comparedCost } from './plan-facts.ts';
+import type { ProvablePlan } from './plan-file.ts';
+import { accountLeaves, comparedCost } from './prove-plan.ts';
 
 /** The part of the frozen definition that expansion needs. */
 const limits = z.record(z.string(), z.string()).optional();

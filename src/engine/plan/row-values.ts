@@ -21,16 +21,12 @@ export function createRowValues({
     createValueReader(derived, (column) => values[positions[file]?.get(column) ?? -1] ?? '');
 }
 
-/** A preview keeps all rows, or those whose values may cost SMS parts. A run needs none. */
-export type KeptRows = 'none' | 'costly' | 'all';
-
-/** Which contacts keep their rows until they are previewed. */
+/** Which contacts keep their rows until they are previewed: all, or those whose values may cost SMS parts. */
 export function createValueKeeper(
   { serviceText, usedColumns, derived }: Pick<Composition, 'serviceText' | 'usedColumns' | 'derived'>,
-  kept: KeptRows,
-): ((valueIn: ValueIn) => boolean) | undefined {
-  if (kept === 'none') return undefined;
-  if (kept === 'all') return () => true;
+  keepsAll: boolean,
+): (valueIn: ValueIn) => boolean {
+  if (keepsAll) return () => true;
   const columns = serviceText ? usedColumns.filter((column) => !derived.has(column)) : [];
   return (valueIn) => columns.some((column) => !isInSeptets(valueIn(column)));
 }

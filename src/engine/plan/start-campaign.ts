@@ -38,7 +38,7 @@ export function prepareToStart(
   { path, settings, ...choices }: CampaignToStart,
   ranBefore?: FindRanBefore,
 ): Promise<PreparedCampaign> {
-  return prepareCampaign(path, settings, { ...choices, keeps: 'files', keepsRows: 'none', ranBefore });
+  return prepareCampaign(path, settings, { ...choices, keeps: 'files', ranBefore });
 }
 
 /**

@@ -1,26 +1,29 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { approvalReason } from '../../campaign/approval.ts';
+import { type Approval, approvalReason } from '../../campaign/approval.ts';
+import { sumParts } from '../../campaign/cost.ts';
 import type { ApprovalReason } from '../../domain/reasons.ts';
 import type { RenderedRow } from '../../domain/rendered-message.ts';
-import type { PlanWindow } from '../../ledger/planning/windows.ts';
-import { readVersion } from '../../platform/package-folder.ts';
+import type { Account } from '../../gateway/account.ts';
+import { withRest } from '../../ledger/planning/planned-run.ts';
+import type { PlanWindow, WindowTotals } from '../../ledger/planning/windows.ts';
+import type { Transaction } from '../../ledger/session.ts';
 import { count } from '../../platform/sentence.ts';
 import type { EngineContext } from '../context.ts';
 import { accountsPath, folderOfCampaign } from '../definition-files.ts';
-import { windowPlanner } from '../dispatch/windows.ts';
 import type { Settings } from '../settings.ts';
-import type { ProvablePlan } from './compare-plan.ts';
 import { createRanBeforeFinder } from './contact-patterns.ts';
 import { chooseDifferingRows } from './differing-rows.ts';
-import { comparedPart, type PlanFacts } from './plan-facts.ts';
+import { newPlanId, type ProvablePlan } from './plan-file.ts';
 import { noteSentence, planNotes } from './plan-notes.ts';
 import type { PlanRequest } from './planned-campaign.ts';
 import { budgetOf, type PlanFigures } from './planned-facts.ts';
 import { type PreparedCampaign, prepareCampaign } from './prepare-campaign.ts';
 import type { Preview } from './preview.ts';
-import { type LeftOutContact, previewCampaign } from './preview-campaign.ts';
+import { decidePlan, type LeftOutContact, readLeftOut, readPreview } from './preview-campaign.ts';
+import { type PreviewedPlan, provePlan } from './prove-plan.ts';
 import { renderRows } from './render-rows.ts';
+import type { StagedCampaign } from './stage-campaign.ts';
 
 /**
  * What a start would send: what its page shows, and what its run then proves. Plain data; of contacts, it has the rows
@@ -74,8 +77,7 @@ export async function planStart(
 ): Promise<StartPlan> {
   const prepared = await prepareCampaign(path, settings, {
     ...request,
-    keeps: 'digests',
-    keepsRows: 'all',
+    keeps: 'rows',
     ranBefore: createRanBeforeFinder(context, request.origin),
   });
   try {
@@ -83,60 +85,70 @@ export async function planStart(
     const stamp = await stampOf(files);
     const rows = chooseDifferingRows(prepared, (row) => row >= fromRow && row < fromRow + rowsAtOnce);
     let contacts = 0;
-    let facts: PlanFacts | undefined;
-    let leftOut: readonly LeftOutContact[] = [];
-    const preview = await previewCampaign(prepared, context, {
-      rows,
-      onRead: (read) => {
-        contacts += read;
-        onProgress({ contacts, bytesRead: prepared.kept.bytesRead(), bytes: prepared.contactBytes });
-      },
-      onFacts: (found) => {
-        facts = found;
-      },
-      onLeftOut: (found) => {
-        leftOut = found;
-      },
-    });
-    if (!facts) throw new Error('A preview has facts.');
-    const { recipients, requests, smsParts, partCauses, cost, variants, forecast } = preview;
-    const waiting = variants?.find(({ gets }) => gets === 'winner')?.recipients ?? 0;
-    const id = context.randomBytes(16).toString('hex');
-    const now = context.now();
-    return {
-      madeAt: now,
-      figures: {
-        account: preview.account,
-        channel: preview.channel,
-        contactsRead: preview.contacts.read,
-        recipients,
-        requests,
-        smsParts,
-        partCauses,
-        cost,
-        variants,
-        budget: budgetOf(prepared.campaign.value),
-        rejections: groupsOf(leftOut),
-        windows: windowsOf(
-          windowPlanner(prepared.campaign.value.window, prepared.account.interface, now),
-          facts.windows.map((each) => ({ ...each, zones: each.zones.split(',') })),
-        ),
-        confirmAboveRecipients: prepared.account.confirmAboveRecipients,
-        forecast,
-      },
-      leftOut,
-      notes: notesOf(preview),
-      repeats: preview.repeats,
-      approval: approvalReason(prepared.campaign.value.approval, recipients + waiting, cost) ?? null,
-      rows: await renderRows(prepared, rows.chosen(), now),
-      rowCount: rows.rows(),
-      proof: { id, volley: readVersion(), ...comparedPart(id, prepared, facts) },
-      files,
-      stamp,
+    const onRead = (read: number): void => {
+      contacts += read;
+      onProgress({ contacts, bytesRead: prepared.kept.bytesRead(), bytes: prepared.contactBytes });
     };
+    return await decidePlan(prepared, context, { rows, onRead }, async (client, plan) => {
+      const { account } = prepared;
+      const definition = prepared.campaign.value;
+      const { placeOf } = plan.staged;
+      const proof = await provePlan(client, newPlanId(context), plan);
+      const preview = await readPreview(client, plan);
+      const planned = { ...plan, account, definition, approval: definition.approval, placeOf };
+      return {
+        ...(await readStartPlan(client, planned, { ...preview, forecast: plan.forecast })),
+        notes: notesOf(preview),
+        repeats: preview.repeats,
+        rows: await renderRows(prepared, rows.chosen(), plan.now),
+        rowCount: rows.rows(),
+        proof,
+        files,
+        stamp,
+      };
+    });
   } finally {
     await prepared.close();
   }
+}
+
+type PlanToStart = Pick<PreviewedPlan, 'rules' | 'decided' | 'cost' | 'windowTotals' | 'now'> & {
+  readonly account: Account;
+  /** Of the campaign, or as frozen in the run. */
+  readonly definition: unknown;
+  readonly approval: Approval | undefined;
+  readonly placeOf: StagedCampaign['placeOf'];
+};
+
+/** Reads what starts of campaigns and reruns show. */
+export async function readStartPlan(
+  client: Transaction,
+  { rules, decided, cost, windowTotals, now, account, definition, approval, placeOf }: PlanToStart,
+  { partCauses, variants, forecast }: Pick<PlanFigures, 'partCauses' | 'variants' | 'forecast'>,
+): Promise<Pick<StartPlan, 'madeAt' | 'figures' | 'leftOut' | 'approval'>> {
+  const { contacts, recipients, requests, totals } = decided;
+  const leftOut = await readLeftOut(client, rules, placeOf);
+  return {
+    madeAt: now,
+    figures: {
+      account: account.name,
+      channel: rules.channel,
+      contactsRead: contacts.read,
+      recipients,
+      requests,
+      smsParts: sumParts(totals, rules.channel),
+      cost,
+      budget: budgetOf(definition),
+      rejections: groupsOf(leftOut),
+      windows: windowsOf(rules.window, windowTotals),
+      confirmAboveRecipients: account.confirmAboveRecipients,
+      partCauses,
+      variants,
+      forecast,
+    },
+    leftOut,
+    approval: approvalReason(approval, withRest(decided).recipients, cost) ?? null,
+  };
 }
 
 function notesOf(preview: Preview): string[] {
@@ -150,7 +162,7 @@ function notesOf(preview: Preview): string[] {
   ];
 }
 
-export function groupsOf(leftOut: readonly LeftOutContact[]): PlanFigures['rejections'] {
+function groupsOf(leftOut: readonly LeftOutContact[]): PlanFigures['rejections'] {
   const groups = new Map(
     leftOut.map(({ reason, column, ofReason }) => [
       JSON.stringify([reason, column]),
@@ -161,10 +173,7 @@ export function groupsOf(leftOut: readonly LeftOutContact[]): PlanFigures['rejec
 }
 
 /** The windows of a plan in the order in which they open. */
-export function windowsOf(
-  plan: PlanWindow | undefined,
-  windows: readonly { readonly zones: readonly string[]; readonly requests: number }[],
-): PlanFigures['windows'] {
+function windowsOf(plan: PlanWindow | undefined, windows: readonly WindowTotals[]): PlanFigures['windows'] {
   if (!plan) return [];
   return windows
     .map(({ zones, requests }) => {

@@ -10,13 +10,13 @@ import { type ComparedRun, readUsual, type UsualOutcome } from '../../ledger/wat
 import type { YamlFile } from '../../platform/yaml.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import type { PreparedCampaign } from '../plan/prepare-campaign.ts';
-import type { DecidedPlan } from '../plan/preview-campaign.ts';
+import type { PreviewedPlan } from '../plan/prove-plan.ts';
 import { canaryOf } from '../watch/canary.ts';
 import { guardOf } from '../watch/guard.ts';
 import { type Given, requireDestinations } from './given-file.ts';
 import { type Rehearsal, rehearse } from './rehearse.ts';
 import { chooseService, type KnownService, type Stated } from './service.ts';
-import { type Group, type Lot, noCounts, type Speed } from './simulated-run.ts';
+import { type Group, type Lot, leftIn, noCounts } from './simulated-run.ts';
 
 export type RehearsalRequest = {
   /** Undefined: all is as in former runs. */
@@ -38,8 +38,7 @@ export type CampaignRehearsal = Rehearsal & {
  */
 export async function rehearseDecided(
   client: Transaction,
-  prepared: PreparedCampaign,
-  { forecast, now, readsLedger }: DecidedPlan,
+  { prepared, decided, forecast, now, ledger }: PreviewedPlan,
   { given, seed }: RehearsalRequest,
 ): Promise<CampaignRehearsal> {
   const { campaign, account, channel, dispatch } = prepared.campaign.value;
@@ -48,7 +47,7 @@ export async function rehearseDecided(
     planned.flatMap((lot) => lot.destinations.map(({ destination }) => destination)),
   );
   if (given) requireDestinations(given, [...destinations]);
-  const past = readsLedger
+  const past = ledger
     ? await readPast(client, { campaign, account, channel, createdAt: now, run: '' })
     : { runs: 0, usual: undefined, stated: [] };
   const service = chooseService([
@@ -67,10 +66,13 @@ export async function rehearseDecided(
       }),
     ),
   );
+  const lots = planned.map(lotMaker(prepared, groups, now));
+  const chunk = leftIn(lots) / Math.max(1, decided.requests);
   const run = {
     begin: now,
-    lots: planned.map(lotMaker(prepared, groups, now)),
-    speed: speedOf(prepared, forecast.limits, service),
+    lots,
+    chunk,
+    perSecond: speedOf(prepared, forecast.limits, service, chunk),
     canary: canaryOf(prepared.campaign.value),
     guard: guardOf(prepared.campaign.value),
     failFast: dispatch.failFast,
@@ -143,7 +145,7 @@ function lotMaker(
 ): (planned: PlannedLot) => Lot {
   const { window } = campaign.value;
   const plan = windowPlanner(window, account.interface, now);
-  return ({ zones: written, isCanary, requests, destinations }) => {
+  return ({ zones: written, isCanary, destinations }) => {
     const zones = written?.split(',') ?? [];
     const sendAt = (zones.length > 0 && plan?.(zones).handover?.at) || null;
     const recipients = new Map(destinations.map((each) => [each.destination, each.recipients]));
@@ -153,27 +155,24 @@ function lotMaker(
         return some === undefined ? [] : [[group, some] as const];
       }),
     );
-    const total = destinations.reduce((sum, each) => sum + each.recipients, 0);
     return {
       isCanary,
       gate: window && zones.length > 0 ? createWindowGate(window, { zones, sendAt }) : undefined,
       sendAt,
-      chunk: total / Math.max(1, requests),
       left,
     };
   };
 }
 
-/** As fast as the limits of the account allow, and the answers of the service. */
+/** Recipients a second: as fast as the limits of the account allow, and the answers of the service. */
 function speedOf(
   { campaign, account }: PreparedCampaign,
   { requestsPerSecond, recipientsPerSecond }: RateLimits,
   { answerAfter }: KnownService,
-): Speed {
+  chunk: number,
+): number {
+  const never = Number.POSITIVE_INFINITY;
   const inFlight = Math.min(account.concurrency, campaign.value.dispatch.concurrency);
   const answered = inFlight / (Math.max(1, answerAfter.value) / 1_000);
-  return {
-    requests: Math.min(requestsPerSecond ?? answered, answered),
-    recipients: recipientsPerSecond ?? Number.POSITIVE_INFINITY,
-  };
+  return Math.min(Math.min(requestsPerSecond ?? never, answered) * chunk, recipientsPerSecond ?? never);
 }

@@ -10,24 +10,17 @@ import type { Usual } from '../../decisions/undelivered.ts';
 import type { DecisionKind } from '../../domain/decisions.ts';
 import { seededRandom } from '../../platform/seeded-random.ts';
 import type { KnownService } from './service.ts';
-import {
-  type Counts,
-  type Group,
-  isOpen,
-  type Lot,
-  leftIn,
-  opensAt,
-  type SimulatedRun,
-  type Speed,
-  simulateRun,
-} from './simulated-run.ts';
+import { type Counts, isOpen, type Lot, leftIn, type SimulatedRun, simulateRun } from './simulated-run.ts';
 
 /** A run to play. */
 export type RehearsedRun = {
   readonly begin: Date;
   /** In the order of the run. */
   readonly lots: readonly Lot[];
-  readonly speed: Speed;
+  /** Recipients that are sent to in a second. */
+  readonly perSecond: number;
+  /** How many recipients a request has, on average. */
+  readonly chunk: number;
   readonly canary: CanarySettings | undefined;
   readonly guard: GuardSettings | undefined;
   readonly failFast: FailFast | undefined;
@@ -38,8 +31,7 @@ export type RehearsedRun = {
 export type RehearsalStep = { readonly at: Date; readonly sent: number } & StepKind;
 
 type StepKind =
-  | { readonly kind: 'begun' | 'canary sent' | 'window closed' | 'window open' }
-  | { readonly kind: 'completed' | 'paused' }
+  | { readonly kind: 'begun' | 'canary sent' | 'window closed' | 'window open' | 'completed' | 'paused' }
   | { readonly kind: 'rejected'; readonly reason: NonNullable<ReturnType<typeof failFastReason>> }
   | { readonly kind: 'decided'; readonly decision: DecisionKind; readonly record: object };
 
@@ -53,9 +45,7 @@ export type Rehearsal = {
 type Play = {
   readonly run: RehearsedRun;
   readonly played: SimulatedRun;
-  readonly groups: readonly Group[];
   readonly recipients: number;
-  readonly requests: number;
   readonly steps: RehearsalStep[];
   now: number;
   /** Since the look before. */
@@ -71,14 +61,12 @@ type Play = {
 
 /** Plays a run in simulated time. The functions that decide are those of a run. */
 export function rehearse(run: RehearsedRun, service: KnownService, seed: number): Rehearsal {
-  const { begin, lots, speed } = run;
+  const { begin, lots, perSecond } = run;
   const recipients = leftIn(lots);
   const play: Play = {
     run,
-    played: simulateRun({ begin, recipients, speed }, service, seededRandom(seed)),
-    groups: [...new Set(lots.flatMap(({ left }) => [...left.keys()]))],
+    played: simulateRun({ begin, recipients, perSecond }, service, seededRandom(seed)),
     recipients,
-    requests: Math.round(lots.reduce((sum, lot) => sum + leftIn([lot]) / lot.chunk, 0)),
     steps: [],
     now: begin.getTime(),
     lookMs: 0,
@@ -110,8 +98,8 @@ function advance(play: Play): void {
     note(play, { kind: canSend ? 'window open' : 'window closed' });
   }
   play.idleSince = canSend ? undefined : (play.idleSince ?? now);
-  const opens = due.length > 0 && !canSend ? opensAt(due, now) : Number.POSITIVE_INFINITY;
-  const until = Math.min(now + lookInterval(play), opens);
+  const opens = canSend ? [] : due.map(({ gate }) => gate?.opensAt(new Date(now)).getTime() ?? now);
+  const until = Math.min(now + lookInterval(play), ...opens);
   played.advance(due, now, until);
   play.lookMs = until - now;
   play.now = until;
@@ -119,10 +107,8 @@ function advance(play: Play): void {
 
 /** Looks at a long run are fewer than in reality (milliseconds). */
 function lookInterval({ run, recipients, now, idleSince, promoted }: Play): number {
-  const { speed, lots } = run;
   if (idleSince !== undefined) return Math.min(60_000, Math.max(1_000, (now - idleSince) / 100));
-  const aSecond = Math.min(speed.requests * (lots[0]?.chunk ?? 1), speed.recipients);
-  return promoted ? Math.max(1_000, (recipients / aSecond) * (1_000 / 8_000)) : 1_000;
+  return promoted ? Math.max(1_000, (recipients / run.perSecond) * (1_000 / 8_000)) : 1_000;
 }
 
 /** Decides as the looks of a run do. @returns whether the run goes on */
@@ -138,9 +124,9 @@ function look(play: Play): boolean {
 
 /** @returns whether the run is paused; so below */
 function lookAtRejected(play: Play): boolean {
-  const { settled, rejected } = requestCounts(play);
-  const { failFast } = play.run;
-  const reason = failFast && failFastReason(failFast, { settled, rejected }, play.requests);
+  const { failFast, chunk } = play.run;
+  const reason =
+    failFast && failFastReason(failFast, countRequests(play), Math.round(play.recipients / chunk));
   if (reason) note(play, { kind: 'rejected', reason });
   return reason !== undefined;
 }
@@ -148,21 +134,15 @@ function lookAtRejected(play: Play): boolean {
 function lookAtCanary(play: Play): boolean {
   const { run, played, now } = play;
   if (!run.canary || play.promoted) return false;
-  const { accepted, delivered, undelivered, rejected, unknown, sent } = played.counts;
+  const { sent, ...counts } = played.counts;
   const canary = run.lots.filter((lot) => lot.isCanary && leftIn([lot]) > 0);
   const isSent = sent > 0 && !canary.some((lot) => isOpen(lot, now));
   if (isSent && play.observedMs === undefined) note(play, { kind: 'canary sent' });
   if (isSent) play.observedMs = (play.observedMs ?? 0) + play.lookMs;
-  const recipients = {
-    accepted: accepted - delivered - undelivered,
-    delivered,
-    undelivered,
-    rejected,
-    failed: 0,
-    unknown,
-  };
-  const counts = { isSent, requests: requestCounts(play), recipients };
-  const decided = decideCanary(run.canary, counts, play.observedMs ?? 0);
+  const accepted = counts.accepted - counts.delivered - counts.undelivered;
+  const recipients = { ...counts, accepted, failed: 0 };
+  const found = { isSent, requests: countRequests(play), recipients };
+  const decided = decideCanary(run.canary, found, play.observedMs ?? 0);
   if (decided.kind === 'observe') return false;
   const decisions = { promote: 'canary promoted', ask: 'canary waits', abort: 'canary aborted' } as const;
   note(play, { kind: 'decided', decision: decisions[decided.kind], record: decided.record });
@@ -172,11 +152,12 @@ function lookAtCanary(play: Play): boolean {
 }
 
 function lookAtGuardOf(play: Play): boolean {
-  const { run, played, groups, recipients, lookMs } = play;
+  const { run, played, recipients, lookMs } = play;
   if (!run.guard) return false;
   const { accepted, delivered, undelivered } = played.counts;
+  const groups = new Set(run.lots.flatMap(({ left }) => [...left.keys()]));
   const counts = {
-    ...requestCounts(play),
+    ...countRequests(play),
     planned: recipients,
     isResumed: false,
     lookMs,
@@ -184,7 +165,7 @@ function lookAtGuardOf(play: Play): boolean {
     reported: delivered + undelivered,
     // A rehearsal has no prices.
     otherPrices: 0,
-    destinations: groups.map((group) => ({ ...group, ...group.counts })),
+    destinations: [...groups].map((group) => ({ ...group, ...group.counts })),
   };
   const { finding, state } = lookAtGuard(run.guard, counts, run.usual, play.guard);
   play.guard = state;
@@ -194,11 +175,10 @@ function lookAtGuardOf(play: Play): boolean {
   return pauses;
 }
 
-function requestCounts({ played: { requests } }: Play) {
-  const { settled, rejected, unknown } = requests;
+function countRequests({ run: { chunk }, played: { counts } }: Play) {
   return {
-    settled: Math.round(settled),
-    rejected: Math.round(rejected),
-    unknown: Math.round(unknown),
+    settled: Math.round(counts.sent / chunk),
+    rejected: Math.round(counts.rejected / chunk),
+    unknown: Math.round(counts.unknown / chunk),
   };
 }

@@ -1,27 +1,14 @@
-/** What the service does in a rehearsal. Shares are from 0 to 1, times in milliseconds. */
-export type Service = {
-  readonly answerAfter: number;
-  /** Recipients whose requests are rejected. */
-  readonly rejected: number;
-  /** Of the others: recipients whose requests stay in doubt. */
-  readonly unknown: number;
-  /** Of accepted recipients: those that get no delivery report. */
-  readonly unreported: number;
-  /** Of recipients with a delivery report. */
-  readonly undelivered: number;
-  /** After the answer. */
-  readonly reportAfter: ReportDelay;
-};
+import type { Given } from './given-file.ts';
 
-/** How long half of the reports take, and 95 % of them. */
-export type ReportDelay = { readonly half: number; readonly most: number };
+/** What the service does in a rehearsal. */
+export type Service = { readonly [Key in Exclude<keyof Given, 'destinations'>]-?: NonNullable<Given[Key]> };
 
 /** Where a value is known from. `no reports`: the account has neither a webhook nor a look-up. */
 export type Source = 'given' | 'no reports' | 'former runs' | 'account' | 'assumed';
 
-export type KnownService = {
-  readonly [Key in keyof Service]: { readonly value: Service[Key]; readonly source: Source };
-};
+type Known<Value> = { readonly value: Value; readonly source: Source };
+
+export type KnownService = { readonly [Key in keyof Service]: Known<Service[Key]> };
 
 /** A source, and what it says. */
 export type Stated = readonly [Source, { readonly [Key in keyof Service]?: Service[Key] | undefined }];
@@ -37,19 +24,16 @@ const assumed: Service = {
 
 /** Each value is that of the first source that says it, else an assumption. */
 export function chooseService(stated: readonly Stated[]): KnownService {
-  const choose = <Value>(of: (values: Stated[1]) => Value | undefined, otherwise: Value) => {
-    for (const [source, values] of stated) {
-      const value = of(values);
-      if (value !== undefined) return { value, source };
-    }
-    return { value: otherwise, source: 'assumed' as const };
+  const choose = <Key extends keyof Service>(key: Key): Known<Service[Key]> => {
+    for (const [source, { [key]: value }] of stated) if (value !== undefined) return { value, source };
+    return { value: assumed[key], source: 'assumed' };
   };
   return {
-    answerAfter: choose((of) => of.answerAfter, assumed.answerAfter),
-    rejected: choose((of) => of.rejected, assumed.rejected),
-    unknown: choose((of) => of.unknown, assumed.unknown),
-    unreported: choose((of) => of.unreported, assumed.unreported),
-    undelivered: choose((of) => of.undelivered, assumed.undelivered),
-    reportAfter: choose((of) => of.reportAfter, assumed.reportAfter),
+    answerAfter: choose('answerAfter'),
+    rejected: choose('rejected'),
+    unknown: choose('unknown'),
+    unreported: choose('unreported'),
+    undelivered: choose('undelivered'),
+    reportAfter: choose('reportAfter'),
   };
 }

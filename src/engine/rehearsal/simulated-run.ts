@@ -1,6 +1,6 @@
 import type { WindowGate } from '../../campaign/window.ts';
 import { drawEvents, type Random } from '../../platform/seeded-random.ts';
-import type { KnownService, ReportDelay } from './service.ts';
+import type { KnownService, Service } from './service.ts';
 
 /** Recipients of a destination, in the canary or after it. */
 export type Group = {
@@ -29,19 +29,12 @@ export type Lot = {
   readonly gate: WindowGate | undefined;
   /** When the service sends requests handed over earlier; null: at once. */
   readonly sendAt: Date | null;
-  /** How many recipients a request has, on average. */
-  readonly chunk: number;
   /** Recipients that are not sent to. */
   readonly left: Map<Group, number>;
 };
 
-/** The most of a second. */
-export type Speed = { readonly requests: number; readonly recipients: number };
-
 export type SimulatedRun = {
   readonly counts: Readonly<Counts>;
-  /** Cumulative; with fractions. */
-  readonly requests: Readonly<Record<'settled' | 'rejected' | 'unknown', number>>;
   /** Sends from the first of these lots between two moments (milliseconds), and counts the reports that come until then. */
   readonly advance: (lots: readonly Lot[], from: number, until: number) => void;
   readonly receiveAllReports: () => void;
@@ -51,19 +44,22 @@ export type SimulatedRun = {
 const deviates = [-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645];
 
 /** Quantiles of a lognormal distribution, which reports of messages come near. */
-function delaysOf({ half, most }: ReportDelay): readonly number[] {
+function delaysOf({ half, most }: Service['reportAfter']): readonly number[] {
   const spread = Math.log(Math.max(1, most) / Math.max(1, half)) / 1.645;
   return deviates.map((deviate) => Math.round(Math.max(1, half) * Math.exp(deviate * spread)));
 }
 
 /** A run that is sent in simulated time, in counts. Its service answers and reports as stated. */
 export function simulateRun(
-  { begin, recipients, speed }: { readonly begin: Date; readonly recipients: number; readonly speed: Speed },
+  {
+    begin,
+    recipients,
+    perSecond,
+  }: { readonly begin: Date; readonly recipients: number; readonly perSecond: number },
   { answerAfter, rejected, unknown, unreported, reportAfter }: KnownService,
   random: Random,
 ): SimulatedRun {
   const counts = noCounts();
-  const requests = { settled: 0, rejected: 0, unknown: 0 };
   const delays = delaysOf(reportAfter.value);
   /** By the second in which they come. */
   const reports = new Map<number, { group: Group; outcome: 'delivered' | 'undelivered'; some: number }[]>();
@@ -89,7 +85,7 @@ export function simulateRun(
     }
   };
 
-  const answer = ({ chunk, sendAt }: Lot, group: Group, sent: number, at: number): void => {
+  const answer = (group: Group, sent: number, from: number): void => {
     const refused = drawEvents(random, sent, rejected.value);
     const inDoubt = drawEvents(random, sent - refused, unknown.value);
     const accepted = sent - refused - inDoubt;
@@ -99,10 +95,6 @@ export function simulateRun(
     count(group, 'accepted', accepted);
     count(group, 'rejected', refused);
     count(group, 'unknown', inDoubt);
-    requests.settled += sent / chunk;
-    requests.rejected += refused / chunk;
-    requests.unknown += inDoubt / chunk;
-    const from = Math.max(at + answerAfter.value, sendAt?.getTime() ?? 0);
     report(group, 'undelivered', undelivered, from);
     report(group, 'delivered', reported - undelivered, from);
   };
@@ -116,19 +108,16 @@ export function simulateRun(
 
   return {
     counts,
-    requests,
     advance: (lots, from, until) => {
-      let seconds = (until - from) / 1_000;
+      // A fraction of a recipient is drawn.
+      let most = Math.floor((perSecond * (until - from)) / 1_000 + random());
       for (const lot of lots) {
-        if (seconds <= 0) break;
+        if (most <= 0) break;
         if (!isOpen(lot, from)) continue;
-        const left = leftIn([lot]);
-        const aSecond = Math.min(speed.requests * lot.chunk, speed.recipients);
-        // A fraction of a recipient is drawn.
-        const most = Math.floor(aSecond * seconds + random());
-        for (const [group, some] of takeFrom(lot, Math.min(left, most), random))
-          answer(lot, group, some, until);
-        seconds -= left / aSecond;
+        const some = Math.min(leftIn([lot]), most);
+        const reportsFrom = Math.max(until + answerAfter.value, lot.sendAt?.getTime() ?? 0);
+        for (const [group, sent] of takeFrom(lot, some, random)) answer(group, sent, reportsFrom);
+        most -= some;
       }
       receive(Math.floor(until / 1_000));
     },
@@ -155,11 +144,6 @@ export function leftIn(lots: readonly Lot[]): number {
 
 export function isOpen({ gate }: Lot, now: number): boolean {
   return gate?.isOpen(new Date(now)) ?? true;
-}
-
-/** When the first of these lots can be sent; `now` if one can. */
-export function opensAt(lots: readonly Lot[], now: number): number {
-  return Math.min(...lots.map(({ gate }) => gate?.opensAt(new Date(now)).getTime() ?? now));
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -90,7 +90,6 @@ function planRest(
       winner: variant,
       origin: run,
       keeps: 'files',
-      keepsRows: 'none',
     });
     const start = { path, settings, origin: run, checked };
     const { run: restRun } = await startCampaign({ ...context, actor }, start, () => ({

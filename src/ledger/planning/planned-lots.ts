@@ -7,7 +7,6 @@ export type PlannedLot = {
   /** Null: no window. */
   readonly zones: string | null;
   readonly isCanary: boolean;
-  readonly requests: number;
   readonly destinations: readonly {
     /** Empty: all small ones together. */
     readonly destination: string;
@@ -31,17 +30,17 @@ export async function readPlannedLots(client: Transaction): Promise<PlannedLot[]
       LEFT JOIN named n USING (destination)
       GROUP BY 1, 2, 3
     ), sized AS (
-      SELECT e.zones, ${isCanary('z.staged')} AS is_canary, min(z.requests_before) AS first, sum(z.requests)::integer AS requests
+      SELECT e.zones, ${isCanary('z.staged')} AS is_canary, min(z.requests_before) AS first
       FROM sized_envelopes z
       JOIN staged_envelopes e ON e.envelope = z.staged
       GROUP BY 1, 2
     )
-    SELECT z.zones, z.is_canary AS "isCanary", z.requests,
+    SELECT z.zones, z.is_canary AS "isCanary",
            json_agg(json_build_object('destination', c.destination, 'recipients', c.recipients) ORDER BY c.destination)
              AS destinations
     FROM sized z
     JOIN counted c ON c.is_canary = z.is_canary AND c.zones IS NOT DISTINCT FROM z.zones
-    GROUP BY z.zones, z.is_canary, z.requests, z.first
+    GROUP BY z.zones, z.is_canary, z.first
     ORDER BY z.first
   `);
   return rows;

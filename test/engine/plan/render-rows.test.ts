@@ -43,7 +43,7 @@ async function render(
     environment: { VOLLEY_ACCOUNTS: 'accounts.yaml', TOKEN: 'x' },
   };
   const now = new Date('2026-11-20T12:00:00Z');
-  const prepared = await prepareCampaign('campaign.yaml', settings, { limit, keepsRows: 'all' });
+  const prepared = await prepareCampaign('campaign.yaml', settings, { limit, keeps: 'rows' });
   const choice = createRowChoice(prepared, wanted);
   await previewCampaign(prepared, { ...opened.context, now: () => now }, { rows: choice });
   return renderRows(prepared, choice.chosen(), now);

@@ -17,13 +17,14 @@ function lot(
   const group = (destination: string, share: number, at: Group['undeliveredAt']) =>
     [{ destination, isCanary, undeliveredAt: at, counts: noCounts() }, recipients * share] as const;
   const left = new Map([group('+61411', 0.7, () => 0.01), group('+61412', 0.3, undeliveredAt)]);
-  return { isCanary, gate, sendAt: null, chunk: 10, left };
+  return { isCanary, gate, sendAt: null, left };
 }
 
 const run = (changes: Partial<RehearsedRun> = {}): RehearsedRun => ({
   begin,
   lots: [lot(10_000)],
-  speed: { requests: 10, recipients: Number.POSITIVE_INFINITY },
+  perSecond: 100,
+  chunk: 10,
   canary: undefined,
   guard: undefined,
   failFast: undefined,
@@ -117,8 +118,7 @@ test('a run that its service rejects is paused by failFast, after its first requ
 });
 
 test('reports that take days do not make a rehearsal slow', () => {
-  const speed = { requests: 0.5, recipients: Number.POSITIVE_INFINITY };
-  const { counts } = played({ lots: [lot(1_000_000)], speed }, 1, {
+  const { counts } = played({ lots: [lot(1_000_000)], perSecond: 5 }, 1, {
     reportAfter: { half: 3_600_000, most: 172_800_000 },
   });
   expect(counts.delivered).toBeGreaterThan(975_000);
@@ -134,7 +134,7 @@ test('a campaign of a million recipients and of days is played in counts', () =>
     canary,
     guard,
     lots: [lot(200, { isCanary: true }), lot(1_000_000)],
-    speed: { requests: 0.5, recipients: Number.POSITIVE_INFINITY },
+    perSecond: 5,
   });
   expect(recipients).toBe(1_000_200);
   expect(steps.at(-1)?.what).toBe('completed');
