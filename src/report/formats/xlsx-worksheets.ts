@@ -17,13 +17,6 @@ export type Worksheet = { readonly name: string; readonly xml: AsyncGenerator<st
 /** More would cost memory, fewer time. */
 const rowsPerPiece = 256;
 
-/** Rows, then totals. */
-type RowSource<Row> = {
-  readonly peek: () => Promise<{ readonly rows: readonly Row[]; readonly total: boolean } | undefined>;
-  readonly skip: (rows: number) => void;
-  readonly close: () => Promise<void>;
-};
-
 type WorksheetOptions = {
   readonly styles: Styles;
   /** Of a worksheet, with its header. */
@@ -41,30 +34,59 @@ export async function* makeWorksheets<Row>(
 ): AsyncGenerator<Worksheet, void, undefined> {
   const { columns } = sheet;
   const nameOf = createSheetNames(sheet.title);
-  const source = createRowSource(sheet);
+  // One row of each worksheet is its header.
+  const pieces = piecesOf(sheet, options.maxRows - 1);
   try {
-    const first = await source.peek();
-    const widths = measureColumns(columns, first === undefined || first.total ? [] : first.rows);
-    for (let number = 1; number === 1 || (await source.peek()) !== undefined; number++)
-      yield { name: nameOf(number), xml: worksheetXml(columns, widths, source, options) };
+    const first = await pieces.next();
+    const widths = measureColumns(columns, first.done || first.value.isTotal ? [] : first.value.rows);
+    let next = first;
+    for (let number = 1; number === 1 || !next.done; number++) {
+      const own = async function* (): AsyncGenerator<Piece<Row>, void, undefined> {
+        for (let left = options.maxRows - 1; !next.done && left > 0; next = await pieces.next()) {
+          yield next.value;
+          left -= next.value.rows.length;
+        }
+      };
+      yield { name: nameOf(number), xml: worksheetXml(columns, widths, own(), options) };
+    }
   } finally {
-    await source.close();
+    await pieces.return();
   }
+}
+
+type Piece<Row> = { readonly rows: readonly Row[]; readonly isTotal: boolean };
+
+/** Rows, then totals, in pieces that end where a worksheet of so many rows ends. */
+async function* piecesOf<Row>(
+  { rows, totals }: Sheet<Row>,
+  rowsInEach: number,
+): AsyncGenerator<Piece<Row>, void, undefined> {
+  let left = rowsInEach;
+  function* cut(batch: readonly Row[], isTotal: boolean): Generator<Piece<Row>, void, undefined> {
+    for (let start = 0; start < batch.length; ) {
+      const piece = batch.slice(start, start + Math.min(rowsPerPiece, left));
+      yield { rows: piece, isTotal };
+      start += piece.length;
+      left = left === piece.length ? rowsInEach : left - piece.length;
+    }
+  }
+  for await (const batch of rows) yield* cut(batch, false);
+  if (totals) yield* cut(await totals(), true);
 }
 
 async function* worksheetXml<Row>(
   columns: Columns<Row>,
   widths: readonly number[],
-  source: RowSource<Row>,
-  { styles, maxRows, onRows }: WorksheetOptions,
+  pieces: AsyncIterable<Piece<Row>>,
+  { styles, onRows }: WorksheetOptions,
 ): AsyncGenerator<string, void, undefined> {
   const letters = columns.map((_, index) => columnLetters(index));
   const styleOf = plainStyles(styles);
-  const rowXml = (number: number, cells: readonly WorkbookCell[], total: boolean): string => {
+  const rowXml = (number: number, cells: readonly WorkbookCell[], isTotal: boolean): string => {
     let xml = `<row r="${number}">`;
     for (const [index, { value, format }] of cells.entries()) {
-      if (value === null && !total) continue;
-      const style = total ? styles.numberOf({ format, bold: true, lineAbove: true }) : styleOf(format);
+      if (value === null && !isTotal) continue;
+      const style = isTotal ? styles.numberOf({ format, bold: true, lineAbove: true }) : styleOf(format);
       xml += cellXml(`${letters[index]}${number}`, style, value);
     }
     return `${xml}</row>`;
@@ -73,21 +95,18 @@ async function* worksheetXml<Row>(
   yield `${worksheetStart}${columnsXml(widths)}<sheetData>${headerXml(columns, letters, styles)}`;
   let written = 1;
   let lastRow = 1;
-  for (let next = await source.peek(); next && written < maxRows; next = await source.peek()) {
-    const { rows, total } = next;
-    const fitting = rows.slice(0, Math.min(rowsPerPiece, maxRows - written));
-    let piece = '';
-    for (const row of fitting) {
+  for await (const { rows, isTotal } of pieces) {
+    let xml = '';
+    for (const row of rows) {
       written++;
       const cells = columns.map(({ kind, value }) => toWorkbookCell(kind, value(row)));
-      piece += rowXml(written, cells, total);
+      xml += rowXml(written, cells, isTotal);
     }
-    if (!total) {
+    if (!isTotal) {
       lastRow = written;
-      onRows(fitting.length);
+      onRows(rows.length);
     }
-    source.skip(fitting.length);
-    yield piece;
+    yield xml;
   }
   const filter = columns.length === 0 ? '' : `<autoFilter ref="A1:${letters.at(-1)}${lastRow}"/>`;
   yield `</sheetData>${filter}${pageSetup}</worksheet>`;
@@ -127,36 +146,4 @@ function headerXml<Row>(columns: Columns<Row>, letters: readonly string[], style
     );
   });
   return `<row r="1">${cells.join('')}</row>`;
-}
-
-function createRowSource<Row>({ rows, totals }: Sheet<Row>): RowSource<Row> {
-  const batches = rows[Symbol.asyncIterator]();
-  let current: { readonly rows: readonly Row[]; readonly total: boolean } | undefined;
-  let index = 0;
-  let next: 'rows' | 'totals' | 'nothing' = 'rows';
-
-  const peek: RowSource<Row>['peek'] = async () => {
-    while (current === undefined || index === current.rows.length) {
-      if (next === 'nothing') return undefined;
-      index = 0;
-      if (next === 'totals') {
-        next = 'nothing';
-        current = { rows: totals ? await totals() : [], total: true };
-        continue;
-      }
-      const { done, value } = await batches.next();
-      if (done) next = 'totals';
-      current = { rows: done ? [] : value, total: false };
-    }
-    return { rows: index === 0 ? current.rows : current.rows.slice(index), total: current.total };
-  };
-  return {
-    peek,
-    skip: (count) => {
-      index += count;
-    },
-    close: async () => {
-      await batches.return?.();
-    },
-  };
 }
