@@ -7,6 +7,7 @@ import { readUpToSync } from '../platform/read-up-to.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import { type Screen, wantsColour } from '../report/screen.ts';
 import { option } from './command.ts';
+import { helpSections } from './help-text.ts';
 import type { Shell } from './shell.ts';
 
 const flag = '--env-file';
@@ -53,20 +54,9 @@ export function withEnvFiles(shell: Shell, words: readonly string[]): Shell {
   };
 }
 
-const ownNames = [
-  'VOLLEY_HOME',
-  'VOLLEY_ACCOUNTS',
-  'VOLLEY_CELLS',
-  'VOLLEY_HASH_KEY',
-  'VOLLEY_PUBLIC_URL',
-  'VOLLEY_DASHBOARD_URL',
-  'VOLLEY_READ_REPLICA',
-  'VOLLEY_OIDC_ISSUER',
-  'VOLLEY_OIDC_CLIENT_ID',
-  'VOLLEY_OIDC_CLIENT_SECRET',
-  'VOLLEY_OIDC_TOKENS',
-  'VOLLEY_OIDC_USER',
-];
+const ownNames = helpSections
+  .flatMap(({ entries }) => entries.map(([name]) => name))
+  .filter((name) => name.startsWith('VOLLEY_'));
 
 /** A misspelt name would silently leave its default. Names of other programs are theirs. */
 function refuseUnknownNames(places: ReadonlyMap<string, string>, settings: Settings): void {

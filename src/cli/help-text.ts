@@ -28,6 +28,7 @@ export const helpSections: readonly HelpSection[] = [
       ['VOLLEY_READ_REPLICA', '"prefer" (the default) or "require" the standby, at most so old: prefer 60s'],
       ['VOLLEY_HOME', "state of the embedded server (default: .volley in the project's folder, volley init)"],
       ['VOLLEY_ACCOUNTS', "the accounts file (default campaigns/accounts.yaml, in the project's folder)"],
+      ['VOLLEY_CELLS', 'the file of the cells, where accounts are divided over several Postgres'],
       ['VOLLEY_HASH_KEY', 'key of the hashed suppressions, see volley purge (default: VOLLEY_HOME/hash-key)'],
       ['VOLLEY_PUBLIC_URL', 'where the service reaches volley serve'],
       ['VOLLEY_DASHBOARD_URL', 'where browsers reach the dashboard through a proxy'],
