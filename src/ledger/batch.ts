@@ -47,9 +47,12 @@ export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
 }
 
 /**
- * Writes an array as a Postgres literal, which differs from JSON only in the brackets. This is 20 times as fast as pg.
+ * Writes an array, not of bytes, as a Postgres literal. It differs from JSON in the brackets, and knows no escapes but
+ * those of quotes and backslashes. This is 20 times as fast as pg.
  */
 export function toArrayParameter(values: readonly unknown[]): unknown {
   const text = JSON.stringify(values);
-  return text.includes('\\') ? values : `{${text.slice(1, -1)}}`;
+  const hasOtherEscapes =
+    text.includes('\\') && text.replaceAll('\\\\', '').replaceAll('\\"', '').includes('\\');
+  return hasOtherEscapes ? values : `{${text.slice(1, -1)}}`;
 }

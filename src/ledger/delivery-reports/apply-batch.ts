@@ -58,7 +58,7 @@ export async function applyDeliveryReports(
     failed.push(...unread, ...(await applyOrBisect(client, readings, apply)));
     await storeFailed(client, failed);
     // Last, because a purge too locks outcomes before the inbox.
-    await divideCalls(client, several, now);
+    await divideCalls(client, several);
     return reports.length;
   });
   for (const report of failed) onFailed(report);

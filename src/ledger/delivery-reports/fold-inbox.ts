@@ -1,6 +1,17 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
-import { storeWithIds } from './inbox-blocks.ts';
+
+/** SQL: adds blocks of calls that keep their ids. @param calls rows of `into_report` (the block) and of `calls_in` */
+export const storeWithIds = (calls: string): string => `
+    INSERT INTO inbox_blocks (first_report, offsets, calls, bytes, first_received_at, last_received_at, accounts,
+                              received_at, methods, content_types, headers, bodies)
+    SELECT into_report, array_agg(report_id - into_report ORDER BY report_id), count(*), sum(octet_length(body)),
+           min(received_at), max(received_at), array_agg(account ORDER BY report_id),
+           array_agg(received_at ORDER BY report_id), array_agg(method ORDER BY report_id),
+           array_agg(content_type ORDER BY report_id), array_agg(headers ORDER BY report_id),
+           array_agg(body ORDER BY report_id)
+    FROM ${calls}
+    GROUP BY into_report`;
 
 /** A block with so many calls is not folded. */
 const largeBlock = 64;

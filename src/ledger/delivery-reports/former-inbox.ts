@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../session.ts';
-import { storeWithIds } from './inbox-blocks.ts';
+import { storeWithIds } from './fold-inbox.ts';
 
 /*
  * Volley 0.3.0 writes a row of `inbox` for each call, and goes on with that while processes are upgraded one by one. Its

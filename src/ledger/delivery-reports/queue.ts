@@ -1,7 +1,7 @@
 import { batchOf } from '../batch.ts';
 import type { Connection, Transaction } from '../session.ts';
 import type { QueuedReport } from './dequeue.ts';
-import { storeAndQueue } from './inbox-blocks.ts';
+import { type ReceivedCall, storeBlocks } from './receive.ts';
 
 const waiting = batchOf<Pick<QueuedReport, 'report' | 'attempts'>>({
   report_id: ['bigint', ({ report }) => report],
@@ -75,42 +75,28 @@ export type CallWithReports = {
   readonly bodies: readonly Buffer[];
 };
 
-type Part = { readonly report: string; readonly index: number; readonly body: Buffer };
-
-const parts = batchOf<Part>({
-  report_id: ['bigint', ({ report }) => report],
-  index: ['integer', ({ index }) => index],
-  body: ['bytea', ({ body }) => body],
-});
-
 /**
  * Replaces a call with several reports by a call for each, in the caller's transaction. Each then has a state of its
- * own, is applied once, and is erased with its own run. They count as arriving now, in the order of the list.
+ * own, is applied once, and is erased with its own run. They get ids as if they arrived now, in the order of the list.
  */
-export async function divideCalls(
-  client: Transaction,
-  calls: readonly CallWithReports[],
-  now: Date,
-): Promise<void> {
+export async function divideCalls(client: Transaction, calls: readonly CallWithReports[]): Promise<void> {
   if (calls.length === 0) return;
   const divided = calls.map(({ report }) => report);
-  const all = calls.flatMap(({ report, bodies }) =>
-    bodies.map((body, index): Part => ({ report, index, body })),
-  );
-  await client.query(
+  // They may have been read before the account said where its reports stand.
+  await client.query('DELETE FROM unusual_delivery_reports WHERE report_id = ANY ($1::bigint[])', [divided]);
+  const { rows } = await client.query<Omit<ReceivedCall, 'method' | 'body'> & { readonly report: string }>(
     `
-    WITH forgotten AS (
-      -- It was read before the account said where its reports stand.
-      DELETE FROM unusual_delivery_reports WHERE report_id = ANY ($2::bigint[])
-    ), divided AS (
-      SELECT row_number() OVER (ORDER BY p.report_id, p.index) AS index, d.account, d.received_at, 'POST' AS method,
-             'application/json' AS content_type, d.headers, p.body
-      FROM ${parts.table('p', 3)}
-      JOIN calls_of($2::bigint[]) d USING (report_id)
-    ), ${storeAndQueue('divided', '$1::timestamptz')}
+    SELECT CAST(report_id AS text) AS report, account, received_at AS "receivedAt", 'application/json' AS "contentType", headers
+    FROM calls_of($1::bigint[])
     `,
-    [now, divided, ...parts.values(all)],
+    [divided],
   );
+  const found = new Map(rows.map(({ report, ...call }) => [report, call]));
+  const parts = calls.flatMap(({ report, bodies }) => {
+    const call = found.get(report);
+    return call ? bodies.map((body): ReceivedCall => ({ ...call, method: 'POST', body })) : [];
+  });
+  await storeBlocks(client, parts);
   await client.query('SELECT erase_calls($1::bigint[])', [divided]);
 }
 

@@ -1,7 +1,13 @@
 import type pg from 'pg';
 import type { DeliveryReportMethod } from '../../domain/delivery-reports.ts';
-import { batchOf } from '../batch.ts';
-import { maxBlockBytes, maxBlockCalls, queueBlocks, storeAndQueue } from './inbox-blocks.ts';
+import { batchOf, toArrayParameter } from '../batch.ts';
+import { type Connection, inTransaction, type Transaction } from '../session.ts';
+
+/** Bytes of the bodies in a block, unless it has only one. */
+const maxBlockBytes = 1024 * 1024;
+
+/** A block's ids are `report_ids`' next number and those after it, up to the next one. */
+const maxBlockCalls = 256;
 
 /** One call of the webhook. */
 export type ReceivedCall = {
@@ -29,97 +35,124 @@ export async function receiveDeliveryReports(
   batch: string,
   calls: readonly ReceivedCall[],
 ): Promise<void> {
-  let end = 1;
-  const withOffsets = calls.map((call): CallWithOffset => {
-    const start = end;
-    end += call.body.byteLength;
-    return { ...call, start };
-  });
-  // One value: an array of bytes would travel as text of twice the length.
-  const bodies = Buffer.concat(calls.map(({ body }) => body));
-  const isPlain =
-    calls.length <= maxBlockCalls &&
-    bodies.byteLength <= maxBlockBytes &&
-    calls.every(({ signature }) => signature === undefined);
-  await pool.query({
-    ...(isPlain ? receivePlain : receiveAny),
-    values: [batch, bodies, ...columns.values(withOffsets)],
+  const [block, ...others] = divideIntoBlocks(calls);
+  if (block === undefined) return;
+  if (others.length === 0 && block.every(({ signature }) => signature === undefined))
+    return storeBlock(pool, batch, block);
+  await inTransaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      'INSERT INTO inbox_batches (batch, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [batch, block[0]?.receivedAt],
+    );
+    if (rowCount === 1) await storeBlocks(client, await removeRepeated(client, calls));
   });
 }
 
-type CallWithOffset = ReceivedCall & {
-  /** Offset of its body, from 1. */
-  readonly start: number;
-};
+/** Adds calls to the inbox, in blocks, and each block to the queue. */
+export async function storeBlocks(client: Transaction, calls: readonly ReceivedCall[]): Promise<void> {
+  for (const block of divideIntoBlocks(calls)) await storeBlock(client, null, block);
+}
 
-const columns = batchOf<CallWithOffset>({
+function divideIntoBlocks(calls: readonly ReceivedCall[]): ReceivedCall[][] {
+  const blocks: ReceivedCall[][] = [];
+  let block: ReceivedCall[] = [];
+  let bytes = 0;
+  for (const call of calls) {
+    if (
+      block.length === 0 ||
+      block.length === maxBlockCalls ||
+      bytes + call.body.byteLength > maxBlockBytes
+    ) {
+      block = [];
+      blocks.push(block);
+      bytes = 0;
+    }
+    block.push(call);
+    bytes += call.body.byteLength;
+  }
+  return blocks;
+}
+
+const signedCalls = batchOf<ReceivedCall>({
+  account: ['text', ({ account }) => account],
+  digest: ['bytea', ({ signature }) => signature ?? null],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+});
+
+/** Remembers signed calls. @returns the calls without those that came before */
+async function removeRepeated(
+  client: Transaction,
+  calls: readonly ReceivedCall[],
+): Promise<readonly ReceivedCall[]> {
+  const { rows } = await client.query<Required<Pick<ReceivedCall, 'account' | 'signature'>>>(
+    `
+    INSERT INTO signed_calls (account, digest, received_at)
+    SELECT account, digest, min(received_at)
+    FROM ${signedCalls.table('calls')}
+    WHERE digest IS NOT NULL
+    GROUP BY account, digest
+    ORDER BY account, digest -- in key order, to avoid deadlocks
+    ON CONFLICT DO NOTHING
+    RETURNING account, digest AS signature
+    `,
+    signedCalls.values(calls),
+  );
+  const keyOf = (call: Pick<ReceivedCall, 'account' | 'signature'>): string =>
+    `${call.signature?.toString('hex')} ${call.account}`;
+  const isNew = new Set(rows.map(keyOf));
+  return calls.filter((call) => call.signature === undefined || isNew.delete(keyOf(call)));
+}
+
+const columns = batchOf<ReceivedCall>({
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   method: ['text', ({ method }) => method],
   content_type: ['text', ({ contentType }) => contentType],
   headers: ['json', ({ headers }) => JSON.stringify(headers)],
-  signature: ['bytea', ({ signature }) => signature ?? null],
-  start: ['integer', ({ start }) => start],
   bytes: ['integer', ({ body }) => body.byteLength],
 });
 
-/** Calls of one block without signatures: their arrays are stored as they are, for a fifth less processor time. */
-const receivePlain = {
-  name: 'receive-plain-reports',
-  text: `
+/** @param batch null: the caller recognises a repetition */
+async function storeBlock(
+  client: Connection,
+  batch: string | null,
+  calls: readonly ReceivedCall[],
+): Promise<void> {
+  await client.query({
+    name: 'receive-reports',
+    text: storeStatement,
+    // One value: an array of bytes would travel as text of twice the length.
+    values: [
+      batch,
+      Buffer.concat(calls.map(({ body }) => body)),
+      ...columns.values(calls).map(toArrayParameter),
+    ],
+  });
+}
+
+/** The arrays are stored as they are: rows would take a fifth more processor time. */
+const storeStatement = `
   WITH new_batch AS (
-    INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
+    INSERT INTO inbox_batches (batch, received_at) VALUES (coalesce($1::uuid, gen_random_uuid()), ($4::timestamptz[])[1])
     ON CONFLICT DO NOTHING
     RETURNING batch
   ), stored AS (
     INSERT INTO inbox_blocks (first_report, calls, bytes, first_received_at, last_received_at, accounts, received_at,
                               methods, content_types, headers, bodies)
-    SELECT nextval('report_ids'), cardinality(c.accounts), octet_length($2::bytea), c.received_at[1],
-           c.received_at[cardinality(c.accounts)], c.accounts, c.received_at, c.methods, c.content_types, c.headers,
-           ARRAY(SELECT substr($2, start, bytes) FROM unnest(c.starts, c.lengths) AS b (start, bytes))
+    SELECT nextval('report_ids'), cardinality($3::text[]), octet_length($2::bytea), ($4::timestamptz[])[1],
+           ($4::timestamptz[])[cardinality($3::text[])], $3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::json[],
+           ARRAY(
+             SELECT substr($2::bytea, CAST(1 + sum(bytes) OVER in_order - bytes AS integer), bytes)
+             FROM unnest($8::integer[]) WITH ORDINALITY AS b (bytes, place)
+             WINDOW in_order AS (ORDER BY place ROWS UNBOUNDED PRECEDING)
+           )
     FROM new_batch
-    CROSS JOIN (
-      VALUES ($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::json[], $8::bytea[], $9::integer[], $10::integer[])
-    ) AS c (accounts, received_at, methods, content_types, headers, signatures, starts, lengths)
     RETURNING first_report, calls, bytes, first_received_at
   )
-  ${queueBlocks('first_received_at')}
-`,
-};
-
-const receiveAny = {
-  name: 'receive-reports',
-  text: `
-  WITH new_batch AS (
-    INSERT INTO inbox_batches (batch, received_at) VALUES ($1, ($4::timestamptz[])[1])
-    ON CONFLICT DO NOTHING
-    RETURNING batch
-  ), received AS MATERIALIZED (
-    SELECT calls.*
-    FROM new_batch
-    CROSS JOIN ${columns.table('calls', 3, 'index')}
-  ), signed AS (
-    -- In key order, to avoid deadlocks.
-    INSERT INTO signed_calls (account, digest, received_at)
-    SELECT account, signature, min(received_at)
-    FROM received
-    WHERE signature IS NOT NULL
-    GROUP BY account, signature
-    ORDER BY account, signature
-    ON CONFLICT DO NOTHING
-    RETURNING account, digest
-  ), accepted AS (
-    SELECT index, account, received_at, method, content_type, headers, substr($2::bytea, start, bytes) AS body
-    FROM received
-    WHERE signature IS NULL OR index IN (
-      SELECT min(r.index)
-      FROM received r
-      JOIN signed n ON n.account = r.account AND n.digest = r.signature
-      GROUP BY r.account, r.signature
-    )
-  ), ${storeAndQueue('accepted', 'first_received_at')}
-`,
-};
+  INSERT INTO inbox_waiting (due_at, first_report, last_report, calls, bytes)
+  SELECT first_received_at, first_report, first_report + calls - 1, calls, bytes
+  FROM stored
+`;
 
 export async function deleteBatches(pool: pg.Pool, receivedBefore: Date): Promise<void> {
   await pool.query('DELETE FROM inbox_batches WHERE received_at < $1', [receivedBefore]);
