@@ -23,11 +23,19 @@ export function openHttpServer(bodyLimit: number, options: HttpServerOptions = {
   const server = fastify({ forceCloseConnections: true, ...options, bodyLimit });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  server.addHook('onRequest', async ({ raw }, reply) => {
-    if ((raw.headersDistinct['host']?.length ?? 0) < 2) return undefined;
-    return reply.code(400).header('connection', 'close').send({ error: 'the call has several Host headers' });
+  server.addHook('onRequest', ({ raw }, reply, done) => {
+    if (countHosts(raw.rawHeaders) < 2) return done();
+    void reply.code(400).header('connection', 'close').send({ error: 'the call has several Host headers' });
   });
   return server;
+}
+
+/** @param rawHeaders names and values in turn */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts++;
+  return hosts;
 }
 
 /**

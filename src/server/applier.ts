@@ -7,7 +7,7 @@ import type { FoldFence } from '../ledger/delivery-reports/fold-inbox.ts';
 import { loggableReason } from '../platform/database-failures.ts';
 import type { Logger } from '../platform/logger.ts';
 
-/** While delivery reports arrive, a rest lasts this many times the duration of a batch. */
+/** While delivery reports arrive, this many times the duration of a batch passes before the next one. */
 const restFactor = 4;
 
 /** Milliseconds between rounds without an arrival, to match again and to apply delivery reports of other processes. */
@@ -31,11 +31,14 @@ export function startApplier(
   let arrived = false;
   let stopped = false;
 
-  /** Callers wait for an answer, so storing goes before applying. */
+  let rests = Promise.resolve();
+
+  /** Callers wait for an answer, so storing goes before applying, and one batch is applied at a time. */
   async function shouldContinue(batchDuration: number): Promise<boolean> {
     if (arrived && !stopped) {
       arrived = false;
-      await sleep(restFactor * batchDuration);
+      rests = rests.then(() => (stopped ? undefined : sleep(restFactor * batchDuration)));
+      await rests;
     }
     return !stopped;
   }

@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const callers = new WeakMap<IncomingMessage, string>();
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Whose share its body counts in. A WeakMap instead would slow down the garbage collector. */
+    callerName?: string;
+  }
+}
 
 /** Counts the body in the share of this caller. Without it, it counts in the share of all unknown callers. */
 export function nameCaller({ raw }: { readonly raw: IncomingMessage }, caller: string): void {
-  callers.set(raw, caller);
+  raw.callerName = caller;
 }
 
 export type ArrivingBodies = ReturnType<typeof countArrivingBodies>;
@@ -18,7 +23,7 @@ export function countArrivingBodies(share: number, onCutOff: (caller: string) =>
   /** The longest first, in both. */
   const all = new Set<IncomingMessage>();
   const ofCallers = new Map<string, Set<IncomingMessage>>();
-  const callerOf = (request: IncomingMessage): string => callers.get(request) ?? 'unknown';
+  const callerOf = (request: IncomingMessage): string => request.callerName ?? 'unknown';
   const remove = (request: IncomingMessage): void => {
     all.delete(request);
     const own = ofCallers.get(callerOf(request));

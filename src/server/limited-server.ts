@@ -109,7 +109,9 @@ export function answerUnknownPaths(
   server: FastifyInstance,
   answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>,
 ): void {
-  server.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
+  server.addHook('onRequest', (request, reply, done) =>
+    request.is404 ? void answer(request, reply) : done(),
+  );
   // With a handler of its own, `server` runs its hooks for such a call.
   server.setNotFoundHandler(answer);
 }

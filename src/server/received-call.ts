@@ -27,14 +27,14 @@ export function toReceivedCall(request: FastifyRequest, account: string, receive
 
 /** Keeps both values of a repeated header; Node drops some. */
 function storedHeaders(rawHeaders: readonly string[]): Record<string, string> {
-  const headers = new Map<string, string>();
+  const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase();
     const value = rawHeaders[index + 1] ?? '';
-    const earlier = headers.get(name);
-    if (!secretHeaders.has(name)) headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+    const earlier = headers[name];
+    if (!secretHeaders.has(name)) headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
   }
-  return Object.fromEntries(headers);
+  return headers;
 }
 
 /** Node reads the request line as Latin-1, one character a byte. */

@@ -119,7 +119,7 @@ function addWebhookRoute(server: FastifyInstance, tools: WebhookTools): void {
       if (failed) return void refuse(request, reply, failed);
       nameCaller(request, `account ${account}`);
       // Fastify would refuse an unknown content type, but every body is stored.
-      delete request.raw.headers['content-type'];
+      request.raw.headers['content-type'] = undefined;
       done();
     },
     handler: async (request, reply) => {

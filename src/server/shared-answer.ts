@@ -21,12 +21,13 @@ export function shareAnswer<Answer>(
 }
 
 /** Rejects after so many milliseconds, with `late`; the work itself continues. */
-export async function withTimeout<Result>(
+export function withTimeout<Result>(
   milliseconds: number,
   work: Promise<Result>,
   late: () => Error = () => new Error(`not done within ${milliseconds} ms`),
 ): Promise<Result> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const timer = setTimeout(() => reject(late()), milliseconds);
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }
