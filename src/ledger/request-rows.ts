@@ -49,7 +49,7 @@ export function contactFileOf(run: string, line: string): string {
  * SQL to join: `accepted`, true if rows show an acceptance; `state` and `is_unsent` of the request's row, or null;
  * `is_unclaimed` for a request without a row. An `accepted` of false proves nothing: see `requestOf`.
  */
-export function acceptanceOf(run: string, request: string): string {
+export function acceptanceOf(run: string, request: string, slice?: string): string {
   return `LATERAL (
     SELECT CASE
              WHEN q.request IS NOT NULL THEN q.state = 'accepted'
@@ -68,7 +68,7 @@ export function acceptanceOf(run: string, request: string): string {
     FROM (
       SELECT *
       FROM slices
-      WHERE run_id = ${run} AND first_request <= ${request}
+      WHERE run_id = ${run} AND ${slice === undefined ? `first_request <= ${request}` : `slice = ${slice}`}
       ORDER BY first_request DESC
       LIMIT 1
     ) s

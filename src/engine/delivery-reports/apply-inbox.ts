@@ -20,7 +20,8 @@ import type { EngineContext } from '../context.ts';
 
 export type FindMapping = (account: string) => DeliveryReportMapping;
 
-const batchSize = 500;
+/** Half of them would take a tenth more processor time each. */
+const batchSize = 1_000;
 
 /** One batch is read while the other is written. */
 const parallelBatches = 2;

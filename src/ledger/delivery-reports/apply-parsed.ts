@@ -42,6 +42,8 @@ export async function applyParsedReports(
   );
   const reports = await applyOrdinary(client, batch, requests);
   if (reports.length === 0) return;
+  // Others may act on what these decide.
+  await client.query('SET LOCAL synchronous_commit TO DEFAULT');
   const before = await listEarlierRecipients(
     client,
     reports.map(({ report }) => report),

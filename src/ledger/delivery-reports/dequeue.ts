@@ -67,7 +67,7 @@ async function dequeueEntries(client: Transaction, limit: number, now: Date): Pr
     )
     SELECT CAST(first_report AS float8) AS first, CAST(last_report AS float8) AS last,
            CAST(report_ids AS float8[]) AS reports, attempts, reread,
-           CAST(ARRAY(SELECT blocks_of(coalesce(report_ids, ARRAY[first_report]))) AS float8[]) AS blocks
+           CAST(CASE WHEN report_ids IS NULL THEN ARRAY[first_report] ELSE ARRAY(SELECT blocks_of(report_ids)) END AS float8[]) AS blocks
     FROM dequeued
     `,
     values: [limit, now, maxBytes],

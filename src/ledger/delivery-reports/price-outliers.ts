@@ -27,7 +27,7 @@ export const defaultUnits: Readonly<Record<Channel, number>> = {
  */
 export function tariffClause(priced: string): string {
   return `tariff AS MATERIALIZED (
-    SELECT t.run_id, t.tariff, rate.price AS rate
+    SELECT t.run_id, t.tariff, r.channel, rate.price AS rate
     FROM (
       SELECT run_id, tariff, max(received_at) AS received_at FROM ${priced} WHERE price <> 0 GROUP BY run_id, tariff
     ) t
@@ -39,16 +39,17 @@ export function tariffClause(priced: string): string {
 /**
  * SQL: whether a row's price is far from the expected one; 0 is not.
  *
- * @param row has units, price and channel
+ * @param row has units and price
+ * @param tariff a row of `tariffClause`
  * @param units parameter with `defaultUnits` as JSON
  */
-export function isPriceOutlier(rate: string, row: string, units: string): string {
-  const expected = expectedPrice(rate, row, units);
+export function isPriceOutlier(tariff: string, row: string, units: string): string {
+  const expected = expectedPrice(tariff, row, units);
   return `${row}.price <> 0 AND (abs(${row}.price) > ${outlierFactor} * ${expected} OR abs(${row}.price) * ${outlierFactor} < ${expected})`;
 }
 
-function expectedPrice(rate: string, row: string, units: string): string {
-  return `${rate} * greatest(coalesce(${row}.units, CAST(${units}::jsonb ->> ${row}.channel AS numeric)), 1)`;
+function expectedPrice(tariff: string, row: string, units: string): string {
+  return `${tariff}.rate * greatest(coalesce(${row}.units, CAST(${units}::jsonb ->> ${tariff}.channel AS numeric)), 1)`;
 }
 
 /** The amounts are exact decimals. */
@@ -82,7 +83,7 @@ export async function findPriceOutliers(
   const { rows } = await client.query<PriceOutlier & { readonly report: string }>(
     `
     WITH priced AS MATERIALIZED (
-      SELECT p.*, r.channel, CASE WHEN jsonb_array_length(r.rates -> 'tariffs') > 1 THEN (
+      SELECT p.*, CASE WHEN jsonb_array_length(r.rates -> 'tariffs') > 1 THEN (
                SELECT coalesce(c.tariff, 0)
                FROM recipients_between(p.run_id, p.request, p.request) c
                WHERE c.position = p.position
@@ -90,10 +91,10 @@ export async function findPriceOutliers(
       FROM ${pricedReports.table('p', 2)}
       JOIN runs r ON r.run_id = p.run_id AND r.rates IS NOT NULL
     ), ${tariffClause('priced')}
-    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t.rate', 'p', '$1')})::text AS expected
+    SELECT p.report_id::text AS report, p.price::text AS price, trim_scale(${expectedPrice('t', 'p', '$1')})::text AS expected
     FROM priced p
     JOIN tariff t USING (run_id, tariff)
-    WHERE ${isPriceOutlier('t.rate', 'p', '$1')}
+    WHERE ${isPriceOutlier('t', 'p', '$1')}
     `,
     [JSON.stringify(defaultUnits), ...pricedReports.values(priced)],
   );

@@ -2,7 +2,7 @@ import type { AccountShare } from '../../domain/account-sharing.ts';
 import type { DeliveryOutcome, DeliveryReportMethod } from '../../domain/delivery-reports.ts';
 import type { RequestState } from '../../domain/runs.ts';
 import { batchOf } from '../batch.ts';
-import type { RequestKey } from '../requests/by-message-id.ts';
+import type { NamedRequest, RequestKey } from '../requests/by-message-id.ts';
 
 /** A call in the inbox, before parsing. */
 export type RawReport = {
@@ -82,12 +82,12 @@ export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
 /** Requests of any account by the MessageIDs that delivery reports name. */
-export type NamedRequests = ReadonlyMap<string, RequestKey>;
+export type NamedRequests = ReadonlyMap<string, NamedRequest>;
 
 export function findNamedRequest(
   { messageId }: Pick<ReportSubject, 'messageId'>,
   requests: NamedRequests,
-): RequestKey | undefined {
+): NamedRequest | undefined {
   return messageId === null ? undefined : requests.get(messageId);
 }
 
