@@ -46,7 +46,7 @@ export async function requireApprover(context: EngineContext, run: string): Prom
   if (approvedBy !== null) refuse(run, `It was approved by ${approvedBy} already.`, approvedBy);
   if (hasEnded(state)) refuse(run, noLongerWaits);
   const same = await findSamePersonBehind(context, approval);
-  if (same) refuse(run, samePersonText(same, actor.name), same.person.name);
+  if (same) refuse(run, samePersonTexts[same.kind](same.person.name, actor.name), same.person.name);
   return approval;
 }
 
@@ -65,20 +65,22 @@ async function findSamePersonBehind(
   );
 }
 
-function samePersonText({ kind, person: { name } }: SamePerson, approver: string): string {
-  switch (kind) {
-    case 'planned it':
-      return `It was planned by ${name}, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
-    case 'put in its schedule':
-      return `Its schedule was put in by ${name}, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
-    case "made the planner's token":
-      return `It was planned with a token that ${name} made, and you are ${approver}. Another person must approve it, with their own system user or API token.`;
-    case "planned it and made the approver's token":
-      return `It was planned by ${name}, who also made the token of ${approver}. Approve it with a system user, or with a token that another person made.`;
-    case "put in its schedule and made the approver's token":
-      return `Its schedule was put in by ${name}, who also made the token of ${approver}. Approve it with a system user, or with a token that another person made.`;
-  }
-}
+const another = 'Another person must approve it, with their own system user or API token.';
+const otherToken = 'Approve it with a system user, or with a token that another person made.';
+
+/** What is said of a person who is no second one, by why. */
+const samePersonTexts = {
+  'planned it': (name: string, approver: string) =>
+    `It was planned by ${name}, and you are ${approver}. ${another}`,
+  'put in its schedule': (name: string, approver: string) =>
+    `Its schedule was put in by ${name}, and you are ${approver}. ${another}`,
+  "made the planner's token": (name: string, approver: string) =>
+    `It was planned with a token that ${name} made, and you are ${approver}. ${another}`,
+  "planned it and made the approver's token": (name: string, approver: string) =>
+    `It was planned by ${name}, who also made the token of ${approver}. ${otherToken}`,
+  "put in its schedule and made the approver's token": (name: string, approver: string) =>
+    `Its schedule was put in by ${name}, who also made the token of ${approver}. ${otherToken}`,
+};
 
 function refuse(run: string, what: string, ...userNames: string[]): never {
   throw new InputError([{ where: `run ${run}`, what, userNames }]);
@@ -126,15 +128,7 @@ type Approver = {
 };
 
 /** Why an approver is no second person, and the first one. */
-type SamePerson = {
-  readonly kind:
-    | 'planned it'
-    | 'put in its schedule'
-    | "made the planner's token"
-    | "planned it and made the approver's token"
-    | "put in its schedule and made the approver's token";
-  readonly person: Person;
-};
+type SamePerson = { readonly kind: keyof typeof samePersonTexts; readonly person: Person };
 
 /** A person does not approve what they planned, nor do they by a token that they made for another name. */
 export function findSamePerson(
