@@ -10,7 +10,6 @@ import { bidiControls, characterName } from '../../platform/invisible-characters
 import { memoize } from '../../platform/memoize.ts';
 import { memoizeByEnvelope } from './memoize-by-envelope.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import type { PastSendTimes, Preview } from './preview.ts';
 import type { RowChoice } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { createCauseReader } from './sms-causes.ts';
@@ -102,7 +101,8 @@ function createBidiReader(): (envelope: Envelope, destination: MessageFields) =>
 /** Counts what the notes of sent contacts say. */
 export function countNotes(fileAndLine: (line: number) => string) {
   const [removed, disguised] = [countRecipients<string>(), countRecipients<string>()];
-  const past = countRecipients<PastSendTimes['examples'][number]>();
+  /** '' where the row has none. */
+  const past = countRecipients<{ readonly fileAndLine: string; readonly sendTime: string }>();
   const marks = new Map<string, number>();
   const characters = new Set<string>();
   return {
@@ -117,7 +117,8 @@ export function countNotes(fileAndLine: (line: number) => string) {
       for (const control of controls) characters.add(characterName(control));
       if (pastSendTime !== undefined) past.add(() => ({ fileAndLine: where(), sendTime: pastSendTime }));
     },
-    found: (): Pick<Preview, 'removedMarks' | 'bidiControls' | 'pastSendTimes'> => ({
+    found: () => ({
+      /** What was removed around phone numbers: `tel:`, and invisible characters by name. */
       removedMarks: {
         ...removed.found(),
         marks: [...marks].map(([mark, recipients]) => ({
@@ -125,11 +126,15 @@ export function countNotes(fileAndLine: (line: number) => string) {
           recipients,
         })),
       },
+      /** Recipients whose message has such characters, by their Unicode names. */
       bidiControls: { ...disguised.found(), characters: [...characters] },
+      /** Recipients whom the service would send to at once, with their SendTime. */
       pastSendTimes: past.found(),
     }),
   };
 }
+
+export type NotesFound = ReturnType<ReturnType<typeof countNotes>['found']>;
 
 const maxExamples = 3;
 

@@ -5,14 +5,7 @@ import { variantName } from '../../campaign/variants.ts';
 import type { Envelope, MessageFields } from '../../domain/message.ts';
 import { memoize } from '../../platform/memoize.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import {
-  type ChosenRow,
-  numberRows,
-  type RowChoice,
-  type ShownRow,
-  toRejectedRow,
-  toShownRow,
-} from './row-choice.ts';
+import { chooseRows, type RowChoice } from './row-choice.ts';
 import { createRowValues } from './row-values.ts';
 import { isGsmText } from './sms-parts.ts';
 import { createSmsReader } from './sms-text.ts';
@@ -40,28 +33,10 @@ export function chooseDifferingRows(
 ): RowChoice {
   const findNoted = createReasonFinder(prepared, maxNoted);
   const findShown = createReasonFinder(prepared, 1);
-  const shown = new Map<string, ShownRow>();
-  const wanted = new Map<number, ChosenRow>();
-  return {
-    ...numberRows((contact, number) => {
-      if (contact.kind === 'rejected') return isWanted(number);
-      const { file, values = [], ...row } = contact;
-      return findNoted({ ...row, file, values, isFirst: true }).length > 0 || isWanted(number);
-    }),
-    add(contact, place) {
-      const row = toShownRow(contact, place);
-      for (const why of findShown({ ...contact, file: place.index, values: row.values })) shown.set(why, row);
-      if (isWanted(row.row)) wanted.set(row.row, row);
-    },
-    reject(rejected, place) {
-      const row = toRejectedRow(rejected, place);
-      if (row && isWanted(row.row)) wanted.set(row.row, row);
-    },
-    chosen: () => {
-      const rows = new Map([...wanted.values(), ...withReasons(shown)].map((each) => [each.row, each]));
-      return [...rows.values()].sort((one, other) => one.row - other.row);
-    },
-  };
+  return chooseRows(isWanted, {
+    ofRead: ({ values = [], ...contact }) => findNoted({ ...contact, values, isFirst: true }),
+    ofSent: (contact, { index }) => findShown({ ...contact, file: index, values: contact.row?.values ?? [] }),
+  });
 }
 
 type Row = {
@@ -131,14 +106,6 @@ function createReasonFinder(prepared: PreparedCampaign, most: number): (row: Row
     if (tariff > 0) addFirst(`rate ${tariff + 1}`, () => isAmongEach(rates, tariff));
     return found;
   };
-}
-
-function withReasons(shown: ReadonlyMap<string, ShownRow>): ShownRow[] {
-  const byRow = Map.groupBy(shown, ([, { row }]) => row);
-  return [...byRow.values()].flatMap((entries) => {
-    const [first] = entries;
-    return first ? [{ ...first[1], why: entries.map(([why]) => why) }] : [];
-  });
 }
 
 const contentFields = ['EmailSubject', 'Message', 'MessagePlain', 'MessageHTML', 'MessageToPeople'];

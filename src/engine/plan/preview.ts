@@ -3,19 +3,21 @@ import type { FieldSource } from '../../campaign/mapping.ts';
 import type { MergePlan } from '../../campaign/merge.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
-import type { Channel, Destination, DestinationField, Envelope } from '../../domain/message.ts';
+import type { Channel, Destination, Envelope } from '../../domain/message.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ContactCounts } from '../../domain/runs.ts';
 import type { PartCauses } from '../../domain/sms.ts';
 import type { PlannedVariant } from '../../domain/variants.ts';
 import type { PlannedCanary } from '../../ledger/planning/canary.ts';
+import type { FieldNames } from '../../ledger/planning/read-decided.ts';
+import type { NotesFound } from './contact-notes.ts';
 import type { RunForecast } from './forecast.ts';
 import type { PlannedGuard } from './guard-notes.ts';
 import type { Origins } from './origins.ts';
 import type { TestRecipients } from './test-recipients.ts';
 
 /** Nothing is sent or written. */
-export type Preview = {
+export type Preview = NotesFound & {
   readonly campaign: string;
   readonly account: string;
   readonly channel: Channel;
@@ -24,7 +26,8 @@ export type Preview = {
   /** Rows that `contacts.where` excludes; not part of `contacts.read`. Null without that filter. */
   readonly filtered: number | null;
   readonly mapping: readonly FieldSource[];
-  readonly sentFields: SentFields;
+  /** A field that is empty for a recipient is not sent. */
+  readonly sentFields: FieldNames;
   readonly recipients: number;
   /** Null: the campaign has none. */
   readonly variants: readonly PlannedVariant[] | null;
@@ -48,10 +51,6 @@ export type Preview = {
   /** Of those who get the winner too. */
   readonly cost: CostEstimate;
   readonly forecast: RunForecast;
-  /** Recipients whom the service would send to at once. */
-  readonly pastSendTimes: PastSendTimes;
-  readonly removedMarks: RemovedMarks;
-  readonly bidiControls: BidiControls;
   /** Contacts that are beyond a cap. */
   readonly capped: readonly { readonly rows: number; readonly detail: string }[];
   /** The most frequent reasons of invalid rows, with their counts. */
@@ -84,31 +83,4 @@ export type PreviewedMessage = Envelope & {
   readonly destination: Destination;
   /** The SMS text as the recipient reads it; null in other channels. */
   readonly text: string | null;
-};
-
-export type SentFields = {
-  /** `Recipient` first. A field that is empty for a recipient is not sent. */
-  readonly recipient: readonly DestinationField[];
-  readonly request: readonly string[];
-};
-
-export type PastSendTimes = {
-  readonly recipients: number;
-  /** Some of them, with their SendTime; '' when their row has none. */
-  readonly examples: readonly { readonly fileAndLine: string; readonly sendTime: string }[];
-};
-
-/** What was removed around phone numbers: `tel:`, and invisible characters by name. */
-type RemovedMarks = {
-  readonly recipients: number;
-  readonly marks: readonly { readonly mark: string; readonly recipients: number }[];
-  readonly examples: readonly string[];
-};
-
-/** Recipients whose message contains bidi control characters. */
-type BidiControls = {
-  readonly recipients: number;
-  /** Unicode names. */
-  readonly characters: readonly string[];
-  readonly examples: readonly string[];
 };

@@ -3,6 +3,7 @@ import { restNumber } from '../../domain/contacts.ts';
 import { type Destination, destinationFields } from '../../domain/message.ts';
 import type { PlanRules } from '../../ledger/planning/planned-run.ts';
 import {
+  type FieldNames,
   findSentFields,
   listFirstOfVariants,
   listSent,
@@ -14,10 +15,10 @@ import type { Transaction } from '../../ledger/session.ts';
 import { messageFields } from '../../wire/fields.ts';
 import { windowPlanner } from '../dispatch/windows.ts';
 import type { ContactPlace } from './contact-files.ts';
-import { countNotes } from './contact-notes.ts';
+import { countNotes, type NotesFound } from './contact-notes.ts';
 import { countPartCauses } from './part-causes.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import type { Preview, PreviewedMessage, SentFields } from './preview.ts';
+import type { Preview, PreviewedMessage } from './preview.ts';
 import type { PreviewedPlan } from './prove-plan.ts';
 import { createSmsReader } from './sms-text.ts';
 
@@ -27,9 +28,7 @@ const maxMessages = 3;
 export async function readPreviewedContacts(
   client: Transaction,
   { prepared, now, staged, rules, windowTotals }: PreviewedPlan,
-): Promise<
-  Pick<Preview, 'sentFields' | 'pastSendTimes' | 'bidiControls' | 'removedMarks' | 'partCauses' | 'messages'>
-> {
+): Promise<NotesFound & Pick<Preview, 'sentFields' | 'partCauses' | 'messages'>> {
   const notes = countNotes(staged.fileAndLine);
   const partCauses = countPartCauses();
   for await (const batch of streamNotes(client)) {
@@ -86,7 +85,7 @@ async function listSentFields(
     messagesOf,
   }: Pick<PreparedCampaign, 'campaign' | 'composition' | 'messagesOf'>,
   ofWindows: readonly string[],
-): Promise<SentFields> {
+): Promise<FieldNames> {
   const messages = messagesOf(restNumber);
   const sent = await findSentFields(client, {
     recipient: [...new Set(messages.flatMap(({ bindings }) => bindings.map(({ field }) => field)))],

@@ -34,59 +34,67 @@ export type RowChoice = {
   readonly rows: () => number;
 };
 
-export type ShownRow = Extract<ChosenRow, { kind: 'message' }>;
+type ShownRow = Extract<ChosenRow, { kind: 'message' }>;
 
-/** @param nameOf the name of a file */
-export function chooseWantedRows(wanted: readonly WantedRow[], nameOf: (file: number) => string): RowChoice {
-  const numbers = new Set(wanted.flatMap((each) => (each.kind === 'number' ? each.row : [])));
-  const lines = wanted.filter((each) => each.kind === 'line');
-  const chosen: ChosenRow[] = [];
-  const rows = numberRows(
-    ({ file, line }, row) =>
-      numbers.has(row) || lines.some((each) => each.line === line && isSameFile(nameOf(file), each.file)),
-  );
-  return {
-    ...rows,
-    add(contact, place) {
-      chosen.push(toShownRow(contact, place));
-    },
-    reject(rejected, place) {
-      const row = toRejectedRow(rejected, place);
-      if (row) chosen.push(row);
-    },
-    chosen: () => chosen.toSorted((one, other) => one.row - other.row),
-  };
-}
+/** Reasons to show a row that nobody asks for; empty: none. */
+type RowReasons = {
+  /** Of each valid row that is read. */
+  readonly ofRead: (contact: Extract<Contact, { kind: 'contact' }>) => readonly string[];
+  /** Of each noted row that is sent. For each reason, the last one is shown. */
+  readonly ofSent: (contact: SentContact, place: ContactPlace) => readonly string[];
+};
 
-/** @param isNoted whether a row may be chosen */
-export function numberRows(
-  isNoted: (contact: Contact, row: number) => boolean,
-): Pick<RowChoice, 'noteRow' | 'rows'> {
+/** @param isWanted whether a row is chosen in any case, by its number, the index of its file, and its line */
+export function chooseRows(
+  isWanted: (row: number, file: number, line: number) => boolean,
+  reasons?: RowReasons,
+): RowChoice {
   let number = 0;
+  const shown = new Map<string, ShownRow>();
+  const wanted = new Map<number, ChosenRow>();
   return {
     noteRow(contact) {
       number++;
-      if (!isNoted(contact, number)) return undefined;
+      const why = contact.kind === 'contact' && reasons ? reasons.ofRead(contact) : [];
+      if (why.length === 0 && !isWanted(number, contact.file, contact.line)) return undefined;
       return { number, values: contact.kind === 'contact' ? (contact.values ?? []) : [] };
+    },
+    add(contact, place) {
+      if (!contact.row) throw new Error(`The row at ${place.file}:${place.line} was not noted.`);
+      const { number: row, values } = contact.row;
+      const chosen: ShownRow = { kind: 'message', row, why: [], place, contact, values };
+      for (const why of reasons?.ofSent(contact, place) ?? []) shown.set(why, chosen);
+      if (isWanted(row, place.index, place.line)) wanted.set(row, chosen);
+    },
+    reject({ row, column, reason, detail }, place) {
+      if (!row || !isWanted(row.number, place.index, place.line)) return;
+      const rejection = { column, reason, detail };
+      wanted.set(row.number, { kind: 'rejected', row: row.number, why: [], place, rejection });
+    },
+    chosen: () => {
+      const rows = new Map([...wanted.values(), ...withReasons(shown)].map((each) => [each.row, each]));
+      return [...rows.values()].sort((one, other) => one.row - other.row);
     },
     rows: () => number,
   };
 }
 
-/** The row of a contact, which must have been noted. */
-export function toShownRow(contact: SentContact, place: ContactPlace): ShownRow {
-  if (!contact.row) throw new Error(`The row at ${place.file}:${place.line} was not noted.`);
-  const { number: row, values } = contact.row;
-  return { kind: 'message', row, why: [], place, contact, values };
+function withReasons(shown: ReadonlyMap<string, ShownRow>): ShownRow[] {
+  const byRow = Map.groupBy(shown, ([, { row }]) => row);
+  return [...byRow.values()].flatMap((entries) => {
+    const [first] = entries;
+    return first ? [{ ...first[1], why: entries.map(([why]) => why) }] : [];
+  });
 }
 
-/** The same for a contact that is rejected; undefined: its row was not noted. */
-export function toRejectedRow(
-  { row, column, reason, detail }: RejectedLine,
-  place: ContactPlace,
-): ChosenRow | undefined {
-  if (!row) return undefined;
-  return { kind: 'rejected', row: row.number, why: [], place, rejection: { column, reason, detail } };
+/** @param nameOf the name of a file */
+export function chooseWantedRows(wanted: readonly WantedRow[], nameOf: (file: number) => string): RowChoice {
+  const numbers = new Set(wanted.flatMap((each) => (each.kind === 'number' ? each.row : [])));
+  const lines = wanted.filter((each) => each.kind === 'line');
+  return chooseRows(
+    (row, file, line) =>
+      numbers.has(row) || lines.some((each) => each.line === line && isSameFile(nameOf(file), each.file)),
+  );
 }
 
 /** A file may be named without its folders, or from another folder. */

@@ -1,14 +1,14 @@
-import { createWindowGate } from '../../campaign/window.ts';
+import { createWindowGate, type WindowRule } from '../../campaign/window.ts';
 import type { RateLimits } from '../../domain/rate-limits.ts';
 import { readRunAnswers } from '../../ledger/counts/answers.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
 import { listFormerRuns } from '../../ledger/counts/run-outcome.ts';
 import { readReportDelay } from '../../ledger/delivery-reports/report-delays.ts';
 import { type PlannedLot, readPlannedLots } from '../../ledger/planning/planned-lots.ts';
+import type { PlanWindow } from '../../ledger/planning/windows.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import { type ComparedRun, readUsual, type UsualOutcome } from '../../ledger/watch/usual.ts';
 import type { YamlFile } from '../../platform/yaml.ts';
-import { windowPlanner } from '../dispatch/windows.ts';
 import type { PreparedCampaign } from '../plan/prepare-campaign.ts';
 import type { PreviewedPlan } from '../plan/prove-plan.ts';
 import { canaryOf } from '../watch/canary.ts';
@@ -38,7 +38,7 @@ export type CampaignRehearsal = Rehearsal & {
  */
 export async function rehearseDecided(
   client: Transaction,
-  { prepared, decided, forecast, now, ledger }: PreviewedPlan,
+  { prepared, rules, decided, forecast, now, ledger }: PreviewedPlan,
   { given, seed }: RehearsalRequest,
 ): Promise<CampaignRehearsal> {
   const { campaign, account, channel, dispatch } = prepared.campaign.value;
@@ -66,7 +66,7 @@ export async function rehearseDecided(
       }),
     ),
   );
-  const lots = planned.map(lotMaker(prepared, groups, now));
+  const lots = planned.map(lotMaker(prepared.campaign.value.window, rules.window, groups));
   const chunk = leftIn(lots) / Math.max(1, decided.requests);
   const run = {
     begin: now,
@@ -139,12 +139,10 @@ function undeliveredBy(
 }
 
 function lotMaker(
-  { campaign, account }: PreparedCampaign,
+  window: WindowRule | undefined,
+  plan: PlanWindow | undefined,
   groups: readonly Group[],
-  now: Date,
 ): (planned: PlannedLot) => Lot {
-  const { window } = campaign.value;
-  const plan = windowPlanner(window, account.interface, now);
   return ({ zones: written, isCanary, destinations }) => {
     const zones = written?.split(',') ?? [];
     const sendAt = (zones.length > 0 && plan?.(zones).handover?.at) || null;
