@@ -81,11 +81,18 @@ export function replicaSettings(environment: Environment): ReplicaSettings | und
 type NamedDatabase = Pick<DatabaseLease, 'connection' | 'description' | 'warning'>;
 
 function namedDatabase(environment: Environment, name: string): NamedDatabase | undefined {
-  const url = environment[name];
-  if (!url) return undefined;
-  const description = describeUrl(url, name);
+  const connectionString = environment[name];
+  if (!connectionString) return undefined;
+  const url = URL.parse(connectionString);
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    // Does not repeat the value: it may contain a password.
+    const what =
+      'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it.';
+    throw new InputError([{ where: name, what }]);
+  }
   requireCertificates(url, name);
-  const database = { connection: { connectionString: url }, description };
+  const description = `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
+  const database = { connection: { connectionString }, description };
   return isUnencrypted(url, environment) ? { ...database, warning: unencryptedWarning(name) } : database;
 }
 
@@ -96,20 +103,8 @@ export function noLedgerError(where: string): InputError {
   return new InputError([{ where, what }]);
 }
 
-function describeUrl(text: string, where: string): string {
-  const url = URL.parse(text);
-  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
-    // Does not repeat the value: it may contain a password.
-    const what =
-      'is not the address of a Postgres database. Write postgres://user:password@host:5432/database, with special characters in the password percent-encoded, or unset it.';
-    throw new InputError([{ where, what }]);
-  }
-  return `Postgres at ${url.host || 'the local socket'}${url.pathname}`;
-}
-
 /** pg reads these files at its first connection. @throws InputError for one that cannot be read */
-function requireCertificates(text: string, where: string): void {
-  const { searchParams } = new URL(text);
+function requireCertificates({ searchParams }: URL, where: string): void {
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
     const path = searchParams.get(name);
     if (!path) continue;
@@ -126,8 +121,7 @@ const unencryptedWarning = (name: string): string =>
   `${name}: The database is on another machine, and the connection is not encrypted. Anyone on the network can read addresses, messages and the password. Add ?sslmode=verify-full (and &sslrootcert=FILE for a certificate authority of your own).`;
 
 /** Whether the connection leaves this machine without TLS. */
-function isUnencrypted(text: string, environment: Environment): boolean {
-  const url = new URL(text);
+function isUnencrypted(url: URL, environment: Environment): boolean {
   const host = (url.searchParams.get('host') ?? decodeURIComponent(url.hostname)).replace(/^\[|\]$/g, '');
   const isHere = host === '' || host.startsWith('/') || namesThisMachine(host);
   if (isHere) return false;
