@@ -5,7 +5,6 @@ import { join, relative } from 'node:path';
 import type { RunSummary } from '../domain/runs.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { loadReceiverAccounts } from '../engine/delivery-reports/receiver-accounts.ts';
-import { createReportStore } from '../engine/delivery-reports/report-store.ts';
 import { loadAccounts } from '../engine/load-definition.ts';
 import { prepareToStart } from '../engine/plan/start-campaign.ts';
 import type { Settings } from '../engine/settings.ts';
@@ -106,7 +105,6 @@ async function runDemo(
     accounts,
     sharing,
     logger,
-    store: createReportStore(context),
   });
   defer(() => receiver.close());
   const webhook = { url: `${receiver.url}/webhook/sandbox/${environment.VOLLEY_WEBHOOK_TOKEN}` };

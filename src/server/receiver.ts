@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AccountSharing, noSharing } from '../domain/account-sharing.ts';
 import type { EngineContext } from '../engine/context.ts';
 import { createMappingFinder, type ReceiverAccount } from '../engine/delivery-reports/receiver-accounts.ts';
+import { createReportStore } from '../engine/delivery-reports/report-store.ts';
 import type { FailedDeliveryReport } from '../ledger/delivery-reports/apply-batch.ts';
 import type { ReceivedCall } from '../ledger/delivery-reports/receive.ts';
 import { loggableReason } from '../platform/database-failures.ts';
@@ -23,7 +24,7 @@ export type ReceiverOptions = ListenAddress & {
   readonly accounts: ReadonlyMap<string, ReceiverAccount>;
   readonly sharing?: AccountSharing;
   /** Commits a call as received. A call is answered 2xx only afterwards (rule 5a). */
-  readonly store: (call: ReceivedCall) => Promise<void>;
+  readonly store?: (call: ReceivedCall) => Promise<void>;
   readonly logger: Logger;
   readonly limits?: Partial<HttpLimits>;
   readonly observer?: DeliveryReportObserver;
@@ -73,7 +74,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   addHealth(server);
   if (options.operations) addOperations(server, options.operations, refuseOtherMachines(refusePath));
 
-  const { store } = options;
+  const { store = createReportStore(context) } = options;
   const storeWithin = (call: ReceivedCall): Promise<void> => withTimeout(limits.storeTime, store(call));
   const tools = { accounts, logger, observer, store: storeWithin, now: context.now };
   addWebhookRoute(server, { ...tools, refuse: refuseCaller, wake: applier.wake });
@@ -96,7 +97,7 @@ export async function startReceiver(context: EngineContext, options: ReceiverOpt
   };
 }
 
-type WebhookTools = Pick<ReceiverOptions, 'accounts' | 'logger' | 'store'> & {
+type WebhookTools = Pick<Required<ReceiverOptions>, 'accounts' | 'logger' | 'store'> & {
   readonly observer: DeliveryReportObserver | undefined;
   readonly now: () => Date;
   readonly refuse: (

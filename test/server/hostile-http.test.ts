@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createReportStore } from '../../src/engine/delivery-reports/report-store.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startApi } from '../../src/server/api/api.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
@@ -206,14 +207,14 @@ describe('close of the receiver', () => {
   async function slowReceiver() {
     const gate = Promise.withResolvers<void>();
     const entered = Promise.withResolvers<void>();
-    const options = receiverOptions(opened);
+    const store = createReportStore(opened.context);
     const slow = await startReceiver(opened.context, {
-      ...options,
+      ...receiverOptions(opened),
       limits: { ...limits, storeTime: 60_000 },
       store: async (call) => {
         entered.resolve();
         await gate.promise;
-        await options.store(call);
+        await store(call);
       },
     });
     return { slow, gate, entered: entered.promise };

@@ -5,7 +5,6 @@ import { InputError } from '../../domain/problems.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { readText } from '../../engine/definition-files.ts';
-import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
 import { loadAccount } from '../../engine/load-definition.ts';
 import { requireSummary } from '../../engine/runs/find-run.ts';
 import type { Settings } from '../../engine/settings.ts';
@@ -110,7 +109,6 @@ function openReceiver(shell: Shell, context: EngineContext, name: string, token:
     port: 0,
     accounts: new Map([[name, account]]),
     logger: openLogger(shell.settings.environment['LOG_LEVEL'], 'warn'),
-    store: createReportStore(context),
   });
 }
 

@@ -6,7 +6,6 @@ import {
   loadPollableAccounts,
   loadReceiverAccounts,
 } from '../../engine/delivery-reports/receiver-accounts.ts';
-import { createReportStore } from '../../engine/delivery-reports/report-store.ts';
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { loadAccounts } from '../../engine/load-definition.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
@@ -89,14 +88,7 @@ async function serve(
     shell.note(`Monitoring, for this machine: ${url}/healthz, /readyz, /metrics`);
   }
   if (options.api)
-    defer(
-      await openApi(shell, context, options, {
-        logger,
-        metrics,
-        planner,
-        cutOff: deadlines.giveUp,
-      }),
-    );
+    defer(await openApi(shell, context, options, { logger, metrics, planner, cutOff: deadlines.giveUp }));
   const tools = { logger, observer: metrics.dispatch, stop, deadlines, planner };
   parts.push(workUntilStopped(shell, context, options, tools));
   // A failed part ends the process, which systemd or a container restarts.
@@ -118,10 +110,9 @@ async function openReceiver(
   shell: Shell,
   context: EngineContext,
   { accounts, sharing, publicUrl, logger }: ReceiverSetup,
-  options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger' | 'store'>,
+  options: Omit<ReceiverOptions, 'accounts' | 'sharing' | 'logger'>,
 ): Promise<Receiver> {
-  const store = createReportStore(context);
-  const receiver = await startReceiver(context, { ...options, accounts, sharing, logger, store });
+  const receiver = await startReceiver(context, { ...options, accounts, sharing, logger });
   for (const account of accounts.keys()) {
     const path = `/webhook/${encodeURIComponent(account)}/<its webhookToken>`;
     shell.note(`Delivery reports of account ${account}: POST ${publicUrl ?? receiver.url}${path}`);
