@@ -173,7 +173,8 @@ async function chooseOne(name: string, found: readonly FoundRun[], away: readonl
   const newest = found.toSorted((one, other) => Number(other.run.createdAt) - Number(one.run.createdAt));
   const [first, ...others] = newest;
   if (first === undefined) {
-    if (away.length > 0) throw new CellsAwayError([noneElsewhere(name), ...away.map(problemOf)]);
+    const none = { where: `run ${name}`, what: 'The cells that answer do not have it.' };
+    if (away.length > 0) throw new CellsAwayError([none, ...away.map(problemOf)]);
     if (name === latest) throw new InputError([{ where: `run ${latest}`, what: noRunsText }]);
     return noSuchRun(name);
   }
@@ -182,8 +183,3 @@ async function chooseOne(name: string, found: readonly FoundRun[], away: readonl
     newest.map(({ cell, run }) => ({ where: `run ${run.run}`, what: `It is in cell ${cell.name}.` })),
   );
 }
-
-const noneElsewhere = (name: string): Problem => ({
-  where: `run ${name}`,
-  what: 'The cells that answer do not have it.',
-});

@@ -27,14 +27,16 @@ export async function demonstrate(
   shell: Shell,
   how: Pick<HowToRun, 'everyInterface' | 'shown'>,
 ): Promise<void> {
-  const home = demoHome(shell.settings);
+  const { workingFolder } = shell.settings;
+  const project = findHome(shell.settings.environment, workingFolder) ?? join(workingFolder, '.volley');
+  // Its own ledger, also with a DATABASE_URL, so that it changes no other one.
+  const home = join(project, 'demo');
   const environment = {
     ...shell.settings.environment,
     VOLLEY_HOME: home,
     DATABASE_URL: undefined,
     DATABASE_READ_URL: undefined,
   };
-  const { workingFolder } = shell.settings;
   const demoShell = { ...shell, settings: { environment, workingFolder } };
   await withNewLedger(demoShell, (context) =>
     closeAfter((defer) => runDemo(demoShell, context, { home, ...how, asked: shell.settings }, defer)),
@@ -51,11 +53,6 @@ const maxSilence = 60_000;
 const suppressedByDemo = `
 Suppressed are recipients of an earlier demo: their delivery reports said "Destination is blacklisted". Volley no longer
 sends to such a number.`;
-
-/** The demo has its own ledger, also with a DATABASE_URL, so it changes no other one. */
-function demoHome({ environment, workingFolder }: Settings): string {
-  return join(findHome(environment, workingFolder) ?? join(workingFolder, '.volley'), 'demo');
-}
 
 function nextCommands(
   home: string,

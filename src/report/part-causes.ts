@@ -1,4 +1,4 @@
-import type { PartCauseGroup, PartCauses, PartCosts, PlacedCause, SmsCause } from '../domain/sms.ts';
+import type { PartCauseGroup, PartCauses, PartCosts, SmsCause } from '../domain/sms.ts';
 import { characterName, firstInvisible } from '../platform/invisible-characters.ts';
 import { addAmounts } from '../platform/money.ts';
 import { count } from '../platform/sentence.ts';
@@ -37,13 +37,10 @@ function causeText(group: PartCauseGroup, currency: string | null): string {
   const { encoding, causes } = group;
   const why = encoding === 'UCS-2' ? 'UCS-2 because of' : 'two septets each for';
   const named = [...Map.groupBy(causes, ({ column }) => column)].map(
-    ([column, found]) => `${joinWords(found.map(nameOfCause))} in ${placeText(column)}`,
+    ([column, found]) =>
+      `${joinWords(found.map(nameOfCause))} in ${column === null ? 'the message' : `column ${printable(column)}`}`,
   );
   return `${why} ${joinWords(named)}: ${moreText(group, currency)}`;
-}
-
-function placeText(column: PlacedCause['column']): string {
-  return column === null ? 'the message' : `column ${printable(column)}`;
 }
 
 /** `write ' for ’, - for –; leave out 🎉`. */

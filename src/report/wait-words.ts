@@ -52,7 +52,7 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
       return winnerWords(wait);
     case 'ledger on hold':
       return {
-        what: holdText(formatReason(wait.reason)),
+        what: asSentence(`The ledger is on hold: ${formatReason(wait.reason)}`),
         next: holdNext,
         short: 'the ledger is on hold',
         command: null,
@@ -60,7 +60,7 @@ export function waitWords(wait: RunWait, zone: string): WaitWords {
     case 'service':
       return {
         what: asSentence(`The service has refused everything since ${at(wait.since)}: ${wait.words}`),
-        next: `${nextRequestAt} ${at(wait.retryAt)}. The run continues by itself.`,
+        next: `The next request is sent at ${at(wait.retryAt)}. The run continues by itself.`,
         short: 'the service refuses',
         command: null,
       };
@@ -150,10 +150,6 @@ function winnerWords({ isDecided, problem }: WinnerWait): WaitWords {
         next: `Decide what the rest gets: ${byHand}, or \`volley cancel\` if nothing.`,
       };
 }
-
-const nextRequestAt = 'The next request is sent at';
-
-const holdText = (reason: string): string => asSentence(`The ledger is on hold: ${reason}`);
 
 export const holdNext = 'Nothing is claimed until an administrator runs `volley db restored`.';
 

@@ -97,9 +97,10 @@ function deliverOnce(
   const { text, charged } = delivered
     ? pick(results[channel].delivered, Math.max(0, draw('result') - 0.9) * 10)
     : pick(results[channel].undelivered, draw('result'));
-  const units =
+  const units: Units =
     message.content.kind === 'call'
-      ? { VoiceSeconds: delivered ? secondsOfCall(draw('seconds')) : 0 }
+      ? // From 5 seconds to a minute.
+        { VoiceSeconds: delivered ? 5 + Math.floor(draw('seconds') * 56) : 0 }
       : unitsFor(message.content, destination);
   return {
     destination: reported,
@@ -107,7 +108,8 @@ function deliverOnce(
     status: delivered ? 'Success' : 'Failed',
     result: text,
     units,
-    price: charged && !simulated ? unitPrices[channel] * quantity(units) : 0,
+    // An email and a call count as one.
+    price: charged && !simulated ? unitPrices[channel] * (units.SMSParts ?? units.FaxPages ?? 1) : 0,
   };
 }
 
@@ -117,15 +119,6 @@ function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destinatio
 
 function pick(choices: readonly Result[], choice: number): Result {
   return choices[Math.floor(choice * choices.length)] ?? free('');
-}
-
-function secondsOfCall(choice: number): number {
-  return 5 + Math.floor(choice * 56);
-}
-
-/** Parts or pages; an email and a call count as one. */
-function quantity({ SMSParts, FaxPages }: Units): number {
-  return SMSParts ?? FaxPages ?? 1;
 }
 
 export function deliveryReport(

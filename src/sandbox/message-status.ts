@@ -64,16 +64,11 @@ export function deliveryAt(
   now: Date,
 ): Delivery | undefined {
   if (stateOf(message, now) === 'Completed') return deliver(message, destination, settings);
-  const before = beforeResubmission(message);
-  if (before === undefined) return undefined;
-  const earlier = deliver(before, destination, settings);
-  return earlier.delivered ? earlier : undefined;
-}
-
-/** The message before it was last sent again; undefined if it never was. */
-function beforeResubmission(message: AcceptedMessage): AcceptedMessage | undefined {
   const { resubmitted } = message;
-  return resubmitted === 0 ? undefined : { ...message, resubmitted: resubmitted - 1 };
+  if (resubmitted === 0) return undefined;
+  // As it was before it was last sent again.
+  const earlier = deliver({ ...message, resubmitted: resubmitted - 1 }, destination, settings);
+  return earlier.delivered ? earlier : undefined;
 }
 
 export function repliesOf(

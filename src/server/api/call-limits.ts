@@ -60,8 +60,6 @@ function limitEachToken(wait: number): (token: string) => CallLimit {
 /** Milliseconds. A report ends a moment after its reader has it, so successive reports never fail. */
 const defaultWait = 500;
 
-const retryAfter = 5;
-
 /**
  * @param wait milliseconds until a waiting call is answered 503
  * @param reason why it is
@@ -98,7 +96,10 @@ export function createCallLimit(
     if (inUse < maxAtOnce) inUse++;
     else {
       onFull();
-      if (!(await waitForTurn())) throw busyProblem(reason);
+      if (!(await waitForTurn())) {
+        const headers = { 'retry-after': '5' };
+        throw new ProblemError(503, 'busy', `${reason} Try again in a moment.`, { headers });
+      }
     }
     try {
       return await work();
@@ -106,12 +107,6 @@ export function createCallLimit(
       release();
     }
   };
-}
-
-function busyProblem(reason: string): ProblemError {
-  return new ProblemError(503, 'busy', `${reason} Try again in a moment.`, {
-    headers: { 'retry-after': String(retryAfter) },
-  });
 }
 
 /** Milliseconds. */
