@@ -60,7 +60,8 @@ export function processShell(): Shell {
   } = listenForStop((text) => writeLine(process.stderr, text));
   // An end at once would leave requests in doubt.
   watchStandardOutput(drains);
-  ignoreUnwritableNotes();
+  // A full disk of a log must not put requests in doubt.
+  process.stderr.on('error', () => undefined);
   const settings: Settings = {
     environment: process.env,
     workingFolder: process.cwd(),
@@ -210,9 +211,4 @@ function watchStandardOutput(drains: () => boolean): void {
       if (code === 0) process.exitCode = 1;
     });
   });
-}
-
-/** A full disk of a log must not put requests in doubt. */
-function ignoreUnwritableNotes(): void {
-  process.stderr.on('error', () => undefined);
 }

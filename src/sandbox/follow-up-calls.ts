@@ -174,15 +174,13 @@ function parseReceivedPeriod(
     return { kind: 'between', from: new Date(now.getTime() - minutes * minute), to: now };
   }
   if (timePeriod !== '') return refused('Expected timePeriod or dateFrom and dateTo, not both');
-  const [from, to] = [dateFrom, dateTo].map((text) => parseMoment(text, zone));
+  // A date alone is its midnight.
+  const [from, to] = [dateFrom, dateTo].map((text) =>
+    sendTimeOf(/[ T]/.test(text) ? text : `${text}T00:00`, zone),
+  );
   if (!from || !to) return refused('dateFrom and dateTo must be times such as 2026-11-21 08:00:00');
   if (from > to || to.getTime() - from.getTime() > week) {
     return refused('dateTo must be at most 7 days after dateFrom');
   }
   return { kind: 'between', from, to };
-}
-
-/** A date alone is its midnight. */
-function parseMoment(text: string, zone: string): Date | undefined {
-  return sendTimeOf(/[ T]/.test(text) ? text : `${text}T00:00`, zone);
 }

@@ -28,7 +28,8 @@ function build({ answer, refuse }: Answers): FastifyInstance {
   const app = openHttpServer(bodyLimit);
   // Fastify refuses an invalid content type; here the body decides.
   app.addHook('onRequest', async ({ headers }) => {
-    if (!isMediaType(headers['content-type'])) delete headers['content-type'];
+    const isMediaType = /^\s*[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(;|$)/.test(headers['content-type'] ?? '');
+    if (!isMediaType) delete headers['content-type'];
   });
   app.all('*', async (request, reply) => send(reply, await answer(toReceived(request))));
   app.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
@@ -39,10 +40,6 @@ function build({ answer, refuse }: Answers): FastifyInstance {
     );
   });
   return app;
-}
-
-function isMediaType(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^\s*[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(;|$)/.test(contentType);
 }
 
 function toReceived(request: FastifyRequest): ReceivedRequest {

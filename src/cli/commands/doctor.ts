@@ -54,7 +54,11 @@ server is started for a moment, as by every command.`,
         ...each,
         nextStep: each.nextStep && nextStepText(each.nextStep),
       }));
-      print(JSON.stringify({ state: worstOf(checks), checks: written }));
+      // What was not checked counts as ok.
+      const worst = (['problem', 'warning'] as const).find((state) =>
+        checks.some((each) => each.state === state),
+      );
+      print(JSON.stringify({ state: worst ?? 'ok', checks: written }));
     } else if (!quiet) print(`${formatChecks(checks, screen)}\n\n${formatCheckCounts(checks)}`);
     // What cron would send by e-mail: nothing, if there is nothing.
     else if (noteworthy.length > 0) print(formatChecks(noteworthy, screen));
@@ -75,11 +79,4 @@ async function checkClosedMonths(shell: Shell, cells: readonly Cell[]): Promise<
     state,
     found: `${check.found} Not asked: ${away.map(({ cell }) => cell.name).join(', ')}.`,
   };
-}
-
-/** What was not checked counts as ok. */
-function worstOf(checks: readonly Check[]): CheckState {
-  return (
-    (['problem', 'warning'] as const).find((state) => checks.some((check) => check.state === state)) ?? 'ok'
-  );
 }

@@ -27,8 +27,6 @@ export type FirstOptions = {
   readonly country?: string;
 };
 
-export type Chosen = { readonly campaign: FirstCampaign; readonly isExample: boolean };
-
 /** What a choice is made from, in this order: an option, an answer, the contact file. */
 type Sources = {
   readonly options: FirstOptions;
@@ -45,7 +43,7 @@ export async function chooseFirstCampaign(
   folder: string,
   options: FirstOptions,
   ask: Ask | undefined,
-): Promise<Chosen> {
+) {
   const name =
     options.name ?? (await ask?.('Name of the first campaign', 'first', parseCampaignName)) ?? 'first';
   const { sample, file } = await chooseContacts(workingFolder, options, ask);
@@ -53,13 +51,13 @@ export async function chooseFirstCampaign(
   const channel = options.channel ?? (await chooseChannel(sources));
   const recipient = await chooseRecipient(channel, sources);
   const needsCountry = channel === 'sms';
-  const campaign = {
+  const campaign: FirstCampaign = {
     name,
     account: findAccount(folder, environment['VOLLEY_ACCOUNTS']),
     channel,
     file: file === undefined ? 'contacts/example.csv' : fileOf(folder, resolve(workingFolder, file)),
     recipient,
-    country: needsCountry ? await chooseCountry(recipient, sources, guessCountry(environment)) : undefined,
+    country: needsCountry ? await chooseCountry(recipient, sources, environment) : undefined,
     header: sample.header,
   };
   return { campaign, isExample: file === undefined };
@@ -134,21 +132,18 @@ async function chooseRecipient(
 async function chooseCountry(
   column: string,
   { options: { country }, ask, sample }: Sources,
-  guess: string,
+  { LC_ALL, LANG }: Shell['settings']['environment'],
 ): Promise<string | undefined> {
   const count = countNationalNumbers(sample, column);
   if (country !== undefined || count === 0) return country;
   if (ask) {
+    // The country of the user's language, such as AU of en_AU.UTF-8.
+    const guess = /^[a-z]{2,3}_([A-Z]{2})\b/.exec(LC_ALL || LANG || '')?.[1] ?? '';
     const question = 'Country of numbers without a country code, such as AU';
     return ask(question, guess, await loadCountryReader());
   }
   const what = `${count} of the first ${sample.rows.length} numbers in the column "${column}" have no country code. Name their country, such as --country AU.`;
   throw new InputError([{ where: '--country', what }]);
-}
-
-/** The country of the user's language, such as AU of en_AU.UTF-8; empty without one. */
-function guessCountry({ LC_ALL, LANG }: Shell['settings']['environment']): string {
-  return /^[a-z]{2,3}_([A-Z]{2})\b/.exec(LC_ALL || LANG || '')?.[1] ?? '';
 }
 
 /** A file elsewhere stays where it is. */

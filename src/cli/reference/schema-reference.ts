@@ -45,12 +45,11 @@ function childRows(key: string, { items, additionalProperties, anyOf = [], ...ch
   return rows(`${key}.`, child);
 }
 
-function formText(value: string): string {
-  return value === 'map' || value === 'list' ? `a ${value}` : value;
-}
-
 function valueText({ type, enum: values, const: only, anyOf, minimum, maximum }: Node): string {
-  if (anyOf) return [...new Set(anyOf.map(valueText))].map(formText).join(', or ');
+  if (anyOf) {
+    const forms = new Set(anyOf.map(valueText));
+    return [...forms].map((form) => form.replace(/^(map|list)$/, 'a $1')).join(', or ');
+  }
   if (only !== undefined) return `\`${only}\``;
   if (values) return values.map((value) => `\`${value}\``).join(', ');
   if (minimum !== undefined && maximum !== undefined) {

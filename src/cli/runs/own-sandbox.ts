@@ -80,7 +80,7 @@ export async function withOwnSandbox(
           finished = run;
           const [summary] = await waitForDeliveryReports(shell, context, [run], {
             maxSilence,
-            textOf: reportsText,
+            textOf: (drawn, count) => `  reports  ${drawn} ${count} delivery reports`,
           });
           if (summary === undefined) throw new Error(`run ${run} has no summary`);
           return summary;
@@ -96,8 +96,6 @@ ${styled('Next:', 'title', screen)}
   volley report run ${run}         the run in full, with its cost
   volley report contacts ${run}    every contact with its result
 To send for real, add your account to campaigns/accounts.yaml, name it in the campaign, and omit --sandbox.`;
-
-const reportsText = (drawn: string, count: string): string => `  reports  ${drawn} ${count} delivery reports`;
 
 const newSecret = (): string => randomBytes(24).toString('base64url');
 

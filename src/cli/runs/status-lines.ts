@@ -1,6 +1,5 @@
 import { nextStepText } from '../../domain/next-step.ts';
 import type { RunStatus } from '../../engine/reporting/run-status.ts';
-import type { ClockStep } from '../../ledger/limits/clock.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { variantResultColumns } from '../../report/lists/variants.ts';
 import { notificationLines } from '../../report/notifications.ts';
@@ -20,7 +19,11 @@ export function statusLines(status: RunStatus, screen: Screen): string[] {
     ...(phase === 'settling doubts' ? [`  phase       ${phase}: ${settlingText}`] : []),
     ...decisionLines(status, screen),
     ...waitLines(waitsFor, run, screenZone(screen)),
-    ...(clockStep ? [`  clock       ${steppedBack(clockStep, screen)}`] : []),
+    ...(clockStep
+      ? [
+          `  clock       the database's clock was set back by ${clockStep.seconds.toFixed(1)} s at ${zonedTime(clockStep.at, screen)}; rate limits still hold, but times before and after cannot be compared`,
+        ]
+      : []),
     ...(unappliedReports ? describeUnapplied(unappliedReports, (time) => zonedTime(time, screen)) : []).map(
       (what) => `  reports     ${nextStepText(what)}`,
     ),
@@ -39,10 +42,6 @@ function decisionLines({ decisions }: RunStatus, screen: Screen): string[] {
 /** Equals the exit code of the command that sends the run. */
 export function exitCodeOf({ state, requests }: RunStatus): ExitCode {
   return state === 'paused' || state === 'cancelled' ? 4 : exitCodeOfRequests(requests);
-}
-
-function steppedBack({ at, seconds }: ClockStep, screen: Screen): string {
-  return `the database's clock was set back by ${seconds.toFixed(1)} s at ${zonedTime(at, screen)}; rate limits still hold, but times before and after cannot be compared`;
 }
 
 function zonedTime(time: Date, screen: Screen): string {

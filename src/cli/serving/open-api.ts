@@ -38,10 +38,12 @@ export async function openApi(
   // Only a process with the API loads its schemas.
   const { apiPath, startApi } = await import('../../server/api/api.ts');
   const tools = { ...planner, logger };
+  const { ledger } = await readLocation(context.ledger.pool);
   const pages = dashboard
     ? await openPages(shell, context, {
         host,
-        name: await nameOf(context),
+        // The same after each start, so that it can be kept as a bookmark.
+        name: digestOf(`dashboard of ${ledger}`).toString('hex').slice(0, 32),
         ...tools,
         uploads,
         onSignIn: metrics.signIns,
@@ -78,12 +80,6 @@ async function openCompany(shell: Shell): Promise<DashboardOptions['company']> {
   const { createCompanyProvider } = await import('../../dashboard/base/company-provider.ts');
   const company = readCompanySignIn(shell.settings, readDashboardUrl(shell));
   return { ...company, provider: createCompanyProvider(company) };
-}
-
-/** The same after each start, so that it can be kept as a bookmark. */
-async function nameOf({ ledger }: EngineContext): Promise<string> {
-  const { ledger: id } = await readLocation(ledger.pool);
-  return digestOf(`dashboard of ${id}`).toString('hex').slice(0, 32);
 }
 
 /**

@@ -92,7 +92,10 @@ function completeDocument(document: ReturnType<typeof jsonSchemaTransformObject>
   const paths = ('openapi' in document && document.paths) || {};
   for (const methods of Object.values(paths))
     for (const operation of [methods?.get, methods?.post]) if (operation) completeOperation(operation);
-  return withoutUnused(document);
+  const schemas = ('components' in document && document.components?.schemas) || {};
+  // Input variants of schemas that only answers use.
+  for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
+  return document;
 }
 
 type Operation = {
@@ -116,11 +119,4 @@ function completeOperation({ operationId, requestBody, responses = {} }: Operati
     ]);
     if (headers.length > 0) Object.assign(answer, { headers: Object.fromEntries(headers) });
   }
-}
-
-/** Removes input variants of schemas that only answers use. */
-function withoutUnused(document: ReturnType<typeof jsonSchemaTransformObject>) {
-  const schemas = ('components' in document && document.components?.schemas) || {};
-  for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
-  return document;
 }

@@ -70,10 +70,12 @@ export function sendSheet<Row>(reply: FastifyReply, file: ReportFile, sheet: She
   const { asOf } = sheet;
   if (asOf.read) reply.header('volley-as-of', formatAsOf(asOf));
   if (asOf.read?.from !== 'replica') return sendPieces(reply, file, pieces, encoding);
-  return withAll(whileAsked(reply, pieces), asItIs, (all) => sendPieces(reply, file, all, encoding));
+  return withAll(
+    whileAsked(reply, pieces),
+    (error) => error,
+    (all) => sendPieces(reply, file, all, encoding),
+  );
 }
-
-const asItIs = (error: unknown): unknown => error;
 
 /** Stops reading for a caller who has disconnected. */
 async function* whileAsked<Piece>(
