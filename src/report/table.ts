@@ -32,9 +32,9 @@ export function formatTable<Row>(
     width: Math.max(...[titles, ...plain].map((line) => stringWidth(line[index] ?? ''))),
     minor,
   }));
-  const fit = fitColumns(widths, screen.width);
-  if (fit.kind === 'records') return formatRecords(titles, cells, screen);
-  const keptOf = <Item>(line: readonly Item[]): Item[] => fit.kept.flatMap((index) => line[index] ?? []);
+  const kept = fitColumns(widths, screen.width);
+  if (kept === undefined) return formatRecords(titles, cells, screen);
+  const keptOf = <Item>(line: readonly Item[]): Item[] => kept.flatMap((index) => line[index] ?? []);
   const drawn = new Table({
     head: keptOf(titles).map((title) => styled(title, 'title', screen)),
     colAligns: keptOf(columns).map((column) => (isNumber(column) ? 'right' : 'left')),
@@ -43,10 +43,10 @@ export function formatTable<Row>(
   drawn.push(...cells.slice(0, rows.length).map(keptOf));
   if (totals.length > 0)
     drawn.push(
-      fit.kept.map(() => ''),
+      kept.map(() => ''),
       ...cells.slice(rows.length).map(keptOf),
     );
-  const omitted = titles.filter((_, index) => !fit.kept.includes(index));
+  const omitted = titles.filter((_, index) => !kept.includes(index));
   return omitted.length === 0
     ? drawn.toString()
     : `${drawn.toString()}\nNot shown, because the terminal is too narrow: ${omitted.join(', ')}.`;
@@ -73,11 +73,6 @@ function formatRecords(titles: RowText, lines: readonly RowText[], screen: Scree
   return lines.map(record).join('\n\n');
 }
 
-type Fit =
-  | { readonly kind: 'table'; readonly kept: readonly number[] }
-  /** No choice of columns fits, so every row becomes several lines. */
-  | { readonly kind: 'records' };
-
 type FittedColumn = {
   readonly width: number;
   /** From 1. The greatest is dropped first; columns without it stay. */
@@ -85,20 +80,20 @@ type FittedColumn = {
 };
 
 /**
- * Chooses the columns that fit.
+ * Chooses the columns that fit, each with a space on each side and borders.
  *
  * @param width in characters; undefined for any
+ * @returns their indices; undefined if no choice fits, so that every row becomes several lines
  */
-function fitColumns(columns: readonly FittedColumn[], width: number | undefined): Fit {
-  const isTooWide = (kept: readonly FittedColumn[]) => width !== undefined && sumWidths(kept) > width;
+function fitColumns(
+  columns: readonly FittedColumn[],
+  width = Number.POSITIVE_INFINITY,
+): readonly number[] | undefined {
+  const isTooWide = (kept: readonly FittedColumn[]) =>
+    kept.reduce((sum, column) => sum + column.width + 3, 1) > width;
   const kept = dropMinor(
     columns.map((column, index) => ({ ...column, index })),
     isTooWide,
   );
-  return isTooWide(kept) ? { kind: 'records' } : { kind: 'table', kept: kept.map(({ index }) => index) };
-}
-
-/** A space on each side of a cell, and borders. */
-function sumWidths(columns: readonly FittedColumn[]): number {
-  return columns.reduce((sum, { width }) => sum + width + 3, 1);
+  return isTooWide(kept) ? undefined : kept.map(({ index }) => index);
 }
