@@ -64,13 +64,13 @@ export const command = defineCommand({
     requireAge('--records-older-than', recordsOlderThan, aYear);
     requireAge('--audit-older-than', auditOlderThan, aYear);
     const { standardInput } = shell.settings;
-    const ago = (age: number): Date => new Date(shell.now().getTime() - age);
-    const limit: PurgeLimit = { before: ago(olderThan), alsoInDoubt };
+    const now = shell.now().getTime();
+    const ago = (age?: number) => (age === undefined ? undefined : new Date(now - age));
+    const limit: PurgeLimit = { before: new Date(now - olderThan), alsoInDoubt };
     const retention: Retention = {
-      recordsBefore: recordsOlderThan === undefined ? undefined : ago(recordsOlderThan),
-      auditBefore: auditOlderThan === undefined ? undefined : ago(auditOlderThan),
-      deliveryReportsBefore:
-        deliveryReportsOlderThan === undefined ? undefined : ago(deliveryReportsOlderThan),
+      recordsBefore: ago(recordsOlderThan),
+      auditBefore: ago(auditOlderThan),
+      deliveryReportsBefore: ago(deliveryReportsOlderThan),
     };
     const print = (result: Purge, deleted: DeletedRecords): void => {
       printHeld(shell, result, deleted);

@@ -37,14 +37,14 @@ type About = Pick<Sheet<never>, 'title' | 'subtitle' | 'asOf'>;
 async function* workbookBytes<Row>(
   about: About,
   tables: readonly Sheet<Row>[],
-  rowsInEach: number,
+  maxRows: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const zip = new ZipFile();
   const output = zip.outputStream.pipe(new PassThrough());
   const writing = new AbortController();
-  const worksheets = allWorksheets(about, tables, rowsInEach);
-  const written = writeParts(zip, about.asOf.at, worksheets, writing.signal).catch((error: Error) => {
-    output.destroy(writing.signal.aborted ? undefined : error);
+  const { signal } = writing;
+  const written = writeParts(zip, about, tables, { maxRows, signal }).catch((error: Error) => {
+    output.destroy(signal.aborted ? undefined : error);
   });
   try {
     yield* output;
@@ -55,43 +55,34 @@ async function* workbookBytes<Row>(
   }
 }
 
-type Worksheets = {
-  readonly styles: Styles;
-  readonly each: AsyncGenerator<Worksheet, void, undefined>;
-};
-
-function allWorksheets<Row>(about: About, tables: readonly Sheet<Row>[], rowsInEach: number): Worksheets {
-  const styles = createStyles();
-  let rows = 0;
-  const count = (more: number): void => {
-    rows += more;
-  };
-  async function* each(): AsyncGenerator<Worksheet, void, undefined> {
-    for (const table of tables) yield* makeWorksheets(table, { styles, maxRows: rowsInEach, onRows: count });
-    yield { name: 'About', xml: aboutXml(about, rows, styles) };
-  }
-  return { styles, each: each() };
-}
-
 /** Equal workbooks have equal bytes: 1 January 1980 is the first time of ZIP. */
 const noTime = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
 
 /** Worksheets come first, because their number and styles are known only after the last row. */
-async function writeParts(
+async function writeParts<Row>(
   zip: ZipFile,
-  asOf: Date,
-  { styles, each }: Worksheets,
-  signal: AbortSignal,
+  about: About,
+  tables: readonly Sheet<Row>[],
+  { maxRows, signal }: { readonly maxRows: number; readonly signal: AbortSignal },
 ): Promise<void> {
+  const styles = createStyles();
   const names: string[] = [];
-  for await (const { name, xml } of each) {
+  let rows = 0;
+  const onRows = (more: number): void => {
+    rows += more;
+  };
+  const add = async ({ name, xml }: Worksheet): Promise<void> => {
     names.push(name);
     const part = Readable.from(withDeclaration(xml), { objectMode: false, signal });
     zip.addReadStream(part, `xl/worksheets/sheet${names.length}.xml`, noTime);
     await once(part, 'close');
     if (part.errored) throw part.errored;
-  }
-  const parts = [['xl/styles.xml', styles.toXml()], ...workbookParts({ worksheets: names, asOf })] as const;
+  };
+  for (const table of tables)
+    for await (const worksheet of makeWorksheets(table, { styles, maxRows, onRows })) await add(worksheet);
+  await add({ name: 'About', xml: aboutXml(about, rows, styles) });
+  const others = workbookParts({ worksheets: names, asOf: about.asOf.at });
+  const parts = [['xl/styles.xml', styles.toXml()], ...others] as const;
   for (const [path, xml] of parts) zip.addBuffer(Buffer.from(xmlDeclaration + xml), path, noTime);
   zip.end();
 }
