@@ -6,7 +6,8 @@ import { embeddedServerStatus } from '../../platform/embedded-postgres.ts';
 import { findHome } from '../../platform/project.ts';
 import { readYaml } from '../../platform/yaml.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
-import type { Suggestion } from './suggest.ts';
+
+export type Suggestion = { readonly word: string; readonly summary: string };
 
 const maxRuns = 50;
 const maxWait = 1500;

@@ -3,8 +3,7 @@ import { type ArgumentSpec, type Definition, isShown, loadSubcommand, type Optio
 import { commandList } from '../command-list.ts';
 import { optionsOfAll } from '../global-options.ts';
 import type { Shell } from '../shell.ts';
-
-export type Suggestion = { readonly word: string; readonly summary: string };
+import type { Suggestion } from './ledger-names.ts';
 
 /** Shells insert a word as it is, so a name from a file must not have a space or a character that they act on. */
 const safeWord = /^[\w.:@%+=,/-]+$/;

@@ -1,6 +1,8 @@
 import { type CommandDefinition, isShown, type OptionSpec } from '../command.ts';
 import { optionsOfAll } from '../global-options.ts';
-import type { NamedCommand } from './every-command.ts';
+
+/** A command that does something, by its words after `volley`. */
+export type NamedCommand = { readonly name: string; readonly command: CommandDefinition };
 
 /** The command reference in Markdown, from the program itself. */
 export function commandsPage(listed: readonly NamedCommand[]): string {

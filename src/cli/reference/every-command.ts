@@ -1,11 +1,8 @@
 import { readVersion } from '../../platform/package-folder.ts';
-import { type CommandDefinition, type Definition, loadSubcommand } from '../command.ts';
+import { type Definition, loadSubcommand } from '../command.ts';
 import { commandList } from '../command-list.ts';
-import { commandsPage } from './commands-page.ts';
+import { commandsPage, type NamedCommand } from './commands-page.ts';
 import { manPage } from './man-page.ts';
-
-/** A command that does something, by its words after `volley`. */
-export type NamedCommand = { readonly name: string; readonly command: CommandDefinition };
 
 /** Every command, in the order of the help; a call loads only its own. */
 export async function everyCommand(): Promise<readonly NamedCommand[]> {

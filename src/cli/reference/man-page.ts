@@ -1,7 +1,7 @@
 import { isShown } from '../command.ts';
 import { optionsOfAll } from '../global-options.ts';
 import { helpSections, purpose } from '../help-text.ts';
-import type { NamedCommand } from './every-command.ts';
+import type { NamedCommand } from './commands-page.ts';
 
 export function manPage(commands: readonly NamedCommand[], version: string): string {
   return [
