@@ -130,12 +130,11 @@ function parseReport(
         optedOut: isStopWord(text, mapping.stopWords),
       };
     }
-    case 'several':
-      return { kind: 'several', bodies: decoded.bodies };
-    case 'unreadable':
-      return { kind: 'unreadable', why: decoded.why };
     case 'report':
       return readDelivery(decoded.report);
+    case 'several':
+    case 'unreadable':
+      return decoded;
   }
 }
 

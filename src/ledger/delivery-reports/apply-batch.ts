@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { type AccountSharing, noSharing } from '../../domain/account-sharing.ts';
 import { rejectedValueCode } from '../../platform/database-failures.ts';
 import { hasCode } from '../../platform/file-error.ts';
-import { batchOf } from '../batch.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { applyParsedReports } from './apply-parsed.ts';
 import { decideOutcomes, listEarlierRecipients, lockOutcomes } from './decide.ts';
@@ -11,7 +10,7 @@ import { dequeueReports, type QueuedReport } from './dequeue.ts';
 import { addRowsOfReports } from './ordinary-report-rows.ts';
 import { type CallWithReports, divideCalls } from './queue.ts';
 import type { ParsedQueuedReport, RawReport, ReportContent } from './report-content.ts';
-import { replaceEarlierReport } from './store-content.ts';
+import { storeUndecided } from './store-content.ts';
 
 /** Bytes: about half a millisecond of parsing. */
 const bytesBetweenPauses = 16 * 1024;
@@ -139,13 +138,6 @@ export type FailedDeliveryReport = Pick<RawReport, 'report' | 'account' | 'recei
   readonly code: string;
 };
 
-const failedColumns = batchOf<FailedDeliveryReport>({
-  report_id: ['bigint', ({ report }) => report],
-  account: ['text', ({ account }) => account],
-  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
-  code: ['text', ({ code }) => `the ledger refuses it (${code})`],
-});
-
 /**
  * Marks reports as `failed`, and decides outcomes of earlier readings again without them. They are dead letters: only an
  * operator's replay reads them again.
@@ -158,14 +150,7 @@ export async function storeFailed(
   const reports = failed.map(({ report }) => report);
   const before = await listEarlierRecipients(client, reports);
   await lockOutcomes(client, before);
-  await client.query(
-    `
-    INSERT INTO unusual_delivery_reports (report_id, account, received_at, state, detail)
-    SELECT report_id, account, received_at, 'failed', code
-    FROM ${failedColumns.table('f')}
-    ${replaceEarlierReport}
-    `,
-    failedColumns.values(failed),
-  );
+  const stored = failed.map(({ code, ...report }) => ({ ...report, why: `the ledger refuses it (${code})` }));
+  await storeUndecided(client, 'failed', stored);
   await decideOutcomes(client, [], new Map(), before);
 }

@@ -4,12 +4,7 @@ import { acceptanceOf } from '../request-rows.ts';
 import { type RequestKey, requestKeys } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import { defaultUnits, isPriceOutlier, tariffClause } from './price-outliers.ts';
-import {
-  findNamedRequest,
-  type NamedRequests,
-  type ParsedQueuedReport,
-  type ParsedReport,
-} from './report-content.ts';
+import type { NamedRequests, ParsedQueuedReport, ParsedReport } from './report-content.ts';
 
 /**
  * Applies the ordinary reports of a batch in one statement, which writes only their outcomes. An ordinary report is
@@ -25,8 +20,9 @@ export async function applyOrdinary(
 ): Promise<readonly ParsedQueuedReport[]> {
   const named = new Map<RequestKey, number>();
   const candidates = reports.flatMap((reading): Candidate[] => {
-    const request = isOrdinary(reading) ? findNamedRequest(reading, requests) : undefined;
-    if (!isOrdinary(reading) || request?.runAccount !== reading.account) return [];
+    if (!isOrdinary(reading)) return [];
+    const request = requests.get(reading.messageId ?? '');
+    if (request?.runAccount !== reading.account) return [];
     const number = named.get(request) ?? named.size + 1;
     named.set(request, number);
     return [{ ...reading, named: number }];

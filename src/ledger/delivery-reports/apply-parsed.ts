@@ -18,7 +18,7 @@ import {
   type ReportContent,
   sharedColumns,
 } from './report-content.ts';
-import { storeDeliveries, storeReplies, storeUnreadable } from './store-content.ts';
+import { storeDeliveries, storeReplies, storeUndecided } from './store-content.ts';
 
 /**
  * Applies parsed reports in the caller's transaction: stores them, decides outcomes, settles requests that they
@@ -50,18 +50,14 @@ export async function applyParsedReports(
   );
   const deliveries = reports.filter(isOf('delivery'));
   const replies = reports.filter(isOf('inbound'));
-  const named = [...deliveries, ...replies];
-  const found = await findRecipients(client, named, requests, sharing.webhooks);
-  const recipients = new Map<string, MatchedRecipient>();
-  for (const [index, recipient] of found) recipients.set(named[index]?.report ?? '', recipient);
-
+  const recipients = await findRecipients(client, [...deliveries, ...replies], requests, sharing.webhooks);
   const priceOutliers = await findPriceOutliers(client, deliveries, recipients);
   await countPriceOutliers(client, recipients, priceOutliers);
   if (before.length > 0) await lockOutcomes(client, [...before, ...recipients.values()]);
   else await unfoldOutcomes(client, [...recipients.values()]);
   await storeDeliveries(client, deliveries, recipients, priceOutliers);
   await storeReplies(client, replies, { recipients, requests, webhooks: sharing.webhooks });
-  await storeUnreadable(client, reports.filter(isOf('unreadable')));
+  await storeUndecided(client, 'unreadable', reports.filter(isOf('unreadable')));
   await decideOutcomes(client, deliveries, recipients, before);
   await proveAccepted(client, [...recipients.values()], now);
 

@@ -4,7 +4,6 @@ import { acceptanceOf, requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import {
-  findNamedRequest,
   type MatchedRecipient,
   mayConcern,
   type NamedRequests,
@@ -12,64 +11,60 @@ import {
   sharedColumns,
 } from './report-content.ts';
 
+/** Recipients by the id of the report. */
+type Found = Map<string, MatchedRecipient>;
+
 /**
  * Finds recipients of reports by MessageID and address, among messages of the account and of accounts with the same
  * webhook. Suppressed recipients never match. Addresses may differ in case and plus sign. The others are looked up by
  * job number, and in parts of divided requests.
- *
- * @returns by the index of the report
  */
 export async function findRecipients(
   client: Transaction,
   reports: readonly ReportSubject[],
   requests: NamedRequests,
   webhooks: readonly AccountShare[],
-): Promise<ReadonlyMap<number, MatchedRecipient>> {
-  const found = await findByRequest(client, reports, requests, webhooks);
-  const unmatched = reports.flatMap((report, index) => (found.has(index) ? [] : [{ report, index }]));
-  if (unmatched.length === 0) return found;
-  const elsewhere = await findByJobNumberOrPart(
-    client,
-    unmatched.map(({ report }) => report),
-    requests,
-    webhooks,
+): Promise<Found> {
+  const subjects = reports.map(
+    (subject): Subject => ({ ...subject, request: requests.get(subject.messageId ?? '') }),
   );
-  for (const [unmatchedIndex, recipient] of elsewhere) {
-    const index = unmatched[unmatchedIndex]?.index;
-    if (index !== undefined) found.set(index, recipient);
-  }
-  return found;
+  const found = await findByRequest(client, subjects, webhooks);
+  const unmatched = subjects.filter(({ report }) => !found.has(report));
+  return new Map([...found, ...(await findByJobNumberOrPart(client, unmatched, webhooks))]);
 }
 
-const subjects = batchOf<ReportSubject & RequestKey & { readonly index: number }>({
-  index: ['integer', ({ index }) => index],
-  run_id: ['text', ({ run }) => run],
-  request: ['integer', ({ request }) => request],
-  address: ['text', ({ address }) => address],
+/** `request`: that its MessageID names. */
+type Subject = ReportSubject & { readonly request: RequestKey | undefined };
+
+const subjectColumns = batchOf<Subject>({
+  report_id: ['bigint', ({ report }) => report],
+  message_id: ['text', ({ messageId }) => messageId],
+  job_number: ['text', ({ jobNumber }) => jobNumber],
   account: ['text', ({ account }) => account],
+  address: ['text', ({ address }) => address],
+  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
+  run_id: ['text', ({ request }) => request?.run ?? null],
+  request: ['integer', ({ request }) => request?.request ?? null],
 });
 
 async function findByRequest(
   client: Transaction,
-  reports: readonly ReportSubject[],
-  requests: NamedRequests,
+  subjects: readonly Subject[],
   webhooks: readonly AccountShare[],
-): Promise<Map<number, MatchedRecipient>> {
-  const named = reports.flatMap((report, index) => {
-    const request = findNamedRequest(report, requests);
-    return request ? [{ ...report, ...request, index }] : [];
-  });
+): Promise<Found> {
+  const named = subjects.filter(({ request }) => request !== undefined);
   if (named.length === 0) return new Map();
   // Not prepared: a plan made for small tables would scan large ones.
-  const { rows } = await client.query<Omit<MatchedRecipient, 'isProof'> & { readonly index: number }>(
+  const { rows } = await client.query<MatchedRecipient & { readonly report: string }>(
     `
-    SELECT f.index, f.run_id AS run, f.request, f.position, f.state, f.purged AS "isPurged"
+    SELECT CAST(f.report_id AS text) AS report, f.run_id AS run, f.request, f.position, f.state, true AS "isProof",
+           f.purged AS "isPurged"
     FROM (
-      SELECT r.index, r.run_id, r.request, p.position, u.purged_at IS NOT NULL AS purged,
+      SELECT r.report_id, r.run_id, r.request, p.position, u.purged_at IS NOT NULL AS purged,
              CASE WHEN a.accepted THEN 'accepted'
                   ELSE (SELECT state FROM requests_between(r.run_id, r.request, r.request) LIMIT 1)
              END AS state
-      FROM ${subjects.table('r', 3)}
+      FROM ${subjectColumns.table('r', 3)}
       JOIN runs u ON u.run_id = r.run_id AND u.records_deleted_at IS NULL
         AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       CROSS JOIN LATERAL position_of(r.run_id, r.request, r.address) p
@@ -84,23 +79,13 @@ async function findByRequest(
     ) o ON true
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
-    [...sharedColumns(webhooks), ...subjects.values(named)],
+    [...sharedColumns(webhooks), ...subjectColumns.values(named)],
   );
-  return new Map(rows.map(({ index, ...recipient }) => [index, { ...recipient, isProof: true }]));
+  return new Map(rows.map(({ report, ...recipient }) => [report, recipient]));
 }
 
 /** Requests with the same job number: a service may reuse numbers after years. */
 const maxRequestsPerNumber = 100;
-
-const subjectsElsewhere = batchOf<ReportSubject & { readonly request: RequestKey | undefined }>({
-  message_id: ['text', ({ messageId }) => messageId],
-  job_number: ['text', ({ jobNumber }) => jobNumber],
-  account: ['text', ({ account }) => account],
-  address: ['text', ({ address }) => address],
-  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
-  run_id: ['text', ({ request }) => request?.run ?? null],
-  request: ['integer', ({ request }) => request?.request ?? null],
-});
 
 /**
  * Finds recipients of reports without a matching MessageID:
@@ -108,32 +93,29 @@ const subjectsElsewhere = batchOf<ReportSubject & { readonly request: RequestKey
  * - by the service's job number, which may also stand in for the MessageID. Job numbers count within an account. Of
  *   several requests, the report belongs to the last one answered before it arrived.
  * - in the parts of a divided request. The report is about the whole, so it proves nothing about the part.
- *
- * @returns by the index of the report
  */
 async function findByJobNumberOrPart(
   client: Transaction,
-  reports: readonly ReportSubject[],
-  requests: NamedRequests,
+  subjects: readonly Subject[],
   webhooks: readonly AccountShare[],
-): Promise<ReadonlyMap<number, MatchedRecipient>> {
-  const named = reports.map((report) => ({ ...report, request: findNamedRequest(report, requests) }));
+): Promise<Found> {
+  if (subjects.length === 0) return new Map();
   // Looks up one key for one report at a time. Without the limits, a plan without statistics joins all requests of a
   // run: half a minute instead of 20 ms.
-  const { rows } = await client.query<MatchedRecipient & { readonly index: number }>(
+  const { rows } = await client.query<MatchedRecipient & { readonly report: string }>(
     `
     WITH RECURSIVE report AS MATERIALIZED (
       SELECT *
-      FROM ${subjectsElsewhere.table('report', 3, 'index')}
+      FROM ${subjectColumns.table('report', 3)}
     ), by_message AS MATERIALIZED (
-      SELECT r.index, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
+      SELECT r.report_id, q.run_id, q.request, interval '0' AS later, r.received_at AS answered_at
       FROM report r
       JOIN runs u ON u.run_id = r.run_id AND ${mayConcern('u.account', 'r.account', '$1', '$2')}
       JOIN ${requestOf('r.run_id', 'r.request')} q ON true
     ), named AS (
       SELECT *, true AS whole FROM by_message
       UNION ALL
-      SELECT r.index, j.run_id, j.request, greatest(j.answered_at - r.received_at, interval '0'), j.answered_at, true
+      SELECT r.report_id, j.run_id, j.request, greatest(j.answered_at - r.received_at, interval '0'), j.answered_at, true
       FROM report r
       CROSS JOIN LATERAL (
         SELECT run_id, request, answered_at
@@ -142,18 +124,18 @@ async function findByJobNumberOrPart(
         ORDER BY job_number, account, run_id, request
         LIMIT ${maxRequestsPerNumber}
       ) j
-      WHERE r.index NOT IN (SELECT index FROM by_message)
+      WHERE r.report_id NOT IN (SELECT report_id FROM by_message)
       UNION ALL
-      SELECT n.index, n.run_id, part.request, n.later, n.answered_at, false
+      SELECT n.report_id, n.run_id, part.request, n.later, n.answered_at, false
       FROM named n
       CROSS JOIN LATERAL (
         SELECT request FROM requests WHERE run_id = n.run_id AND divided_from = n.request ORDER BY request LIMIT 2
       ) part
     )
-    SELECT DISTINCT ON (n.index) CAST(n.index - 1 AS integer) AS index, n.run_id AS run, n.request, c.position,
+    SELECT DISTINCT ON (n.report_id) CAST(n.report_id AS text) AS report, n.run_id AS run, n.request, c.position,
            n.whole AS "isProof", c.state, c.purged AS "isPurged"
     FROM named n
-    JOIN report r USING (index)
+    JOIN report r USING (report_id)
     CROSS JOIN LATERAL (
       SELECT q.state, p.position, u.purged_at IS NOT NULL AS purged
       FROM ${requestOf('n.run_id', 'n.request')} q
@@ -163,9 +145,9 @@ async function findByJobNumberOrPart(
       WHERE p.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
       LIMIT 1
     ) c
-    ORDER BY n.index, n.later, n.answered_at DESC, n.run_id, n.request
+    ORDER BY n.report_id, n.later, n.answered_at DESC, n.run_id, n.request
     `,
-    [...sharedColumns(webhooks), ...subjectsElsewhere.values(named)],
+    [...sharedColumns(webhooks), ...subjectColumns.values(subjects)],
   );
-  return new Map(rows.map(({ index, ...recipient }) => [index, recipient]));
+  return new Map(rows.map(({ report, ...recipient }) => [report, recipient]));
 }

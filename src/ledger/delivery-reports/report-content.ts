@@ -78,18 +78,11 @@ export type MatchedRecipient = RecipientKey & {
 };
 
 /** What identifies the recipient of a delivery report. */
-export type ReportSubject = Pick<RawReport, 'account' | 'receivedAt'> &
+export type ReportSubject = Pick<RawReport, 'report' | 'account' | 'receivedAt'> &
   Pick<Delivery, 'messageId' | 'jobNumber' | 'address'>;
 
 /** Requests of any account by the MessageIDs that delivery reports name. */
 export type NamedRequests = ReadonlyMap<string, NamedRequest>;
-
-export function findNamedRequest(
-  { messageId }: Pick<ReportSubject, 'messageId'>,
-  requests: NamedRequests,
-): NamedRequest | undefined {
-  return messageId === null ? undefined : requests.get(messageId);
-}
 
 /**
  * SQL: whether a report for one account may concern a message of another: the same, or one with the same webhook.

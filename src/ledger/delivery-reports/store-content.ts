@@ -6,11 +6,11 @@ import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
 import type { PriceOutlier } from './price-outliers.ts';
 import {
-  findNamedRequest,
   type MatchedRecipient,
   mayConcern,
   type NamedRequests,
   type ParsedReport,
+  type RawReport,
   sharedColumns,
 } from './report-content.ts';
 
@@ -71,7 +71,7 @@ const storedColumns = batchOf<StoredDelivery>({
 });
 
 /** SQL: replaces an earlier reading as a whole; missing values become NULL. */
-export const replaceEarlierReport = `
+const replaceEarlierReport = `
   ON CONFLICT (report_id) DO UPDATE
   SET (state, detail, message_id, job_number, address, status, result, outcome, sent_at, units, price, text,
        run_id, request, position)
@@ -139,7 +139,7 @@ export async function storeReplies(
   const matched = messages.map((message) => ({
     ...message,
     recipient: recipients.get(message.report),
-    named: findNamedRequest(message, requests),
+    named: requests.get(message.messageId ?? ''),
   }));
   // Not prepared: a plan made for small tables would scan large ones.
   await client.query(
@@ -162,26 +162,30 @@ export async function storeReplies(
   );
 }
 
-const unreadableColumns = batchOf<ParsedReport<'unreadable'>>({
+type UndecidedReport = Pick<RawReport, 'report' | 'account' | 'receivedAt'> & { readonly why: string };
+
+const undecided = batchOf<UndecidedReport>({
   report_id: ['bigint', ({ report }) => report],
   account: ['text', ({ account }) => account],
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   why: ['text', ({ why }) => why],
 });
 
-export async function storeUnreadable(
+/** Stores that reports cannot be read, or not be applied. */
+export async function storeUndecided(
   client: Transaction,
-  unreadable: readonly ParsedReport<'unreadable'>[],
+  state: 'unreadable' | 'failed',
+  reports: readonly UndecidedReport[],
 ): Promise<void> {
-  if (unreadable.length === 0) return;
+  if (reports.length === 0) return;
   await client.query({
-    name: 'store-unreadable',
+    name: 'store-undecided',
     text: `
     INSERT INTO unusual_delivery_reports AS k (report_id, account, received_at, state, detail)
-    SELECT report_id, account, received_at, 'unreadable', why
-    FROM ${unreadableColumns.table('u')}
+    SELECT report_id, account, received_at, $1, why
+    FROM ${undecided.table('u', 2)}
     ${replaceEarlierReport}
     `,
-    values: unreadableColumns.values(unreadable),
+    values: [state, ...undecided.values(reports)],
   });
 }
