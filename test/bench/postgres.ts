@@ -90,11 +90,11 @@ async function measureWebhooks(server: StockServer, { requests, rounds }: Size) 
   await acceptedRun(bench, requests);
   const measured = await inRounds(rounds, async () => {
     await emptyInbox(bench);
-    const { seconds } = await withServe(bench, (url) => send(bench, url));
-    return { seconds, applying: (await applyAgain(bench)).applying };
+    const { perSecond } = await withServe(bench, (url) => send(bench, url));
+    return { perSecond, applying: (await applyAgain(bench)).applying };
   });
   return {
-    received: requests / median(measured.map(({ seconds }) => seconds)),
+    received: median(measured.map(({ perSecond }) => perSecond)),
     applied: requests / median(measured.map(({ applying }) => applying)),
   };
 }

@@ -25,7 +25,7 @@ export async function applyOrdinary(
     if (request?.runAccount !== reading.account) return [];
     const number = named.get(request) ?? named.size + 1;
     named.set(request, number);
-    return [{ ...reading, named: number }];
+    return [{ reading, named: number }];
   });
   if (candidates.length === 0) return reports;
   // Not prepared: a plan made for small tables would scan large ones.
@@ -35,12 +35,14 @@ export async function applyOrdinary(
   ]);
   const unwritten = new Set(rows.map(({ report }) => report));
   if (unwritten.size === 0 && candidates.length === reports.length) return [];
-  const written = new Set(candidates.flatMap(({ report }) => (unwritten.has(report) ? [] : [report])));
+  const written = new Set(
+    candidates.flatMap(({ reading: { report } }) => (unwritten.has(report) ? [] : [report])),
+  );
   return reports.filter(({ report }) => !written.has(report));
 }
 
 /** `named`: the place of its request among the requests of the batch, from 1. */
-type Candidate = ParsedReport<'delivery'> & { readonly named: number };
+type Candidate = { readonly reading: ParsedReport<'delivery'>; readonly named: number };
 
 function isOrdinary(report: ParsedQueuedReport): report is ParsedQueuedReport & ParsedReport<'delivery'> {
   if (report.kind !== 'delivery' || report.reread) return false;
@@ -49,16 +51,16 @@ function isOrdinary(report: ParsedQueuedReport): report is ParsedQueuedReport & 
 
 const reportColumns = batchOf<Candidate>({
   named: ['integer', ({ named }) => named],
-  report_id: ['bigint', ({ report }) => report],
-  received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
-  address: ['text', ({ address }) => address],
-  outcome: ['text', ({ outcome }) => outcome],
-  status: ['text', ({ status }) => status],
-  result: ['text', ({ result }) => result],
-  units: ['numeric', ({ units }) => units],
-  price: ['numeric', ({ price }) => price],
-  job_number: ['text', ({ jobNumber }) => jobNumber],
-  sent_at: ['timestamptz', ({ sentAt }) => sentAt],
+  report_id: ['bigint', ({ reading }) => reading.report],
+  received_at: ['timestamptz', ({ reading }) => reading.receivedAt],
+  address: ['text', ({ reading }) => reading.address],
+  outcome: ['text', ({ reading }) => reading.outcome],
+  status: ['text', ({ reading }) => reading.status],
+  result: ['text', ({ reading }) => reading.result],
+  units: ['numeric', ({ reading }) => reading.units],
+  price: ['numeric', ({ reading }) => reading.price],
+  job_number: ['text', ({ reading }) => reading.jobNumber],
+  sent_at: ['timestamptz', ({ reading }) => reading.sentAt],
 });
 
 /**
