@@ -60,7 +60,6 @@ export function planMerge(
 export type MergeText = {
   readonly constant: boolean;
   readonly mergedFor: (destination: Destination) => string;
-  readonly lengthFor: (address: string, otherFields: MessageFields) => number;
 };
 
 const fieldPlaceholder = new RegExp(`\\[\\[(${destinationFields.join('|')})\\]\\]`);
@@ -72,7 +71,6 @@ export function mergeText(text: string): MergeText {
     destinationFields.filter((field) => index % 2 === 1 && field === part),
   );
   const texts = parts.filter((_, index) => index % 2 === 0);
-  const textLength = texts.reduce((sum, { length }) => sum + length, 0);
   return {
     constant: fields.length === 0,
     mergedFor: (destination) => {
@@ -81,12 +79,6 @@ export function mergeText(text: string): MergeText {
         merged += (destination[field] ?? '') + (texts[index + 1] ?? '');
       }
       return merged;
-    },
-    lengthFor: (address, otherFields) => {
-      let length = textLength;
-      for (const field of fields)
-        length += (field === 'Recipient' ? address : otherFields[field])?.length ?? 0;
-      return length;
     },
   };
 }

@@ -26,7 +26,7 @@ export async function startWithProgress(
 ): Promise<StartedCampaign> {
   const line = await startProgressLine(shell);
   let read = 0;
-  let found: PlanFindings = {};
+  let found: PlanFindings | undefined;
   const eventsOf = ({ kept, contactBytes }: PreparedCampaign, startedAt: number): PlanEvents => ({
     onRead: (contacts) => {
       read += contacts;
@@ -42,8 +42,8 @@ export async function startWithProgress(
     onExpand: () => {
       if (read >= manyContacts) line.showNow(`  planning ${count(read, 'contact')}`);
     },
-    onFound: (more) => {
-      found = { ...found, ...more };
+    onFound: (all) => {
+      found = all;
     },
   });
   const started = await startCampaign(context, request, (prepared) => {
@@ -59,10 +59,11 @@ export async function startWithProgress(
   const { run, prepared, unmoved } = started;
   const { filtered, warnings } = prepared.found();
   line.done(`  planned  run ${run}: ${count(read, 'contact')} read${filteredText(filtered)}`);
-  const { origins, differing, capped = [], beyondLimit = 0, unfinished, forecast } = found;
-  const ofContacts = found.warnings ?? [];
-  if (origins) for (const text of originLines(origins)) shell.note(text);
-  for (const text of [...warnings, ...ofContacts]) shell.note(warningText(text));
+  if (!found) throw new Error('A run is planned with its findings.');
+  const { origins, differing, capped, unfinished, forecast } = found;
+  const beyondLimit = found.beyondLimit?.contacts ?? 0;
+  for (const text of originLines(origins)) shell.note(text);
+  for (const text of [...warnings, ...found.warnings]) shell.note(warningText(text));
   if (prepared.test)
     shell.note('  test     to the addresses of --test-to; nothing reaches those of the rows');
   const sendsRest = `\`volley run ${printable(prepared.path)} --of ${run}\` sends to them`;
@@ -77,7 +78,7 @@ export async function startWithProgress(
       `  limit    ${count(beyondLimit, 'recipient')} ${beyondLimit === 1 ? 'is' : 'are'} beyond it; ${sendsRest}`,
     );
   if (unfinished) shell.note(`  unfinished ${printable(unfinished)}`);
-  if (differing !== undefined) shell.note(`  duplicates ${printable(differing)}`);
+  if (differing) shell.note(`  duplicates ${printable(differing)}`);
   if (forecast?.deadline && forecast.deadline.late > 0) {
     const late = formatLate(forecast.deadline, forecast.endsAt, screenZone(shell.noteScreen));
     shell.note(`  deadline ${printable(late)}`);

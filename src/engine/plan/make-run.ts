@@ -8,7 +8,12 @@ import { type ApprovalRequest, requestApproval } from '../../ledger/approvals/ap
 import type { AuditEvent } from '../../ledger/audit/audit.ts';
 import { keepAccount } from '../../ledger/moves/moves.ts';
 import { expandRun } from '../../ledger/planning/expand.ts';
-import { type Decided, type PlannedRun, withRest } from '../../ledger/planning/planned-run.ts';
+import {
+  type Decided,
+  type PlannedRun,
+  type StagedRules,
+  withRest,
+} from '../../ledger/planning/planned-run.ts';
 import { inSession, type Session, type Transaction } from '../../ledger/session.ts';
 import { enqueueSlices } from '../../ledger/slices/enqueue.ts';
 import { auditEntry } from '../audit.ts';
@@ -34,32 +39,19 @@ export type RunToMake = Pick<PlannedRun, 'campaign' | 'channel' | 'definition'> 
 
 export type Making = { readonly run: string; readonly now: Date; readonly tariffs: Tariffs };
 
-export type StagedRun = Omit<PlannedRun, keyof Made> & {
-  /** What the audit entry says; undefined: the run has none, because no operator asked for it. */
-  readonly details?: AuditEvent['details'];
-  /** Records the targets that are notified about the run. */
-  readonly recordTargets?: (session: Transaction) => Promise<unknown>;
-  /** By throwing it prevents the run. */
-  readonly check: (client: Transaction, decided: Decided, cost: CostEstimate) => Promise<unknown> | undefined;
-};
-
-type Made = Pick<
-  PlannedRun,
-  | 'run'
-  | 'campaign'
-  | 'account'
-  | 'suppressionAccount'
-  | 'channel'
-  | 'definition'
-  | 'messageKey'
-  | 'rates'
-  | 'firstRequests'
-  | 'priority'
-  | 'isWatched'
-  | 'enqueue'
-  | 'checkPlan'
-  | 'createdAt'
->;
+export type StagedRun = StagedRules &
+  Pick<PlannedRun, 'contactFiles' | 'kind' | 'files' | 'complete'> & {
+    /** What the audit entry says; undefined: the run has none, because no operator asked for it. */
+    readonly details?: AuditEvent['details'];
+    /** Records the targets that are notified about the run. */
+    readonly recordTargets?: (session: Transaction) => Promise<unknown>;
+    /** By throwing it prevents the run. */
+    readonly check: (
+      client: Transaction,
+      decided: Decided,
+      cost: CostEstimate,
+    ) => Promise<unknown> | undefined;
+  };
 
 /**
  * Every run is made here, in one session:

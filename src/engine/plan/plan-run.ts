@@ -5,7 +5,7 @@ import { checkRecipients, formatDiffering } from '../../campaign/recipient-guard
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import { InputError, type RefusedRun, RefusedRunError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
-import type { CappedContacts, ReachedContacts } from '../../domain/rejected-contacts.ts';
+import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
 import { insertNotifyList, insertRefusedRunNotifications } from '../../ledger/notifications/insert.ts';
 import type { Decided } from '../../ledger/planning/planned-run.ts';
 import { recordFingerprint } from '../../ledger/runs/repeats.ts';
@@ -45,25 +45,22 @@ export type PlanEvents = {
   /** Called for each batch. */
   readonly onRead?: (contacts: number) => void;
   readonly onExpand?: () => void;
-  /** Called with more of them, as they are found. */
-  readonly onFound?: (found: PlanFindings) => void;
+  /** Called once, before the commit. */
+  readonly onFound?: (found: PlanFindings) => unknown;
 };
 
 /** What the operator should know of a new run. */
-export type PlanFindings = {
+export type PlanFindings = Pick<Decided, 'capped' | 'beyondLimit'> & {
   /** Of fixed contacts, with what they may have reached. */
-  readonly origins?: Origins & { readonly reached: readonly ReachedContacts[] };
+  readonly origins: Origins & { readonly reached: readonly ReachedContacts[] };
   /** A sentence about duplicates that are rejected, and differ. */
-  readonly differing?: string | undefined;
-  readonly capped?: readonly CappedContacts[];
+  readonly differing: string | undefined;
   /** Sentences without a full stop. */
-  readonly warnings?: readonly string[];
-  /** Rows that a limit leaves for a later run. */
-  readonly beyondLimit?: number | undefined;
+  readonly warnings: readonly string[];
   /** A warning about earlier runs of the campaign that can still send. */
-  readonly unfinished?: string | null;
+  readonly unfinished: string | null;
   /** Of a campaign with a deadline. */
-  readonly forecast?: RunForecast;
+  readonly forecast: RunForecast | undefined;
 };
 
 /**
@@ -177,22 +174,23 @@ function stepsOf(
   const definition = campaign.value;
   const { origins, fileAndLine } = staged;
   let plan: DecidedPlan | undefined;
+  let found: PlanFindings | undefined;
   return {
     check: async (client, decided, cost) => {
-      const { reached, repeated, capped, beyondLimit } = decided;
       checkDecided(prepared, decided, cost, fileAndLine);
-      events.onFound?.({
-        origins: { ...origins, reached },
-        differing: formatDiffering(repeated, fileAndLine),
-        capped,
-        beyondLimit: beyondLimit?.contacts,
+      const isForecast = definition.deadline !== undefined || proof !== undefined;
+      const { windowTotals, forecast } = isForecast
+        ? await forecastDecided(client, prepared, staged, { now, readsLedger: true })
+        : { windowTotals: [], forecast: undefined };
+      plan = { prepared, staged, decided, cost, windowTotals };
+      found = {
+        ...decided,
+        origins: { ...origins, reached: decided.reached },
+        differing: formatDiffering(decided.repeated, fileAndLine),
         warnings: wholeCanaryWarnings(prepared, decided),
-      });
-      plan = { prepared, staged, decided, cost, windowTotals: [] };
-      if (definition.deadline === undefined && !proof) return;
-      const found = await forecastDecided(client, prepared, staged, { now, readsLedger: true });
-      plan = { ...plan, windowTotals: found.windowTotals };
-      events.onFound?.({ forecast: found.forecast });
+        unfinished: null,
+        forecast,
+      };
     },
     details: {
       campaign: definition.campaign,
@@ -207,12 +205,15 @@ function stepsOf(
     recordTargets: (session) =>
       insertNotifyList(session, run, freezeTargets(definition), prepared.absolutePath),
     complete: async (session) => {
-      if (!plan) throw new Error('A run is checked before it is complete.');
+      if (!plan || !found) throw new Error('A run is checked before it is complete.');
       if (proof) proof.check(await provePlan(session, proof.id, plan), staged.fingerprint.files().keys());
       if (plan.decided.rest.length > 0)
         await insertRest(session, run, { campaignFile: prepared.absolutePath, source: prepared.source });
       // Its own addresses have no part in what recipients got.
-      if (test) return;
+      if (test) {
+        events.onFound?.(found);
+        return;
+      }
       const fingerprint = await readFingerprint(session, plan);
       await recordFingerprint(session, run, fingerprint);
       const compared = again ? undefined : fingerprint;
@@ -221,7 +222,7 @@ function stepsOf(
       const { repeated, unfinished } = earlier;
       if (repeated && !seenRepeat?.includes(repeated.run))
         throw new InputError([{ where: campaign.locate(['campaign']), what: repeated.what }]);
-      events.onFound?.({ unfinished });
+      events.onFound?.({ ...found, unfinished });
     },
   };
 }

@@ -56,16 +56,12 @@ const longestConversion = 7;
  */
 export function countSmsParts(text: string, characterConversion = false): number {
   const { length } = text;
-  if (fitsOnePart(length, characterConversion)) return 1;
+  if (length * (characterConversion ? longestConversion : 1) <= ucs2.alone) return 1;
   if (plain.test(text)) return length <= gsm.alone ? 1 : Math.ceil(length / gsm.ofSeveral);
   if (gsmText.test(text)) return countGsmParts(text);
   if (characterConversion) return countExactly(text, characterConversion);
   if (separate.test(text)) return Math.ceil(length / ucs2.ofSeveral);
   return separateEmoji.test(text) ? countUcs2Parts(text) : countExactly(text, false);
-}
-
-export function fitsOnePart(length: number, characterConversion: boolean): boolean {
-  return length * (characterConversion ? longestConversion : 1) <= ucs2.alone;
 }
 
 /** Codes of GSM-7 characters with two septets. Only the euro is outside ASCII. */

@@ -1,6 +1,6 @@
 import { controlNumber } from '../../campaign/variants.ts';
 import { type Contact, isKeyed } from '../../domain/contacts.ts';
-import type { PlanRules } from '../../ledger/planning/planned-run.ts';
+import type { StagedRules } from '../../ledger/planning/planned-run.ts';
 import { stageSuppressions } from '../../ledger/planning/remove-suppressed.ts';
 import { type ContactSource, stageContacts } from '../../ledger/planning/stage-contacts.ts';
 import type { Session } from '../../ledger/session.ts';
@@ -17,7 +17,7 @@ import { createPastSendTimeReader } from './contact-notes.ts';
 import { createFingerprint, type Fingerprint } from './fingerprint.ts';
 import { noOrigins, type Origins, readOrigins } from './origins.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { createSmsCounter } from './sms-text.ts';
+import { createSmsReader } from './sms-text.ts';
 
 type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'readNote'> & {
   readonly now: Date;
@@ -29,7 +29,7 @@ type Staging = Pick<ContactSource, 'tariffOf' | 'takePieces' | 'readNote'> & {
 
 /** A campaign whose contacts are in the temporary tables of a session. */
 export type StagedCampaign = {
-  readonly rules: Omit<PlanRules, 'account' | 'suppressionAccount' | 'channel' | 'rates'>;
+  readonly rules: StagedRules;
   readonly origins: Origins;
   readonly fingerprint: Fingerprint;
   /** Valid rows that the service would send at once, also those that are rejected later. */
@@ -51,7 +51,7 @@ export async function stageCampaign(
   const linesBefore = countLinesBefore(contactFiles);
   const fingerprint = createFingerprint(definition);
   const readPastSendTime = createPastSendTimeReader(campaign, now);
-  const countParts = channel === 'sms' ? createSmsCounter() : undefined;
+  const readSms = channel === 'sms' ? createSmsReader() : undefined;
   let pastSendTimes = 0;
 
   async function* watch(
@@ -69,15 +69,12 @@ export async function stageCampaign(
     contacts: fingerprint.watch(watch(prepared.contacts)),
     linesBefore,
     keyed: isKeyed(composition.identity),
-    partsOf: ({ address, envelope, destination, alternatives }) => {
-      if (!countParts) return null;
-      const parts = countParts(envelope, address, destination);
-      return alternatives === undefined
-        ? parts
-        : Math.max(
-            parts,
-            ...alternatives.map((each) => countParts(each.envelope, address, each.destination)),
-          );
+    partsOf: ({ address, alternatives = [], ...contact }) => {
+      if (!readSms) return null;
+      let most = 0;
+      for (const { envelope, destination } of [contact, ...alternatives])
+        most = Math.max(most, readSms(envelope, { Recipient: address, ...destination }).parts);
+      return most;
     },
     ...staging,
   });

@@ -69,6 +69,9 @@ export type PlanRules = {
   readonly window?: PlanWindow | undefined;
 };
 
+/** Those of them that the staged contacts decide. */
+export type StagedRules = Omit<PlanRules, 'account' | 'suppressionAccount' | 'channel' | 'rates'>;
+
 export type PlannedRun = Omit<PlanRules, 'contactFiles'> & {
   readonly run: string;
   readonly campaign: string;

@@ -94,23 +94,6 @@ describe('the preview counts what a run of the campaign would have', () => {
   });
 });
 
-describe('requests in a preview', () => {
-  test.each([
-    [9, 3, 3],
-    [10, 3, 4],
-    [10, 10, 1],
-    [11, 10, 2],
-    [10, 1, 10],
-  ])('%i recipients with %i per request give %i requests', async (count, chunkSize, requests) => {
-    const rows = Array.from({ length: count }, (_, index) => `${number(index)},A,C`);
-    expect(await preview(rows, { message: '{ Message: Hello }', chunkSize })).toMatchObject({
-      recipients: count,
-      requests,
-      envelopes: 1,
-    });
-  });
-});
-
 describe('rejected contacts in a preview', () => {
   test('a duplicate phone number names the line of the first, in any spelling', async () => {
     const { rejected } = await preview(

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, test } from 'vitest';
 import { countSmsParts } from '../../../src/engine/plan/sms-parts.ts';
-import { createSmsCounter, createSmsReader } from '../../../src/engine/plan/sms-text.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { examples } from '../../support/examples.ts';
 
@@ -128,27 +127,4 @@ describe('countSmsParts', () => {
       fc.assert(fc.property(text, fc.boolean(), holds), examples(800));
     });
   });
-});
-
-test('parts are counted alike with and without the text, whatever is merged', () => {
-  const [countParts, read] = [createSmsCounter(), createSmsReader()];
-  const value = fc.oneof(
-    fc.constantFrom('', 'Ann', 'Ж', '½', '€', 'x'.repeat(60)),
-    fc.string({ maxLength: 200 }),
-  );
-  const text = fc.constantFrom(
-    'Hi [[First Name]]',
-    '[[Recipient]][[Custom1]]: [[First Name]].',
-    '',
-    'Hi [[STOP]]',
-  );
-  fc.assert(
-    fc.property(text, value, value, fc.boolean(), (Message, name, custom, converts) => {
-      const fields = { Message, ...(converts && { CharacterConversion: 'true' }) };
-      const envelope = { fields, keypads: [], files: [], audio: {} };
-      const others = { 'First Name': name, ...(custom !== '' && { Custom1: custom }) };
-      const { parts } = read(envelope, { Recipient: '+61400000007', ...others });
-      expect(countParts(envelope, '+61400000007', others)).toBe(parts);
-    }),
-  );
 });
