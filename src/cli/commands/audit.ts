@@ -1,7 +1,6 @@
 import { auditActions } from '../../domain/access.ts';
 import { defineCommand, option } from '../command.ts';
-import { anyRunArgument, formerRunOption, sinceOption } from '../options.ts';
-import { reportOptions } from '../report-options.ts';
+import { anyRunArgument, formerRunOption, reportOptions, sinceOption } from '../options.ts';
 import { withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({

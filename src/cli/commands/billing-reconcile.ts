@@ -6,8 +6,7 @@ import { noName, parsePayer } from '../../report/billing/billing-words.ts';
 import { printable } from '../../report/printable.ts';
 import { defineCommand, flag, option } from '../command.ts';
 import { parseWholeNumber } from '../option-readers.ts';
-import { countryOption, periodOf, periodOptions } from '../options.ts';
-import { reportOptions } from '../report-options.ts';
+import { countryOption, periodOf, periodOptions, reportOptions } from '../options.ts';
 import { withLedger, withLedgerToRead } from '../shell.ts';
 import { notInListError } from '../usage-errors.ts';
 

@@ -9,9 +9,8 @@ import { noName, parseDimensions, toBillingQuery } from '../../report/billing/bi
 import { awayExits, cellsOf, chooseRunOfCells, type Part, readCells } from '../cells.ts';
 import { defineCommand, option } from '../command.ts';
 import { loadBillingTimeReader } from '../option-readers.ts';
-import { periodOf, periodOptions } from '../options.ts';
+import { periodOf, periodOptions, reportOptions } from '../options.ts';
 import type { WriteSheet } from '../output/write-report.ts';
-import { reportOptions } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 const onlyThese = 'only these';

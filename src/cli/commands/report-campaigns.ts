@@ -1,9 +1,8 @@
 import type { CampaignQuery } from '../../ledger/billing/run-costs.ts';
 import { awayExits, cellsOf, readCells } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
-import { periodOf, periodOptions } from '../options.ts';
+import { periodOf, periodOptions, reportOptions } from '../options.ts';
 import type { WriteSheet } from '../output/write-report.ts';
-import { reportOptions } from '../report-options.ts';
 import { type Shell, withLedgerToRead } from '../shell.ts';
 
 export const command = defineCommand({

@@ -6,8 +6,7 @@ import { countStates, type ReportedState, reportedStates } from '../../report/ru
 import { awayExits, withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand, flag, option } from '../command.ts';
 import { statesReader } from '../option-readers.ts';
-import { runArgument } from '../options.ts';
-import { reportOptions } from '../report-options.ts';
+import { reportOptions, runArgument } from '../options.ts';
 
 export const command = defineCommand({
   description:

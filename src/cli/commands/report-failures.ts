@@ -1,7 +1,6 @@
 import { awayExits, withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
-import { runArgument } from '../options.ts';
-import { reportOptions } from '../report-options.ts';
+import { reportOptions, runArgument } from '../options.ts';
 
 export const command = defineCommand({
   description: "Prints every request that was not accepted, with its MessageID and the service's own words.",

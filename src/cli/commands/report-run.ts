@@ -1,8 +1,7 @@
 import { runReportFormats } from '../../report/formats/sheet.ts';
 import { awayExits, withLedgerOfRun } from '../cells.ts';
 import { argument, defineCommand } from '../command.ts';
-import { runArgument } from '../options.ts';
-import { runReportOptions, severalTables } from '../report-options.ts';
+import { runArgument, runReportOptions, severalTables } from '../options.ts';
 
 export const command = defineCommand({
   description:

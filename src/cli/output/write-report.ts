@@ -12,7 +12,7 @@ import { type ReportFormat, reportFormats, type Sheet } from '../../report/forma
 import { printableFile } from '../../report/printable.ts';
 import { plainScreen, type Screen } from '../../report/screen.ts';
 import { formatAsOf } from '../../report/time.ts';
-import type { ReportOptions } from '../report-options.ts';
+import type { ReportOptions } from '../options.ts';
 import type { Shell } from '../shell.ts';
 import { OutputError } from './output-error.ts';
 import { writeResult } from './write-result.ts';
