@@ -134,7 +134,8 @@ export const loadExpiryReader = scalarReader(
   ['never', null],
 );
 
-export const loadRateLimitReader = scalarReader(({ rateLimit }) => rateLimit, ['file', 'file' as const]);
+/** Reads a rate; null for "file". */
+export const loadRateLimitReader = scalarReader(({ rateLimit }) => rateLimit, ['file', null]);
 
 /** Reads a factor of up to a billion, at which a month takes 3 milliseconds. */
 export const loadSpeedReader = scalarReader(({ positiveNumber }) => positiveNumber(1_000_000_000));

@@ -58,6 +58,7 @@ const restored = defineCommand({
   ],
   run: async (shell, _, { since, nothingMissing, reason, json }) => {
     const { confirmRestored } = await import('../../engine/location/confirm-restored.ts');
+    const { inDoubtText } = await import('../../report/wait-words.ts');
     const { lostRunsText } = await import('../open-context.ts');
     if ((since === undefined) === (nothingMissing === undefined)) {
       const what = 'Use one of the two: the time of the backup, or that nothing is missing.';
@@ -70,7 +71,10 @@ const restored = defineCommand({
     if (json) shell.print(JSON.stringify({ runs: doubted, missing }));
     else
       for (const line of [
-        ...(await Promise.all(doubted.map(doubtedText))),
+        ...doubted.map(
+          ({ run, requests }) =>
+            `Run ${run}: ${inDoubtText(requests)}. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`,
+        ),
         ...lostRunsText(lost),
         'The ledger is in use again.',
       ])
@@ -82,14 +86,3 @@ export const command = defineGroup(
   'Migrates, shows or stops the database: DATABASE_URL, or the embedded server.',
   { migrate, status, stop, restored },
 );
-
-async function doubtedText({
-  run,
-  requests,
-}: {
-  readonly run: string;
-  readonly requests: number;
-}): Promise<string> {
-  const { inDoubtText } = await import('../../report/wait-words.ts');
-  return `Run ${run}: ${inDoubtText(requests)}. \`volley resume ${run}\` looks them up if the account allows it; \`volley resolve ${run}\` resolves the others.`;
-}
