@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import type { Cell } from '../../engine/cells/cells-file.ts';
 import { isMonth } from '../../platform/months.ts';
 import { askAnd, awayExits, cellsOf, changeExits, problemOf, readCells } from '../cells.ts';
 import { argument, defineCommand, defineGroup, option } from '../command.ts';
 import { CellsAwayError } from '../failures.ts';
 import { parsePerson } from '../option-readers.ts';
 import { jsonFlag } from '../options.ts';
-import { type Shell, withLedger } from '../shell.ts';
+import { withLedger } from '../shell.ts';
 
 const close = defineCommand({
   description:
@@ -22,7 +21,16 @@ const close = defineCommand({
     const { closeMonth, zoneOfNextClosing } = await import('../../engine/billing/billing.ts');
     const { closedText } = await import('../../report/lists/months.ts');
     const cells = await cellsOf(shell);
-    if (cells) return closeInCells(shell, cells, { month, by, json });
+    if (cells) {
+      const { closeMonthInCells } = await import('../../engine/cells/close-month.ts');
+      const { monthColumns } = await import('../../report/lists/months.ts');
+      const { printChanged } = await import('../output/print-list.ts');
+      const asked = { month, timeZone: shell.timeZone, closedBy: by ?? shell.user };
+      const end = await closeMonthInCells((ask) => askAnd(shell, cells, 'write', ask), asked);
+      if (end.kind !== 'not begun') return printChanged(shell, json, monthColumns, end.answers);
+      const what = 'Nothing was closed now: a month is closed when all cells answer.';
+      throw new CellsAwayError([{ where: `billing close ${month}`, what }, ...end.away.map(problemOf)]);
+    }
     const closing = await withLedger(shell, async (context) =>
       closeMonth(context, {
         month,
@@ -33,30 +41,6 @@ const close = defineCommand({
     shell.print(json ? JSON.stringify(closing) : closedText(closing, shell.screen));
   },
 });
-
-async function closeInCells(
-  shell: Shell,
-  cells: readonly Cell[],
-  {
-    month,
-    by,
-    json,
-  }: { readonly month: string; readonly by: string | undefined; readonly json: true | undefined },
-): Promise<void> {
-  const { closeMonthInCells } = await import('../../engine/cells/close-month.ts');
-  const { monthColumns } = await import('../../report/lists/months.ts');
-  const { printChanged } = await import('../output/print-list.ts');
-  const end = await closeMonthInCells((ask) => askAnd(shell, cells, 'write', ask), {
-    month,
-    timeZone: shell.timeZone,
-    closedBy: by ?? shell.user,
-  });
-  if (end.kind === 'not begun') {
-    const what = 'Nothing was closed now: a month is closed when all cells answer.';
-    throw new CellsAwayError([{ where: `billing close ${month}`, what }, ...end.away.map(problemOf)]);
-  }
-  printChanged(shell, json, monthColumns, end.answers);
-}
 
 const list = defineCommand({
   description: 'Lists the closed months, earliest first.',

@@ -1,11 +1,8 @@
-import { type RerunState, rerunStates } from '../../domain/runs.ts';
-import type { EngineContext } from '../../engine/context.ts';
-import type { Run } from '../../ledger/runs/find.ts';
+import { rerunStates } from '../../domain/runs.ts';
 import { oneOf } from '../../platform/suggestions.ts';
 import { argument, defineCommand, flag, MissingArgumentError, option } from '../command.ts';
 import { statesReader } from '../option-readers.ts';
 import { jsonFlag, runArgument, sendingExits } from '../options.ts';
-import type { Surroundings } from '../runs/surroundings.ts';
 
 export const command = defineCommand({
   description:
@@ -31,33 +28,28 @@ export const command = defineCommand({
   run: async (shell, [name], { only, state: states = only, sandbox, json = false }) => {
     if (states === undefined)
       throw new MissingArgumentError(`--state <state...> is missing: ${oneOf(rerunStates)}.`);
+    const { loadAccount } = await import('../../engine/load-definition.ts');
+    const { planRerun } = await import('../../engine/plan/rerun.ts');
+    const { requireReachable } = await import('../../engine/runs/require-reachable.ts');
+    const { dispatchAndPrint } = await import('../runs/dispatch-and-print.ts');
     const { withRunSurroundings } = await import('../runs/surroundings.ts');
     // A test reached no recipient.
     const named = { name, kind: 'ordinary' } as const;
-    await withRunSurroundings(shell, sandbox, named, (around, context, source) =>
-      sendAgain(around, context, source, { states, json }),
+    await withRunSurroundings(
+      shell,
+      sandbox,
+      named,
+      async (around, context, { run: of, account: sender }) => {
+        const account = await loadAccount(sender, around.shell.settings);
+        await requireReachable(account);
+        const run = await planRerun(context, { of, states, account });
+        shell.note(`  planned  run ${run}: ${states.join(', ')} of run ${of}`);
+        if (states.includes('unknown')) {
+          shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
+        }
+        const how = { run, account, json, includePaused: false, awaitReports: around.awaitReports };
+        shell.exitWith(await dispatchAndPrint(around.shell, context, how));
+      },
     );
   },
 });
-
-async function sendAgain(
-  { shell, awaitReports }: Surroundings,
-  context: EngineContext,
-  { run: source, account: name }: Run,
-  { states, json }: { readonly states: readonly RerunState[]; readonly json: boolean },
-): Promise<void> {
-  const { loadAccount } = await import('../../engine/load-definition.ts');
-  const { planRerun } = await import('../../engine/plan/rerun.ts');
-  const { requireReachable } = await import('../../engine/runs/require-reachable.ts');
-  const { dispatchAndPrint } = await import('../runs/dispatch-and-print.ts');
-  const account = await loadAccount(name, shell.settings);
-  await requireReachable(account);
-  const run = await planRerun(context, { of: source, states, account });
-  shell.note(`  planned  run ${run}: ${states.join(', ')} of run ${source}`);
-  if (states.includes('unknown')) {
-    shell.note('  Recipients whose state was unknown may have the message already, and get it again.');
-  }
-  shell.exitWith(
-    await dispatchAndPrint(shell, context, { run, account, json, includePaused: false, awaitReports }),
-  );
-}

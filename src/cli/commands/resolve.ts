@@ -45,10 +45,17 @@ export const command = defineCommand({
     });
     const resolution = resolutionOf(decision);
     if (resolution !== undefined) {
-      const decided = { resolution, by, reason: requireReason(resolution, reason), json };
-      await withLedger(shell, async (context) =>
-        resolveRequests(shell, context, await requestsOf(context), decided),
-      );
+      const { resolveDoubts } = await import('../../engine/runs/resolve-doubts.ts');
+      const { formatResolved } = await import('../../report/look-up-words.ts');
+      const why = requireReason(resolution, reason);
+      await withLedger(shell, async (context) => {
+        const requests = await requestsOf(context);
+        const decided = { resolution, by: by ?? context.actor.name, reason: why };
+        const resolved = await resolveDoubts(context, requests, decided);
+        const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
+        const result = { run: requests.run, resolution, requests: resolved.length, recipients };
+        shell.print(json ? JSON.stringify(result) : formatResolved(result));
+      });
       return;
     }
     if (reason !== undefined || by !== undefined) {
@@ -138,24 +145,4 @@ async function hasLookUp(shell: Shell, context: EngineContext, run: string): Pro
     ({ statusLookUp }) => statusLookUp,
     () => false,
   );
-}
-
-async function resolveRequests(
-  shell: Shell,
-  context: EngineContext,
-  requests: NamedRequests,
-  decided: {
-    readonly resolution: Resolution;
-    readonly by: string | undefined;
-    readonly reason: string;
-    readonly json: true | undefined;
-  },
-): Promise<void> {
-  const { resolveDoubts } = await import('../../engine/runs/resolve-doubts.ts');
-  const { formatResolved } = await import('../../report/look-up-words.ts');
-  const { resolution, by = context.actor.name, reason, json } = decided;
-  const resolved = await resolveDoubts(context, requests, { resolution, by, reason });
-  const recipients = resolved.reduce((sum, one) => sum + one.recipients, 0);
-  const result = { run: requests.run, resolution, requests: resolved.length, recipients };
-  shell.print(json ? JSON.stringify(result) : formatResolved(result));
 }
