@@ -9,7 +9,7 @@ import type { SuppressionKey } from '../../ledger/suppressions/remove.ts';
 import { type Columns, integerColumn } from '../../report/column.ts';
 import { printable } from '../../report/printable.ts';
 import { askAnd, awayExits, cellsOf, changeExits, namedParts, type Part } from '../cells.ts';
-import { argument, defineCommand, defineGroup, option } from '../command.ts';
+import { argument, defineCommand, defineGroup, type OptionValues, option } from '../command.ts';
 import { countryOption, jsonFlag, listOptions } from '../options.ts';
 import { type Shell, withLedger } from '../shell.ts';
 
@@ -26,6 +26,8 @@ const addressOptions = [
   countryOption,
   jsonFlag,
 ] as const;
+
+type Where = Omit<OptionValues<typeof addressOptions>, 'json' | 'account'> & { readonly account: string };
 
 const reasonOption = option('--reason <words>', 'the reason', { default: '', defaultText: 'none' });
 
@@ -210,17 +212,7 @@ async function readTexts(
 
 async function keysOf(
   texts: readonly string[],
-  {
-    channel,
-    account,
-    subAccount,
-    country,
-  }: {
-    readonly channel: readonly Channel[];
-    readonly account: string;
-    readonly subAccount: string;
-    readonly country?: string;
-  },
+  { channel, account, subAccount, country }: Where,
 ): Promise<SuppressionKey[]> {
   const addresses = new Set(await readTexts(texts, channel, country));
   return [...new Set(channel)].flatMap((name) =>

@@ -24,14 +24,12 @@ export async function resumeNamed(
     shell,
     sandbox,
     { name: run },
-    ({ shell: around, awaitReports }, context, found) =>
-      resumeOne(around, context, found, { ...how, awaitReports }),
+    async ({ shell: around, awaitReports }, context, found) => {
+      const end = await refuseFinishedRun(context, found);
+      if (end) return around.exitWith(printOver(around, found, end, how.json));
+      around.exitWith(await resume(around, context, found, { ...how, awaitReports }));
+    },
   );
-}
-
-async function resumeOne(shell: Shell, context: EngineContext, found: Run, how: How): Promise<void> {
-  const end = await refuseFinishedRun(context, found);
-  shell.exitWith(end ? printOver(shell, found, end, how.json) : await resume(shell, context, found, how));
 }
 
 async function resume(

@@ -33,21 +33,13 @@ export async function showOwnDashboard(
   const planner = openPlanner(context, shell.settings, folder, logger);
   defer(planner.close);
   const name = `dashboard-${context.randomBytes(6).toString('hex')}`;
-  const token = await openRenewedToken(context, {
-    name,
-    owner: context.actor.name,
-    scope: 'admin',
-    accounts: null,
-  });
-  defer(() =>
-    token
-      .revoke()
-      .catch((error: unknown) =>
-        shell.note(
-          `The token ${name} was not revoked, and expires within two minutes: ${loggableReason(error)}`,
-        ),
-      ),
-  );
+  const owner = context.actor.name;
+  const token = await openRenewedToken(context, { name, owner, scope: 'admin', accounts: null });
+  const noteFailure = (error: unknown): void => {
+    const why = loggableReason(error);
+    shell.note(`The token ${name} was not revoked, and expires within two minutes: ${why}`);
+  };
+  defer(() => token.revoke().catch(noteFailure));
   const link = createOneTimeLink(context, name);
   const ownName = context.randomBytes(16).toString('hex');
   const pages = await openPages(shell, context, { host, name: ownName, ...planner, logger, link });
