@@ -53,10 +53,8 @@ export function toProblemError(
 }
 
 /** Turns failures into answers. Internal errors are logged, and not sent. */
-export function createErrorHandler(
-  logger: Logger,
-): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
-  return (error, request, reply) => {
+export function createErrorHandler(logger: Logger) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const problem = toProblem(error);
     if (problem.status < 500) return sendProblem(reply, problem);
     logFailure(logger, error, request, 'API call');
@@ -102,28 +100,20 @@ export function toProblem(error: FastifyError): ProblemError {
     }));
     return toProblemError(400, 'input', problems);
   }
-  if (isConnectionFailure(thrown)) {
-    const headers = { 'retry-after': '5' };
-    return new ProblemError(503, 'unavailable', `${noDatabase} Try again.`, { headers });
-  }
-  if (thrown instanceof ReplicaError) {
-    const headers = { 'retry-after': '60' };
-    return new ProblemError(503, 'unavailable', thrown.message, { headers });
-  }
-  if (thrown instanceof EndedError) {
-    const headers = { 'retry-after': '5' };
-    return new ProblemError(503, 'unavailable', 'The thread that plans runs has ended. Try again.', {
-      headers,
-    });
-  }
+  if (isConnectionFailure(thrown)) return unavailable(`${noDatabase} Try again.`, 5);
+  if (thrown instanceof ReplicaError) return unavailable(thrown.message, 60);
+  if (thrown instanceof EndedError) return unavailable('The thread that plans runs has ended. Try again.', 5);
   const { statusCode = 500, code } = error;
-  if (statusCode < 400 || statusCode >= 500)
-    return new ProblemError(
-      500,
-      'internal',
-      'An internal error. The log of Volley has it under the id of this call.',
-    );
+  if (statusCode < 400 || statusCode >= 500) {
+    const what = 'An internal error. The log of Volley has it under the id of this call.';
+    return new ProblemError(500, 'internal', what);
+  }
   return new ProblemError(statusCode, 'input', fastifyMessages[code] ?? 'The call cannot be read.');
+}
+
+/** @param seconds after which another try can succeed */
+function unavailable(what: string, seconds: number): ProblemError {
+  return new ProblemError(503, 'unavailable', what, { headers: { 'retry-after': String(seconds) } });
 }
 
 /** Fastify's own messages can quote the call. */
