@@ -45,9 +45,9 @@ export async function watchStatus(
       if (content !== last || shell.resultTerminal) view.show(polled.answer);
       last = content;
     } else if (polled.kind === 'down') view.down(polled.error);
-    else view.up();
+    else view.up?.();
   }
-  view.done();
+  view.done?.();
   for await (const polled of pollLedger(context.ledger, interval, () => requireStatus(context, run)))
     if (polled.kind === 'answer') return polled.answer;
   throw new Error('polling ended without an answer');
@@ -56,11 +56,9 @@ export async function watchStatus(
 type View = {
   readonly show: (progress: DispatchProgress) => void;
   readonly down: (error: Error) => void;
-  readonly up: () => void;
-  readonly done: () => void;
+  readonly up?: () => void;
+  readonly done?: () => void;
 };
-
-const nothing = (): void => undefined;
 
 function terminalView(shell: Shell, { run, campaign, kind }: ListedRun): View {
   const draw = createLogUpdate(process.stdout);
@@ -73,7 +71,6 @@ function terminalView(shell: Shell, { run, campaign, kind }: ListedRun): View {
       draw(shown);
     },
     down: (error) => draw(`${shown}\n  waiting     ${outageText(error)}`),
-    up: nothing,
     // The whole status follows.
     done: draw.clear,
   };
@@ -90,7 +87,6 @@ function lineView(shell: Shell): View {
     },
     down: (error) => print('waiting', outageText(error)),
     up: () => print('continued', 'the database outage is over'),
-    done: nothing,
   };
 }
 
@@ -108,30 +104,20 @@ function jsonView(shell: Shell, { run, campaign, kind }: ListedRun): View {
   const print = (fields: object): void =>
     shell.print(JSON.stringify({ at: shell.now(), run, campaign, kind, ...fields }));
   return {
-    show: ({
-      state,
-      stateReason,
-      phase,
-      total,
-      settled,
-      notAccepted,
-      heldSlices,
-      opensAt,
-      preemptedBy,
-      refusal,
-    }) =>
+    show: (progress) => {
+      const { state, total, settled, heldSlices, opensAt, refusal } = progress;
       print({
         state,
-        reason: formatReasonOrNull(stateReason),
-        phase: state === 'running' ? phase : null,
-        requests: { total, settled, not_accepted: notAccepted },
+        reason: formatReasonOrNull(progress.stateReason),
+        phase: state === 'running' ? progress.phase : null,
+        requests: { total, settled, not_accepted: progress.notAccepted },
         heldSlices,
         opensAt,
-        preempted: preemptedBy !== null,
+        preempted: progress.preemptedBy !== null,
         refusal,
-      }),
+      });
+    },
     down: ({ message }) => print({ outage: message }),
     up: () => print({ outage: null }),
-    done: nothing,
   };
 }
