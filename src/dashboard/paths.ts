@@ -5,7 +5,6 @@ import type { PageLink } from './base/layout.ts';
 /** What is asked of a page. Nothing is asked with an empty text. */
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** An address with its query. */
 export function pathWith(path: string, query: Query): string {
   const asked = new URLSearchParams();
   for (const [name, value = ''] of Object.entries(query)) if (value !== '') asked.set(name, value);
@@ -22,7 +21,6 @@ export function changedPath(address: string, changes: Query): string {
   return `${address.replace(/\?.*$/s, '')}?${asked.toString()}`;
 }
 
-/** The address of a page about a run. */
 export function runPath(run: string, page = '', query: Query = {}): string {
   return pathWith(`/runs/${encodeURIComponent(run)}${page === '' ? '' : `/${page}`}`, query);
 }
@@ -42,22 +40,18 @@ export function recipientPath(text: string, query: Query = {}): string {
   return pathWith('/recipients', { q: text, ...query });
 }
 
-/** The address of a page about delivery reports. */
 export function deliveryReportsPath(page: string, query: Query = {}): string {
   return pathWith(`/delivery-reports/${page}`, query);
 }
 
-/** The address of a page about a campaign file. */
 export function campaignPath(file: string, page = ''): string {
   return `/campaigns/${encodeURIComponent(file)}${page === '' ? '' : `/${page}`}`;
 }
 
-/** The address of a page about an account. */
 export function accountPath(account: string, page = ''): string {
   return `/accounts/${encodeURIComponent(account)}${page === '' ? '' : `/${page}`}`;
 }
 
-/** The address of the list of runs of a campaign. */
 export function runsOfCampaignPath(campaign: string): string {
   return pathWith('/', { campaign });
 }
@@ -70,7 +64,6 @@ export function tokenLinkPath(secret: string): string {
   return `/sign-in#${secret}`;
 }
 
-/** The address of what a cell of a list is about. */
 export function pathOf(link: Link): string {
   switch (link.kind) {
     case 'run':

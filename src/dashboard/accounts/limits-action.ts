@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { RateLimits } from '../../domain/rate-limits.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import {
@@ -9,22 +8,22 @@ import {
 import { rateLimit } from '../../platform/scalars.ts';
 import { asSentence } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
-import { addAction, type FormFields } from '../base/actions.ts';
+import { limitTexts } from '../../report/lists/limits.ts';
+import type { FormFields } from '../base/actions.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { accountPath } from '../paths.ts';
-import { limitText, noSuchAccount } from './accounts-part.ts';
 
 /** Sets limits of an account instead of those of its file. Workers follow within half a second. */
-export function addLimitsAction(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
+export function addLimitsAction({ addAction, campaignSource: { settings } }: Tools): void {
   const find = async ({ context, session }: View, name: string | undefined): Promise<AccountLimits> => {
     const all = await listAccountLimits(context, settings);
     const found = all.find(({ account }) => account === name && isForAccount(session, account));
     return found ?? notFound(noSuchAccount);
   };
-  addAction(server, {
+  addAction({
     path: '/accounts/:account/limits',
     scope: 'admin',
     ask: async (view, { params }, fields) => {
@@ -60,6 +59,12 @@ ${field('recipientsPerSecond', 'Recipients a second', limits, shown)}`,
   });
 }
 
+export const noSuchAccount = 'There is no such account. The page of accounts lists all.';
+
+export function limitText(limits: RateLimits): string {
+  return limitTexts(limits).join(', ') || 'none';
+}
+
 function formatLimits({ requestsPerSecond, recipientsPerSecond }: RateLimits): string {
   return `${requestsPerSecond ?? 'file'} ${recipientsPerSecond ?? 'file'}`;
 }
@@ -83,7 +88,6 @@ function field(name: keyof RateLimits, label: string, { set }: AccountLimits, fi
   });
 }
 
-/** What is wrong with a written limit; undefined for one, or for nothing. */
 function problemOf(written: string): string | undefined {
   if (written.trim() === '') return undefined;
   const what = rateLimit.safeParse(written.trim()).error?.issues[0]?.message;

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { readAudit } from '../../engine/audit.ts';
 import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
 import { pickColumns } from '../../report/column.ts';
@@ -7,14 +7,11 @@ import { type Html, html } from '../../report/html/html.ts';
 import { auditColumns, auditSheet, interfaceWords, shownDetails } from '../../report/lists/audit.ts';
 import { auditQuestion, describeAsked, toAuditFilter } from '../../report/questions.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
-import type { Fields } from '../base/fields.ts';
-import { addDownload, addPage } from '../base/pages.ts';
 import { problemList } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
-import { requireAllAccounts, type View } from '../base/view.ts';
-import { downloadLinks } from '../parts/downloads.ts';
-import { filterForm, firstPage, problemsOfAsked, readAsked } from '../parts/filter.ts';
-import { pagedList } from '../parts/list.ts';
+import type { View } from '../base/view.ts';
+import { filterForm, firstPage, readAsked } from '../parts/filter.ts';
+import { downloadLinks, pagedList } from '../parts/list.ts';
 import { pathWith, runPath } from '../paths.ts';
 
 const entriesPerPage = 100;
@@ -24,28 +21,25 @@ const filter = { ...auditQuestion, path: '/audit', title: 'Find entries', cursor
 const labels: Readonly<Record<string, string>> = filter.labels;
 
 /** Who did what, and when. For persons who see all accounts. */
-export function addAuditPage(server: FastifyInstance, { limits }: Tools): void {
-  addPage(server, { path: '/audit', scope: 'admin' }, async (view, { query }) => {
-    requireAllAccounts(view);
-    const problems = Object.entries(problemsOfAsked(filter, query)).map(
-      ([name, problem]) => `${labels[name] ?? name}: ${problem}`,
-    );
+export function addAuditPage({ addPage, addDownload, limits }: Tools): void {
+  const access = { scope: 'admin', allAccounts: true } as const;
+  addPage({ path: '/audit', ...access }, async (view, { query }) => {
+    const { asked, problems: ofFields } = readAsked(filter, query);
+    const problems = Object.entries(ofFields).map(([name, problem]) => `${labels[name] ?? name}: ${problem}`);
     const answer =
-      problems.length > 0 ? problemList('Nothing was searched', problems) : await entriesPart(view, query);
+      problems.length > 0 ? problemList('Nothing was searched', problems) : await entriesPart(view, asked);
     return { title: 'Audit trail', body: html`${filterForm(filter, query)}${answer}` };
   });
-  addDownload(server, { path: '/audit/download', scope: 'admin' }, async (view, { query }, format) => {
-    requireAllAccounts(view);
-    const asked = readAsked(filter, query);
+  addDownload({ path: '/audit/download', ...access }, async (view, { query }, format) => {
+    const { asked } = readAsked(filter, query);
     const entries = readAudit(view.context, toAuditFilter(asked, view.zone));
     const sheet = auditSheet(entries, describeAsked(asked), view.now);
     return { limit: limits.list, send: (reply) => sendSheet(reply, { name: 'audit', format }, sheet) };
   });
 }
 
-async function entriesPart(view: View, query: Fields): Promise<Html> {
+async function entriesPart(view: View, asked: z.output<typeof filter.schema>): Promise<Html> {
   const { pool } = view.context.ledger;
-  const asked = readAsked(filter, query);
   const list = {
     caption: 'Entries, the newest first',
     columns,

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InputError } from '../../domain/problems.ts';
 import { type Html, html } from '../../report/html/html.ts';
@@ -6,9 +6,9 @@ import { ProblemError } from '../../server/api/problem.ts';
 import { textField } from '../parts/form-fields.ts';
 import { keepNotice, maxReasonLength, takeReason } from './kept-texts.ts';
 import { csrfField, type PageContent } from './layout.ts';
-import { sendPage, type Where } from './pages.ts';
+import { open, sendPage, type Where } from './pages.ts';
 import { omitCommands, problemList, refuse } from './problems.ts';
-import { type Asked, askedOf, requireScope, type View, viewOf } from './view.ts';
+import { type Asked, type View, viewOf } from './view.ts';
 
 /** The page that asks before something is done. */
 export type Question = {
@@ -28,82 +28,74 @@ export type Question = {
 /** The first value of each field of a form. */
 export type FormFields = Readonly<Record<string, string>>;
 
-/** An action, and the page that asks before it. */
-export type Action = Where & {
+/** A form that is sent, and the page that it is shown on again if it is refused. */
+type Form = Where & {
   /** Whether the person writes a reason, for the audit trail; always if undefined. */
   readonly needsReason?: (asked: Asked) => boolean;
-  /** @throws InputError or ProblemError if it cannot be done now */
-  readonly ask: (view: View, asked: Asked, fields: FormFields) => Promise<Question>;
   /**
    * Does it, through a use case. The reason has no spaces around it.
    *
    * @returns where to go then, and what was done
-   * @throws InputError if it cannot be done; the question is shown again, with the problem
+   * @throws InputError if it cannot be done
    */
   readonly act: (
     view: View,
     asked: Asked,
     fields: FormFields,
   ) => Promise<{ readonly to: string; readonly notice: string }>;
+  readonly again: (
+    view: View,
+    asked: Asked,
+    refused: { readonly fields: FormFields; readonly error: InputError },
+  ) => Promise<PageContent>;
 };
 
-/** GET asks, POST of the same address acts. */
-export function addAction(server: FastifyInstance, action: Action): void {
-  const { path, scope, needsReason = () => true, ask, act } = action;
-  server.get(path, async (request, reply) => {
-    const view = viewOf(request);
-    requireScope(view, scope);
-    const asked = askedOf(request);
-    const needed = needsReason(asked);
-    const fields = needed ? { reason: takeReason(reply) } : {};
-    const question = await ask(view, asked, {});
-    return sendPage(reply, view, 200, questionPage(view, question, { needsReason: needed, fields }));
-  });
-  addForm(server, {
-    path,
-    scope,
-    needsReason,
-    act,
-    again: async (view, asked, { fields, error }) => {
+/** An action, and the page that asks before it, which is shown again if it is refused. */
+export type Action = Omit<Form, 'again'> & {
+  /** @throws InputError or ProblemError if it cannot be done now */
+  readonly ask: (view: View, asked: Asked, fields: FormFields) => Promise<Question>;
+};
+
+export function createForms(server: FastifyInstance) {
+  /** POST acts. */
+  const addForm = ({ needsReason = () => true, act, again, ...where }: Form): void => {
+    server.post(where.path, async (request, reply) => {
+      const given = requireForm(request, viewOf(request));
+      const { view, asked } = open(request, where);
+      const reason = (given['reason'] ?? '').trim();
+      const fields = { ...given, reason };
+      try {
+        if (reason.length > maxReasonLength)
+          refuse('reason', `It is longer than ${maxReasonLength} characters.`);
+        if (needsReason(asked) && reason === '') refuse('reason', 'Write the reason, for the audit trail.');
+        const { to, notice } = await act(view, asked, fields);
+        keepNotice(reply, notice);
+        return reply.redirect(to, 303);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        const page = await again(view, asked, { fields, error }).catch(() => undefined);
+        if (!page) throw error;
+        return sendPage(reply, view, 422, page);
+      }
+    });
+  };
+  /** GET asks, POST of the same address acts. */
+  const addAction = ({ ask, ...form }: Action): void => {
+    const { needsReason = () => true, path } = form;
+    server.get(path, async (request, reply) => {
+      const { view, asked } = open(request, form);
+      const needed = needsReason(asked);
+      const fields = needed ? { reason: takeReason(reply) } : {};
+      const question = await ask(view, asked, {});
+      return sendPage(reply, view, 200, questionPage(view, question, { needsReason: needed, fields }));
+    });
+    const again: Form['again'] = async (view, asked, { fields, error }) => {
       const question = await ask(view, asked, fields);
       return questionPage(view, question, { needsReason: needsReason(asked), fields, error });
-    },
-  });
-}
-
-/** A form that is sent, and the page that it is shown on again if it is refused. */
-type Form = Where &
-  Pick<Action, 'act'> & {
-    readonly needsReason: (asked: Asked) => boolean;
-    readonly again: (
-      view: View,
-      asked: Asked,
-      refused: { readonly fields: FormFields; readonly error: InputError },
-    ) => Promise<PageContent>;
+    };
+    addForm({ ...form, again });
   };
-
-/** POST acts. */
-export function addForm(server: FastifyInstance, { path, scope, needsReason, act, again }: Form): void {
-  server.post(path, async (request, reply) => {
-    const view = viewOf(request);
-    const given = requireForm(request, view);
-    requireScope(view, scope);
-    const asked = askedOf(request);
-    const reason = (given['reason'] ?? '').trim();
-    const fields = { ...given, reason };
-    try {
-      if (reason.length > maxReasonLength)
-        refuse('reason', `It is longer than ${maxReasonLength} characters.`);
-      if (needsReason(asked) && reason === '') refuse('reason', 'Write the reason, for the audit trail.');
-      const { to, notice } = await act(view, asked, fields);
-      return goTo(reply, to, notice);
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      const page = await again(view, asked, { fields, error }).catch(() => undefined);
-      if (!page) throw error;
-      return sendPage(reply, view, 422, page);
-    }
-  });
+  return { addForm, addAction };
 }
 
 const body = z.record(z.string(), z.unknown()).catch({});
@@ -134,22 +126,18 @@ export function requireCsrfToken(view: View, given: string): void {
   );
 }
 
-function goTo(reply: FastifyReply, to: string, notice: string): FastifyReply {
-  keepNotice(reply, notice);
-  return reply.redirect(to, 303);
-}
-
 /** The page of a question; with an error, what is wrong with the form that was sent. */
 export function questionPage(
   view: View,
   question: Question,
-  {
-    needsReason,
-    fields,
-    error,
-  }: { readonly needsReason: boolean; readonly fields: FormFields; readonly error?: InputError | undefined },
+  asked: {
+    readonly needsReason: boolean;
+    readonly fields: FormFields;
+    readonly error?: InputError | undefined;
+  },
 ): PageContent {
   const { title, body: text, button, within, above, action, policy } = question;
+  const { needsReason, fields, error } = asked;
   const problems = error?.problems.map(({ what }) => omitCommands(what));
   if (button === undefined) {
     const body = html`${problems ? problemList('Nothing was done', problems) : text}
@@ -159,7 +147,7 @@ export function questionPage(
   return {
     title,
     within,
-    ...(policy !== undefined && { policy }),
+    policy,
     body: html`${problems && problemList('It was not done', problems)}
 ${above}
 <form method="post" class="question"${action !== undefined && html` action="${action}"`}>

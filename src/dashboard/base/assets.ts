@@ -26,39 +26,30 @@ const styles = [
   'operations.css',
 ];
 
-/** The style, script and icon that all pages share. */
-export type Assets = {
-  /** Addresses; each changes with its content, so that browsers may keep it. */
-  readonly style: string;
-  readonly script: string;
-  readonly icon: string;
-  readonly serve: (server: FastifyInstance) => void;
-};
+const style = asset('dashboard.css', 'text/css; charset=utf-8', [
+  partsStyle,
+  messageStyle,
+  ...styles.map(ownFile),
+]);
+const script = asset('dashboard.js', 'text/javascript; charset=utf-8', [
+  htmxFile('htmx.min.js'),
+  htmxFile('ext/hx-sse.min.js'),
+  ownFile('dashboard.js'),
+]);
+const icon = asset('icon.svg', 'image/svg+xml', [ownFile('icon.svg')]);
 
-/** Reads the style and the script that all pages share. */
-export function readAssets(): Assets {
-  const style = asset('dashboard.css', 'text/css; charset=utf-8', [
-    partsStyle,
-    messageStyle,
-    ...styles.map(ownFile),
-  ]);
-  const script = asset('dashboard.js', 'text/javascript; charset=utf-8', [
-    htmxFile('htmx.min.js'),
-    htmxFile('ext/hx-sse.min.js'),
-    ownFile('dashboard.js'),
-  ]);
-  const icon = asset('icon.svg', 'image/svg+xml', [ownFile('icon.svg')]);
+/** The addresses of what all pages share. They change with its content, so that browsers may keep it. */
+export const assets = { style: style.address, script: script.address, icon: icon.address };
+
+export function serveAssets(server: FastifyInstance): void {
   const all = new Map([style, script, icon].map((each) => [each.name, each]));
-  const serve = (server: FastifyInstance): void => {
-    server.get<{ Params: { name: string } }>('/assets/:name', async ({ params, headers }, reply) => {
-      const found = all.get(params.name);
-      if (!found) return reply.callNotFound();
-      reply.headers({ 'content-type': found.type, 'cache-control': 'public, max-age=31536000, immutable' });
-      if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return reply.send(found.text);
-      return reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' }).send(found.gzip);
-    });
-  };
-  return { style: style.address, script: script.address, icon: icon.address, serve };
+  server.get<{ Params: { name: string } }>('/assets/:name', async ({ params, headers }, reply) => {
+    const found = all.get(params.name);
+    if (!found) return reply.callNotFound();
+    reply.headers({ 'content-type': found.type, 'cache-control': 'public, max-age=31536000, immutable' });
+    if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return reply.send(found.text);
+    return reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' }).send(found.gzip);
+  });
 }
 
 function asset(name: string, type: string, parts: readonly string[]) {

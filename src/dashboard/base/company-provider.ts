@@ -18,28 +18,16 @@ import { companyPath } from '../paths.ts';
 /** What the browser keeps while the person is at the provider. */
 export type BegunSignIn = { readonly verifier: string; readonly state: string; readonly nonce: string };
 
-/** The identity provider of a company. Each function rejects when it does not answer, or not as it should. */
-export type CompanyProvider = {
-  /** The address at which a browser begins. */
-  readonly begin: () => Promise<{ readonly address: string; readonly begun: BegunSignIn }>;
-  /** What the provider says of the person. @param query of the address with which the browser came back */
-  readonly finish: (query: string, begun: BegunSignIn) => Promise<Claims>;
-  /** The address that ends the provider's own session; undefined if it has none. */
-  readonly findSignOut: () => Promise<string | undefined>;
-};
-
-export type Company = CompanySignIn & { readonly provider: CompanyProvider };
+export type Company = CompanySignIn & { readonly provider: ReturnType<typeof createCompanyProvider> };
 
 /** Seconds. */
 const answerTimeout = 5;
 
-/** Authorization code with PKCE; `openid-client` checks state, nonce, signature, issuer, audience and times. */
-export function createCompanyProvider({
-  issuer,
-  clientId,
-  clientSecret,
-  publicUrl,
-}: CompanySignIn): CompanyProvider {
+/**
+ * The identity provider of a company: authorization code with PKCE. `openid-client` checks state, nonce, signature, issuer,
+ * audience and times. Each function rejects when the provider does not answer, or not as it should.
+ */
+export function createCompanyProvider({ issuer, clientId, clientSecret, publicUrl }: CompanySignIn) {
   const returnUrl = `${publicUrl}${companyPath}/return`;
   // The settings allow http: for this machine only.
   const checks = issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
@@ -55,7 +43,8 @@ export function createCompanyProvider({
     }
   };
   return {
-    begin: async () => {
+    /** The address at which a browser begins. */
+    begin: async (): Promise<{ readonly address: string; readonly begun: BegunSignIn }> => {
       const config = await discover();
       const begun = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce() };
       const { href: address } = buildAuthorizationUrl(config, {
@@ -68,7 +57,8 @@ export function createCompanyProvider({
       });
       return { address, begun };
     },
-    finish: async (query, { verifier, state, nonce }) => {
+    /** What the provider says of the person. @param query of the address with which the browser came back */
+    finish: async (query: string, { verifier, state, nonce }: BegunSignIn): Promise<Claims> => {
       const config = await discover();
       const answer = await authorizationCodeGrant(config, new URL(`${returnUrl}${query}`), {
         pkceCodeVerifier: verifier,
@@ -81,7 +71,8 @@ export function createCompanyProvider({
       if (config.serverMetadata().userinfo_endpoint === undefined) return claims;
       return { ...(await fetchUserInfo(config, answer.access_token, claims.sub)), ...claims };
     },
-    findSignOut: async () => {
+    /** The address that ends the provider's own session; undefined if it has none. */
+    findSignOut: async (): Promise<string | undefined> => {
       const config = await discover();
       if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
       return buildEndSessionUrl(config, { post_logout_redirect_uri: `${publicUrl}/sign-in` }).href;

@@ -32,7 +32,6 @@ const cookieOptions = { path: companyPath, httpOnly: true, sameSite: 'lax' } as 
 /** Seconds. */
 const maxTime = 600;
 
-/** People sign in with the identity provider of their company. */
 export function addCompanySignIn(server: FastifyInstance, { company, refuse, accept }: CompanyTools): void {
   const secure = company.publicUrl.startsWith('https:');
   // A HEAD is no person.

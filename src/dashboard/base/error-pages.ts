@@ -7,36 +7,26 @@ import { sendPage } from './pages.ts';
 import { omitCommands } from './problems.ts';
 import { findView } from './view.ts';
 
-type ErrorPages = {
-  readonly failed: (
-    error: FastifyError,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => Promise<FastifyReply>;
-  readonly notFound: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-};
-
-/** Pages that say what is wrong and what to do. Internal errors are logged, and not shown. */
-export function createErrorPages(logger: Logger): ErrorPages {
-  return {
-    failed: async (error, request, reply) => {
-      const problem = toProblem(error);
-      const { id: call } = request;
-      // Nothing failed here when the caller went away before its form had arrived.
-      if (problem.status >= 500 && (request.raw.complete || !request.raw.destroyed))
-        logFailure(logger, error, request, 'page');
-      return sendPage(reply.headers(problem.headers), findView(request), problem.status, {
-        title: titles[problem.status] ?? STATUS_CODES[problem.status] ?? 'Error',
-        body: errorBody(problem, call, request.method !== 'GET'),
-        ...(problem.status === 503 && request.method === 'GET' && { refresh: 3 }),
-      });
-    },
-    notFound: async (request, reply) =>
-      sendPage(reply, findView(request), 404, {
-        title: 'There is no such page',
-        body: html`<p>Look at the address, or begin at <a href="/">the runs</a>.</p>`,
-      }),
+/** A page that says what is wrong and what to do. Internal errors are logged, and not shown. */
+export function createFailurePage(logger: Logger) {
+  return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const problem = toProblem(error);
+    // Nothing failed here when the caller went away before its form had arrived.
+    if (problem.status >= 500 && (request.raw.complete || !request.raw.destroyed))
+      logFailure(logger, error, request, 'page');
+    return sendPage(reply.headers(problem.headers), findView(request), problem.status, {
+      title: titles[problem.status] ?? STATUS_CODES[problem.status] ?? 'Error',
+      body: errorBody(problem, request.id, request.method !== 'GET'),
+      ...(problem.status === 503 && request.method === 'GET' && { refresh: 3 }),
+    });
   };
+}
+
+export function sendUnknownPath(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return sendPage(reply, findView(request), 404, {
+    title: 'There is no such page',
+    body: html`<p>Look at the address, or begin at <a href="/">the runs</a>.</p>`,
+  });
 }
 
 const titles: Readonly<Record<number, string>> = {

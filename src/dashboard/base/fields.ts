@@ -19,12 +19,7 @@ export function textsIn(fields: Fields, name: string): readonly string[] {
 
 /** The values of a field that has one in each line. */
 export function linesIn(fields: Fields, name: string): readonly string[] {
-  return textsIn(fields, name).flatMap((text) =>
-    text
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== ''),
-  );
+  return textsIn({ lines: textsIn(fields, name).flatMap((text) => text.split('\n')) }, 'lines');
 }
 
 /** The first problem of each field, as a sentence; `otherwise` is the field of those of none. */
@@ -41,7 +36,6 @@ export function numberIn(fields: Fields, name: string): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
-/** One of the words, or undefined. */
 export function wordIn<Word extends string>(
   fields: Fields,
   name: string,

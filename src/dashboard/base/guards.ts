@@ -24,9 +24,7 @@ const safeHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** The addresses at which browsers find the dashboard. */
 export type DashboardAddress = {
-  /** Address of the listener. */
   readonly host: string;
   /** Address at which browsers reach it through a proxy. */
   readonly publicUrl: string | undefined;
@@ -34,37 +32,32 @@ export type DashboardAddress = {
   readonly ownName: string;
 };
 
-/** What every request must pass. */
-export type Guards = {
-  /** @throws ProblemError for a host or an origin that is not ours, or an address that names nothing */
-  readonly check: (request: FastifyRequest) => void;
-  /** Whether the browser uses https, through the proxy at `publicUrl`. */
-  readonly isSecure: (request: FastifyRequest) => boolean;
-  /**
-   * Whether a session is kept under the host of the request. A browser sends the cookies of 127.0.0.1 and localhost to
-   * every program of the machine, because cookies do not know ports.
-   */
-  readonly keepsSessions: (request: FastifyRequest) => boolean;
-};
+export type Guards = ReturnType<typeof createGuards>;
 
 /** Postgres keeps no NUL, so nothing is named with one. */
 const unusable = 'The address has a character that no name has.';
 
-/** The guards of a dashboard at this address. */
-export function createGuards({ host: listening, publicUrl, ownName }: DashboardAddress): Guards {
+/** What every request of a dashboard at this address must pass. */
+export function createGuards({ host: listening, publicUrl, ownName }: DashboardAddress) {
   const url = publicUrl === undefined ? undefined : new URL(publicUrl);
   const names = url ? [ownName, url.hostname.replace(/^\[(.*)\]$/, '$1')] : [ownName];
   const isKnownHost = createHostCheck(listening, names);
   const isLocal = namesThisMachine(listening.toLowerCase());
-  const isSecure: Guards['isSecure'] = ({ headers }) =>
+  /** Whether the browser uses https, through the proxy at `publicUrl`. */
+  const isSecure = ({ headers }: FastifyRequest): boolean =>
     url?.protocol === 'https:' && headers.host === url.host;
   return {
     isSecure,
-    keepsSessions: ({ headers }) => {
+    /**
+     * Whether a session is kept under the host of the request. A browser sends the cookies of 127.0.0.1 and localhost to
+     * every program of the machine, because cookies do not know ports.
+     */
+    keepsSessions: ({ headers }: FastifyRequest): boolean => {
       const host = parseHost(headers.host);
       return host === ownName || headers.host === url?.host || !(isLocal || namesThisMachine(host));
     },
-    check: (request) => {
+    /** @throws ProblemError for a host or an origin that is not ours, or an address that names nothing */
+    check: (request: FastifyRequest): void => {
       const { method, headers, url: asked } = request;
       if (!isKnownHost(headers.host)) {
         const what =
@@ -96,7 +89,6 @@ export function cameFromElsewhere({ method, headers }: FastifyRequest): boolean 
 /** A year, as browsers ask of a site that is always reached over https. */
 const onlyHttps = 'max-age=31536000';
 
-/** Adds the headers that every answer has. */
 export function addSafeHeaders(reply: FastifyReply, { isSecure }: Guards): void {
   reply.headers(safeHeaders);
   if (isSecure(reply.request)) reply.header('strict-transport-security', onlyHttps);

@@ -12,7 +12,6 @@ const cookie = { httpOnly: true, sameSite: 'strict' } as const;
 
 const year = 31_536_000;
 
-/** Keeps what a person has chosen, in this browser. */
 export function keepChoice(
   reply: FastifyReply,
   { name, value }: { readonly name: string; readonly value: string },

@@ -1,8 +1,7 @@
 import { type Html, html } from '../../report/html/html.ts';
-import type { Assets } from './assets.ts';
+import { assets } from './assets.ts';
 import type { View } from './view.ts';
 
-/** What one page has, besides what all have. */
 export type PageContent = {
   readonly title: string;
   readonly body?: Html;
@@ -12,9 +11,7 @@ export type PageContent = {
   readonly within?: PageLink;
   /** What stands below the live part. */
   readonly end?: Html | undefined;
-  /** What the page may load, if it is not what every page may. */
-  readonly policy?: string;
-  /** A choice that this browser keeps. */
+  readonly policy?: string | undefined;
   readonly cookie?: { readonly name: string; readonly value: string } | undefined;
   /** Seconds after which the browser asks again. */
   readonly refresh?: number;
@@ -46,17 +43,9 @@ function isCurrent(href: string, path: string): boolean {
 /** @param view undefined before the person has signed in */
 export function formatPage(
   { title, body, live, end, within, refresh }: PageContent,
-  {
-    view,
-    assets,
-    notice,
-    hasCells = false,
-  }: {
-    readonly view?: View | undefined;
-    readonly assets: Assets;
-    readonly notice?: string | undefined;
-    readonly hasCells?: boolean;
-  },
+  view: View | undefined,
+  notice: string | undefined,
+  hasCells: boolean,
 ): string {
   return html`<!doctype html>
 <html lang="en"${view?.isZoneKnown === false && html` data-zone="unknown"`}>

@@ -7,14 +7,12 @@ import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { noDatabase, ProblemError } from '../../server/api/problem.ts';
 import type { PageContent } from './layout.ts';
-import { addPage, type Where } from './pages.ts';
-import { sessionOf } from './session.ts';
-import { type Asked, askedOf, requireScope, type View, type Viewer, viewOf } from './view.ts';
+import { type createPages, open, type Where } from './pages.ts';
+import type { Asked, View, Viewer } from './view.ts';
 
 /** What a stream shows. All viewers with the same key share one reader, so the key names all that `read` depends on. */
 type Topic<Data> = { readonly key: string; readonly read: () => Promise<Data> };
 
-/** A page with a part that changes while a person looks at it. */
 type LivePage<Data> = Where & {
   /** The path of the stream, if it is not `/live` below the page. */
   readonly stream?: string;
@@ -38,83 +36,74 @@ const aliveEvent = 'event: alive\ndata: alive\n\n';
 /** Each stream holds one of the server's 200 connections, which the API and other pages need too. */
 const maxStreams = { all: 120, token: 60, session: 20 } as const;
 
-type LivePart<Data> = {
-  readonly render: LivePage<Data>['render'];
-  readonly hasEnded: LivePage<Data>['hasEnded'] | undefined;
-};
-
 type Subscriber = {
   readonly reply: FastifyReply;
   readonly viewer: Viewer;
   readonly session: string;
   readonly token: string;
-  sent: Part | undefined;
+  sent: string | undefined;
   sentAt: number;
 };
 
 type Reader = { readonly subscribers: Set<Subscriber>; readonly stop: () => void };
 
-/** The pages whose live parts share readers and streams. */
-export type LiveParts = {
-  /** Adds a page, and the stream of its live part: server-sent events, each the whole part, sent when it has changed. */
-  readonly addPage: <Data>(server: FastifyInstance, page: LivePage<Data>) => void;
-  readonly close: () => void;
-};
-
-/** Reads each topic once for all who look at it, and sends them what has changed. */
-export function createLiveParts(context: EngineContext, logger: Logger): LiveParts {
+/**
+ * Reads each topic once for all who look at it, and sends them what has changed: server-sent events, each the whole live
+ * part.
+ */
+export function createLivePages(
+  server: FastifyInstance,
+  { addPage }: Pick<ReturnType<typeof createPages>, 'addPage'>,
+  { context, logger }: { readonly context: EngineContext; readonly logger: Logger },
+) {
   const readers = new Map<string, Reader>();
-  const subscribers = function* (): Generator<Subscriber> {
-    for (const reader of readers.values()) yield* reader.subscribers;
-  };
+  const subscribers = (): Subscriber[] => [...readers.values()].flatMap((reader) => [...reader.subscribers]);
   const checking = setInterval(() => {
-    endSessions(context, [...subscribers()]).catch((error: unknown) =>
+    endSessions(context, subscribers()).catch((error: unknown) =>
       logger.debug({ reason: loggableReason(error) }, 'sessions of open pages were not checked'),
     );
   }, sessionCheckInterval);
-  const follow = <Data>(topic: Topic<Data>, part: LivePart<Data>, one: Subscriber): void => {
+  server.addHook('preClose', async () => {
+    clearInterval(checking);
+    for (const { reply } of subscribers()) reply.raw.end();
+  });
+  const follow = <Data>({ key, read }: Topic<Data>, page: LivePage<Data>, one: Subscriber): void => {
     // The browser left while the topic was opened: nothing would remove its subscriber.
     if (one.reply.raw.destroyed) return;
-    const known = readers.get(topic.key);
-    const reader = known ?? startReader(context, topic, part);
-    readers.set(topic.key, reader);
+    const reader = readers.get(key) ?? startReader(context, read, page);
+    readers.set(key, reader);
     reader.subscribers.add(one);
     one.reply.raw.once('close', () => {
       reader.subscribers.delete(one);
       if (reader.subscribers.size > 0) return;
       reader.stop();
-      if (readers.get(topic.key) === reader) readers.delete(topic.key);
+      if (readers.get(key) === reader) readers.delete(key);
     });
   };
-  return {
-    addPage: (server, { path: pagePath, scope, stream, open, render, around, hasEnded }) => {
-      addPage(server, { path: pagePath, scope }, async (view, asked) => {
-        const data = await (await open(view, asked)).read();
-        const [path = ''] = view.address.split('?');
-        const from = `${stream ?? `${path}/live`}${view.address.slice(path.length)}`;
-        const content = await around(data, view, asked);
-        return hasEnded?.(data) ? content : { ...content, live: { body: render(data, view), from } };
-      });
-      server.get(stream ?? `${pagePath}/live`, { exposeHeadRoute: false }, async (request, reply) => {
-        const view = viewOf(request);
-        requireScope(view, scope);
-        const topic = await open(view, askedOf(request));
-        const { zone, mayRun, mayApprove, mayAdmin } = view;
-        const viewer = { zone, mayRun, mayApprove, mayAdmin };
-        const person = { session: sessionOf(request), token: view.session.name };
-        const isFull = isAtLimit([...subscribers()], person);
-        const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
-        openStream(reply);
-        if (last) endStream(reply, last);
-        else follow(topic, { render, hasEnded }, { ...person, reply, viewer, sent: undefined, sentAt: 0 });
-        return reply;
-      });
-    },
-    close: () => {
-      clearInterval(checking);
-      for (const { reply } of [...subscribers()]) reply.raw.end();
-    },
+  const addLivePage = <Data>(page: LivePage<Data>): void => {
+    const { stream, open: openTopic, render, around, hasEnded } = page;
+    addPage(page, async (view, asked) => {
+      const data = await (await openTopic(view, asked)).read();
+      const [path = ''] = view.address.split('?');
+      const from = `${stream ?? `${path}/live`}${view.address.slice(path.length)}`;
+      const content = await around(data, view, asked);
+      return hasEnded?.(data) ? content : { ...content, live: { body: render(data, view), from } };
+    });
+    server.get(stream ?? `${page.path}/live`, { exposeHeadRoute: false }, async (request, reply) => {
+      const { view, asked } = open(request, page);
+      const topic = await openTopic(view, asked);
+      const { zone, mayRun, mayApprove, mayAdmin } = view;
+      const viewer = { zone, mayRun, mayApprove, mayAdmin };
+      const person = { session: view.sessionId, token: view.session.name };
+      const isFull = isAtLimit(subscribers(), person);
+      const last = isFull ? html`${tooMany}${render(await topic.read(), viewer)}` : undefined;
+      openStream(reply);
+      if (last) endStream(reply, last);
+      else follow(topic, page, { ...person, reply, viewer, sent: undefined, sentAt: 0 });
+      return reply;
+    });
   };
+  return { addLivePage };
 }
 
 /** A token signs in many sessions, which together must not take the streams of all. */
@@ -138,11 +127,10 @@ const loadAgain = html`<p role="status" data-load-again>It is ready. <a href="">
 
 function startReader<Data>(
   { now }: EngineContext,
-  { read }: Topic<Data>,
-  { render, hasEnded }: LivePart<Data>,
+  read: Topic<Data>['read'],
+  { render, hasEnded }: LivePage<Data>,
 ): Reader {
   const subscribers = new Set<Subscriber>();
-  const sendParts = createSender(subscribers, now);
   let last: { readonly data: Data; readonly at: Date } | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout;
@@ -164,7 +152,7 @@ function startReader<Data>(
     }
     if (last) {
       const { data } = last;
-      sendParts((viewer) => html`${banner(viewer)}${render(data, viewer)}`.text);
+      sendParts(subscribers, (viewer) => html`${banner(viewer)}${render(data, viewer)}`.text, now());
     } else {
       // The page has figures, and this stream none: the page keeps its own, says so, and asks again.
       for (const { reply } of subscribers) reply.raw.destroy();
@@ -180,29 +168,21 @@ function startReader<Data>(
   return { subscribers, stop };
 }
 
-/** The same object as before when nothing has changed. */
 type Part = { readonly text: string; readonly event: Buffer };
 
 /** Formats a part once for all viewers that see the same. */
-function createSender(
-  subscribers: ReadonlySet<Subscriber>,
-  now: () => Date,
-): (format: (viewer: Viewer) => string) => void {
-  let before = new Map<string, Part>();
-  return (format) => {
-    const parts = new Map<string, Part>();
-    for (const one of subscribers) {
-      const key = JSON.stringify(one.viewer);
-      let part = parts.get(key);
-      if (!part) {
-        const [text, known] = [format(one.viewer), before.get(key)];
-        part = known?.text === text ? known : { text, event: Buffer.from(formatEvent(text)) };
-        parts.set(key, part);
-      }
-      sendIfChanged(one, part, now().getTime());
+function sendParts(subscribers: ReadonlySet<Subscriber>, format: (viewer: Viewer) => string, at: Date): void {
+  const parts = new Map<string, Part>();
+  for (const one of subscribers) {
+    const key = JSON.stringify(one.viewer);
+    let part = parts.get(key);
+    if (!part) {
+      const text = format(one.viewer);
+      part = { text, event: Buffer.from(formatEvent(text)) };
+      parts.set(key, part);
     }
-    before = parts;
-  };
+    sendIfChanged(one, part, at.getTime());
+  }
 }
 
 function outageBanner(since: Date, { zone }: Viewer): Html {
@@ -213,9 +193,9 @@ function outageBanner(since: Date, { zone }: Viewer): Html {
 function sendIfChanged(one: Subscriber, part: Part, time: number): void {
   const { raw } = one.reply;
   if (raw.destroyed || raw.writableNeedDrain) return;
-  if (one.sent !== part) {
+  if (one.sent !== part.text) {
     raw.write(part.event);
-    one.sent = part;
+    one.sent = part.text;
     one.sentAt = time;
   } else if (time - one.sentAt >= aliveInterval) {
     raw.write(aliveEvent);

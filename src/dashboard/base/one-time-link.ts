@@ -1,34 +1,26 @@
+import type { EngineContext } from '../../engine/context.ts';
 import { digestOf, matchesDigest } from '../../platform/digest.ts';
-
-/** Signs a person in who starts the dashboard on their own machine. */
-export type OneTimeLink = {
-  /** The path of the link. It is a secret. */
-  readonly path: string;
-  /** The name of the token. */
-  readonly token: string;
-  /** @returns the name of the token, the first time only */
-  readonly use: (secret: string) => string | undefined;
-};
 
 /** Milliseconds. */
 const maxAge = 600_000;
 
-/** @param token the name of the token with which the person is signed in */
+export type OneTimeLink = ReturnType<typeof createOneTimeLink>;
+
+/** Signs a person in who starts the dashboard on their own machine. @param token its name */
 export function createOneTimeLink(
-  {
-    monotonic,
-    randomBytes,
-  }: { readonly monotonic: () => number; readonly randomBytes: (size: number) => Buffer },
+  { monotonic, randomBytes }: Pick<EngineContext, 'monotonic' | 'randomBytes'>,
   token: string,
-): OneTimeLink {
+) {
   const secret = randomBytes(32).toString('hex');
   const digest = digestOf(secret);
   const until = monotonic() + maxAge;
   let used = false;
   return {
+    /** It is a secret. */
     path: `/sign-in/${secret}`,
     token,
-    use: (given) => {
+    /** @returns the name of the token, the first time only */
+    use: (given: string): string | undefined => {
       if (!matchesDigest(given, digest) || used || monotonic() >= until) return undefined;
       used = true;
       return token;

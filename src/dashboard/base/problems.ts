@@ -35,7 +35,6 @@ export async function orInputError<Result>(work: Promise<Result>): Promise<Resul
   }
 }
 
-/** What is wrong, in sentences; undefined if nothing is. */
 export function problemText(result: unknown): string | undefined {
   return result instanceof InputError
     ? result.problems.map(({ what }) => omitCommands(what)).join(' ')

@@ -5,14 +5,14 @@ import {
   createSessionCheck,
   openSession,
   type SignedIn,
-  sessionKey,
   sessionMaxAge,
 } from '../../engine/access/sessions.ts';
+import { allows } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 import { withTimeout } from '../../server/shared-answer.ts';
 import type { Guards } from './guards.ts';
-import { createView, keepView, type View } from './view.ts';
+import { keepView, type View } from './view.ts';
 import { zonesOf } from './zone.ts';
 
 const csrf = new Tokens({ saltLength: 16 });
@@ -22,13 +22,8 @@ function cookieName(request: FastifyRequest, { isSecure }: Guards): string {
   return isSecure(request) ? '__Host-volley_session' : `volley_session_${request.socket.localPort ?? 0}`;
 }
 
-const sessions = new WeakMap<FastifyRequest['raw'], string>();
-
-/** The id of a session that was read. */
-export function sessionOf({ raw }: Pick<FastifyRequest, 'raw'>): string {
-  const id = sessions.get(raw);
-  if (id === undefined) throw new Error('the session was not read');
-  return id;
+function cookieOf({ request }: FastifyReply, { isSecure }: Guards) {
+  return { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure(request) } as const;
 }
 
 /** Milliseconds. A session is read by its key: only a database that hangs takes so long. */
@@ -44,23 +39,28 @@ export function inTime<Result>(work: Promise<Result>): Promise<Result> {
 /** Resolves with undefined when no person is signed in. */
 export type ReadSession = (request: FastifyRequest) => Promise<View | undefined>;
 
-/** Reads the session that the cookie of a request names. */
 export function createSessionReader(context: EngineContext, guards: Guards): ReadSession {
   const check = createSessionCheck(context);
   return async (request) => {
     const id = guards.keepsSessions(request) ? request.cookies[cookieName(request, guards)] : undefined;
     const token = id === undefined ? undefined : await inTime(check(id));
     if (id === undefined || !token) return undefined;
-    sessions.set(request.raw, id);
-    const view = createView(context, token, {
-      sessionKey: sessionKey(id),
+    const { name, owner, scope, accounts } = token;
+    const view: View = {
       ...zonesOf(request),
+      session: { name, owner, scope, accounts },
+      sessionId: id,
+      context: { ...context, actor: { name: owner, via: 'dashboard', token: name } },
+      now: context.now(),
+      mayRun: allows(scope, 'run'),
+      mayApprove: allows(scope, 'approve'),
+      mayAdmin: allows(scope, 'admin'),
       address: request.url,
       cookies: request.cookies,
       left: request.signal,
       csrfToken: () => csrf.create(id),
       isCsrfToken: (given) => csrf.verify(id, given),
-    });
+    };
     keepView(request, view);
     return view;
   };
@@ -77,27 +77,16 @@ export async function startSession(
   const former = reply.request.cookies[name];
   const id = await inTime(openSession(context, signedIn));
   if (former !== undefined) await inTime(closeSession(context, former));
-  reply.setCookie(name, id, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'strict',
-    secure: guards.isSecure(reply.request),
-    maxAge: sessionMaxAge / 1_000,
-  });
+  reply.setCookie(name, id, { ...cookieOf(reply, guards), maxAge: sessionMaxAge / 1_000 });
 }
 
 /** Ends the session of this browser. @returns whether its person signed in with the company's identity provider */
 export async function endSession(
-  context: EngineContext,
+  { context, sessionId }: View,
   reply: FastifyReply,
   guards: Guards,
 ): Promise<boolean> {
-  const ofCompany = await inTime(closeSession(context, sessionOf(reply.request)));
-  reply.clearCookie(cookieName(reply.request, guards), {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'strict',
-    secure: guards.isSecure(reply.request),
-  });
+  const ofCompany = await inTime(closeSession(context, sessionId));
+  reply.clearCookie(cookieName(reply.request, guards), cookieOf(reply, guards));
   return ofCompany;
 }

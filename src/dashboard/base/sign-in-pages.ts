@@ -62,7 +62,6 @@ export function linkPage(token: Token, secret: string, zone: string): PageConten
   };
 }
 
-/** Why a link gives no token. */
 export function linkProblem(link: TokenLink | undefined, zone: string): Part {
   if (!link) return 'There is no such link. Copy all of it.';
   const { name, madeBy, linkUsedAt } = link.token;

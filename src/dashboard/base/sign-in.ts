@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { SignedIn } from '../../engine/access/sessions.ts';
 import { createTokenCheck, openTokenLink } from '../../engine/access/tokens.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import { listTokens, tokenStateOf } from '../../ledger/tokens/tokens.ts';
@@ -10,24 +11,21 @@ import { addressOf, createRefusalCount, maxAddresses } from '../../server/refusa
 import { warnOnceAMinute } from '../../server/warn-once-a-minute.ts';
 import { ownPath } from '../paths.ts';
 import { requireForm } from './actions.ts';
-import type { Company } from './company-provider.ts';
 import { type AcceptPerson, addCompanySignIn } from './company-sign-in.ts';
 import { cameFromElsewhere, type Guards } from './guards.ts';
 import type { PageContent } from './layout.ts';
-import { createOneTimeLink, type OneTimeLink } from './one-time-link.ts';
+import { createOneTimeLink } from './one-time-link.ts';
 import { sendPage } from './pages.ts';
 import { endSession, inTime, type ReadSession, startSession } from './session.ts';
 import { companyProblem, linkPage, linkProblem, signInPage, tokenPage } from './sign-in-pages.ts';
+import type { DashboardOptions } from './tools.ts';
 import { zonesOf } from './zone.ts';
 
-type SignIn = {
+type SignIn = Pick<DashboardOptions, 'ownName' | 'link' | 'company'> & {
   readonly context: EngineContext;
   readonly guards: Guards;
-  readonly ownName: string;
   readonly readSession: ReadSession;
-  readonly link: OneTimeLink | undefined;
-  readonly noteSignIn: NoteSignIn;
-  readonly company: Company | undefined;
+  readonly noteSignIn: ReturnType<typeof createNoteSignIn>;
 };
 
 /** Links from another name of this machine to the own one; the oldest makes room. */
@@ -57,9 +55,7 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
       return sendRefresh(reply, `http://${ownName}${port}${own.path}?${query.toString()}`);
     }
     if (checked.kind === 'valid') {
-      const { name } = checked.token;
-      await startSession(context, reply, { token: name }, guards);
-      noteSignIn('signed in', request, { token: name });
+      await signIn(tools, reply, { token: checked.token.name });
       return reply.redirect(ownPath(to), 303);
     }
     const problem =
@@ -85,17 +81,16 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
       if (links.some((each) => each.token === view?.session.name)) return sendRefresh(reply, to);
       return sendPage(reply, undefined, 403, page('/', badLink));
     }
-    await startSession(context, reply, { token }, guards);
-    noteSignIn('signed in', request, { token });
+    await signIn(tools, reply, { token });
     return sendRefresh(reply, to);
   });
   // The company's provider checks the person, so no token is tried.
-  if (company) addCompany(server, tools, company, refuse);
+  if (company) addCompanySignIn(server, { company, refuse, accept: createAccept(tools, refuse) });
   server.post('/sign-out', async (request, reply) => {
     const view = await readSession(request);
     if (view) {
       requireForm(request, view);
-      const ofCompany = await endSession(context, reply, guards);
+      const ofCompany = await endSession(view, reply, guards);
       noteSignIn('signed out', request, { token: view.session.name });
       // Chromium takes a redirect to another site for the address of the form, which the policy forbids.
       const onwards = ofCompany ? await company?.provider.findSignOut().catch(() => undefined) : undefined;
@@ -103,6 +98,11 @@ export async function addSignIn(server: FastifyInstance, tools: SignIn): Promise
     }
     return reply.redirect('/sign-in', 303);
   });
+}
+
+async function signIn({ context, guards, noteSignIn }: SignIn, reply: FastifyReply, signedIn: SignedIn) {
+  await startSession(context, reply, signedIn, guards);
+  noteSignIn('signed in', reply.request, { token: signedIn.token });
 }
 
 /** `refuseToken` is for what an address could try many times. */
@@ -129,25 +129,18 @@ async function createRefusals(
   return { refuse, refuseToken };
 }
 
-function addCompany(
-  server: FastifyInstance,
-  { context, guards, noteSignIn }: SignIn,
-  company: Company,
-  refuse: RefuseSignIn,
-): void {
-  const accept: AcceptPerson = async (reply, signedIn, to) => {
+function createAccept(tools: SignIn, refuse: RefuseSignIn): AcceptPerson {
+  const { context } = tools;
+  return async (reply, signedIn, to) => {
     const token = (await inTime(listTokens(context.ledger.pool))).find(({ name }) => name === signedIn.token);
     const state = token ? tokenStateOf(token, context.now()) : 'missing';
     if (state !== 'valid')
       return refuse(reply, { kind: `token ${state}`, token }, companyProblem(signedIn, state));
-    await startSession(context, reply, signedIn, guards);
-    noteSignIn('signed in', reply.request, { token: signedIn.token });
+    await signIn(tools, reply, signedIn);
     return sendRefresh(reply, to);
   };
-  addCompanySignIn(server, { company, refuse, accept });
 }
 
-/** Why a person was not signed in, for the log. */
 type Refused = { readonly kind: string; readonly token?: { readonly name: string } | undefined };
 
 /** Refuses to sign a person in, and shows the form with the problem. */
@@ -197,20 +190,13 @@ export function sendRefresh(reply: FastifyReply, to: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page.text);
 }
 
-/** @param fields for the log: names of tokens, and nothing that a person typed */
-type NoteSignIn = (
-  event: SignInEvent,
-  request: FastifyRequest,
-  fields: Readonly<Record<string, string>>,
-) => void;
-
-/** Counts and logs each event, but logs refusals of an address once a minute. */
-export function createNoteSignIn(
-  logger: Logger,
-  count: (event: SignInEvent) => void = () => undefined,
-): NoteSignIn {
+/**
+ * Counts and logs each event, but logs refusals of an address once a minute: with fields that have names of tokens, and
+ * nothing that a person typed.
+ */
+export function createNoteSignIn(logger: Logger, count: (event: SignInEvent) => void = () => undefined) {
   const warn = warnOnceAMinute(logger, maxAddresses);
-  return (event, request, fields) => {
+  return (event: SignInEvent, request: FastifyRequest, fields: Readonly<Record<string, string>>): void => {
     const address = addressOf(request);
     count(event);
     const line = { event, address, ...fields };

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { PlanCampaign, StartRun } from '../../engine/access/start-by-key.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import type { HealthCheckRounds } from '../../engine/doctor/diagnose.ts';
@@ -6,12 +7,13 @@ import type { Logger } from '../../platform/logger.ts';
 import type { CallLimits } from '../../server/api/call-limits.ts';
 import type { SignInEvent } from '../../server/metrics.ts';
 import type { KeptPlans } from '../plan/kept-plans.ts';
+import type { createForms } from './actions.ts';
 import type { Company } from './company-provider.ts';
 import type { DashboardAddress } from './guards.ts';
-import type { LiveParts } from './live.ts';
+import type { createLivePages } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
+import type { createPages } from './pages.ts';
 
-/** What the process gives the dashboard. */
 export type DashboardOptions = DashboardAddress & {
   readonly campaignSource: CampaignSource;
   readonly planCampaign: PlanCampaign;
@@ -28,12 +30,12 @@ export type DashboardOptions = DashboardAddress & {
 };
 
 /** What pages use, besides the view of their person. */
-export type Tools = Pick<
-  DashboardOptions,
-  'campaignSource' | 'planCampaign' | 'startRun' | 'uploads' | 'limits' | 'logger'
-> & {
-  readonly context: EngineContext;
-  readonly live: LiveParts;
-  readonly plans: KeptPlans;
-  readonly healthChecks: HealthCheckRounds;
-};
+export type Tools = Omit<DashboardOptions, 'host' | 'ownName' | 'link' | 'company' | 'onSignIn'> &
+  ReturnType<typeof createPages> &
+  ReturnType<typeof createForms> &
+  ReturnType<typeof createLivePages> & {
+    readonly server: FastifyInstance;
+    readonly context: EngineContext;
+    readonly plans: KeptPlans;
+    readonly healthChecks: HealthCheckRounds;
+  };

@@ -8,7 +8,6 @@ import type { Token } from '../../ledger/tokens/tokens.ts';
 import { findVisibleRun, noSuchRun } from '../../server/api/call.ts';
 import { ProblemError } from '../../server/api/problem.ts';
 
-/** What a part of a page depends on, besides its data. */
 export type Viewer = {
   readonly zone: string;
   readonly mayRun: boolean;
@@ -16,11 +15,10 @@ export type Viewer = {
   readonly mayAdmin: boolean;
 };
 
-/** The person who looks at a page. */
 export type View = Viewer & {
   readonly session: Pick<Token, 'name' | 'owner' | 'scope' | 'accounts'>;
-  /** The key of the session in lists. */
-  readonly sessionKey: string;
+  /** The id of the session, which is a secret. */
+  readonly sessionId: string;
   /** Its actor is the person. */
   readonly context: EngineContext;
   readonly now: Date;
@@ -28,7 +26,6 @@ export type View = Viewer & {
   readonly ownZone: string;
   /** Whether this browser has said its zone, or the person theirs. */
   readonly isZoneKnown: boolean;
-  /** The address of this page, with its query. */
   readonly address: string;
   /** Makes the token for a form of this page. */
   readonly csrfToken: () => string;
@@ -39,30 +36,10 @@ export type View = Viewer & {
   readonly left: AbortSignal;
 };
 
-/** The zones of a view. */
 export type ZoneOfView = Pick<View, 'zone' | 'ownZone' | 'isZoneKnown'>;
-
-/** The view of a session; the scope of its token decides what it may do. */
-export function createView(
-  context: EngineContext,
-  token: Token,
-  rest: Pick<View, 'sessionKey' | 'address' | 'csrfToken' | 'isCsrfToken' | 'cookies' | 'left'> & ZoneOfView,
-): View {
-  const { name, owner, scope, accounts } = token;
-  return {
-    ...rest,
-    session: { name, owner, scope, accounts },
-    context: { ...context, actor: { name: owner, via: 'dashboard', token: name } },
-    now: context.now(),
-    mayRun: allows(scope, 'run'),
-    mayApprove: allows(scope, 'approve'),
-    mayAdmin: allows(scope, 'admin'),
-  };
-}
 
 const views = new WeakMap<FastifyRequest['raw'], View>();
 
-/** Keeps the view for the handlers of the request. */
 export function keepView(request: FastifyRequest, view: View): void {
   views.set(request.raw, view);
 }
@@ -79,25 +56,27 @@ export function viewOf(request: Pick<FastifyRequest, 'raw'>): View {
   return view;
 }
 
-/** @throws ProblemError when the scope of the session is too small */
-export function requireScope({ session }: View, needed: TokenScope): void {
-  if (allows(session.scope, needed)) return;
-  const what = `Your token's scope is "${session.scope}", and this needs "${needed}". Sign in with another token.`;
-  throw new ProblemError(403, 'scope', what);
-}
+/** The tokens with which a page may be opened. */
+export type Access = {
+  readonly scope: TokenScope;
+  /** Tokens for some accounts are refused. */
+  readonly allAccounts?: true;
+};
 
-/** @throws ProblemError for a token for some accounts: the page concerns all of them */
-export function requireAllAccounts({ session }: View): void {
-  if (session.accounts === null) return;
-  const what =
-    'Your token is for some accounts only, and this concerns all of them. Sign in with another token.';
-  throw new ProblemError(403, 'scope', what);
+/** @throws ProblemError for a session with another token */
+export function requireAccess({ session }: View, { scope, allAccounts }: Access): void {
+  const refuse = (why: string): never => {
+    throw new ProblemError(403, 'scope', `${why} Sign in with another token.`);
+  };
+  if (!allows(session.scope, scope))
+    refuse(`Your token's scope is "${session.scope}", and this needs "${scope}".`);
+  if (allAccounts && session.accounts !== null)
+    refuse('Your token is for some accounts only, and this concerns all of them.');
 }
 
 const texts = z.record(z.string(), z.string()).catch({});
 const fields = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({});
 
-/** What is asked of a page: the parts of its path, and its query. */
 export type Asked = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;

@@ -1,12 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { timeZone } from '../../platform/scalars.ts';
 import { html } from '../../report/html/html.ts';
+import { textField } from '../parts/form-fields.ts';
 import { ownPath } from '../paths.ts';
 import { requireForm } from './actions.ts';
 import { csrfField } from './layout.ts';
-import { addPage, sendPage } from './pages.ts';
+import { sendPage } from './pages.ts';
 import { problemList } from './problems.ts';
-import { type View, viewOf, type ZoneOfView } from './view.ts';
+import type { Tools } from './tools.ts';
+import type { View, ZoneOfView } from './view.ts';
 
 /** What the person chose: a zone, or UTC until they go back. */
 const chosenCookie = 'volley_zone';
@@ -21,14 +23,11 @@ export function zonesOf({ cookies }: Pick<FastifyRequest, 'cookies'>): ZoneOfVie
   return { zone: chosen ?? ownZone, ownZone, isZoneKnown: own !== undefined };
 }
 
-/** The page on which a person chooses the zone of times. */
-export function addZonePage(server: FastifyInstance): void {
-  addPage(server, { path: '/zone', scope: 'read' }, async (view, { query }) =>
-    zonePage(view, ownPath(query['to']), view.zone),
-  );
-  server.post('/zone', async (request, reply) => {
-    const view = viewOf(request);
-    const { zone = '', to } = requireForm(request, view);
+export function addZonePage({ addPage, addPost }: Tools): void {
+  const where = { path: '/zone', scope: 'read' } as const;
+  addPage(where, async (view, { query }) => zonePage(view, ownPath(query['to']), view.zone));
+  addPost(where, async (view, _asked, reply) => {
+    const { zone = '', to } = requireForm(reply.request, view);
     const chosen = timeZone.safeParse(zone.trim());
     if (!chosen.success) {
       const problem = 'There is no such time zone. Write one such as Australia/Sydney, or UTC.';
@@ -48,12 +47,14 @@ function zonePage(view: View, to: string, zone: string, problem?: string) {
     body: html`${problem !== undefined && problemList('The time zone was not changed', [problem])}
 <form method="post" action="/zone">
 ${csrfField(view)}<input type="hidden" name="to" value="${to}">
-<div class="field">
-<label for="zone">Show times in</label>
-<span class="hint" id="zone-hint">A time zone such as Australia/Sydney, or UTC. It changes this browser only.</span>
-<input id="zone" name="zone" list="zones" required value="${zone}" autocomplete="off" spellcheck="false" aria-describedby="zone-hint"${problem !== undefined && html` aria-invalid="true"`}>
+${textField({
+  name: 'zone',
+  label: 'Show times in',
+  value: zone,
+  hint: 'A time zone such as Australia/Sydney, or UTC. It changes this browser only.',
+  attributes: html`list="zones" required autocomplete="off" spellcheck="false"${problem !== undefined && html` aria-invalid="true"`}`,
+})}
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist>
-</div>
 <p class="buttons"><button>Show times in this zone</button> <a href="${to}">Go back</a></p>
 </form>`,
   };

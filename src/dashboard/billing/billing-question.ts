@@ -1,20 +1,21 @@
 import { InputError } from '../../domain/problems.ts';
 import { figureSql } from '../../ledger/billing/figures.ts';
 import { type BillingDimension, type BillingQuery, billingDimensions } from '../../ledger/billing/report.ts';
-import { monthAfter } from '../../platform/months.ts';
+import { addMonths, monthAfter } from '../../platform/months.ts';
 import {
   billingFilters,
   entriesOf,
   type FilterDimension,
   filterNameOf,
 } from '../../report/billing/billing-words.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import { dayAfter } from '../../report/questions.ts';
 import { formatLocal } from '../../report/time.ts';
 import { type BillingParameters, billingParameters, billingQueryOf } from '../../server/api/billing-query.ts';
 import { type Fields, problemsOf, textIn, textsIn } from '../base/fields.ts';
 import type { View } from '../base/view.ts';
+import { choiceField, textField, zoneField } from '../parts/form-fields.ts';
 
-/** What a person asks of billing, as it is in the address. */
 export type BillingQuestion = {
   /** What the person typed, such as `2026-11`; empty: unlimited. */
   readonly from: string;
@@ -77,27 +78,20 @@ function check(
   }
 }
 
-/** The parameters of the API. */
 function toParameters({ from, to, timeZone, by, sort, filters }: BillingQuestion): Record<string, unknown> {
   // An address that was kept may sort by what it no longer asks for.
   const canSort = [...by, ...Object.keys(figureSql)].includes(sort.replace(/^-/, ''));
   const isOfPayers = by.length === 1 && by[0] !== 'day' && by[0] !== 'month';
   const sorted = canSort ? sort : isOfPayers ? '-price' : '';
-  const names = entriesOf(billingFilters).flatMap(([name, dimension]) => {
-    const values = filters.filter(([filtered]) => filtered === dimension).map(([, value]) => value);
-    return values.length === 0 ? [] : [[name, values] as const];
-  });
+  const given = Object.entries({ from, to, by: by.join(','), sort: sorted });
+  const names = Map.groupBy(filters, ([dimension]) => filterNameOf(dimension));
   return {
-    ...(from !== '' && { from }),
-    ...(to !== '' && { to }),
-    ...(by.length > 0 && { by: by.join(',') }),
-    ...(sorted !== '' && { sort: sorted }),
     timeZone,
-    ...Object.fromEntries(names),
+    ...Object.fromEntries(given.filter(([, text]) => text !== '')),
+    ...Object.fromEntries([...names].map(([name, of]) => [name, of.map(([, value]) => value)])),
   };
 }
 
-/** The address of a page about the question. */
 export function addressOf(
   path: string,
   question: BillingQuestion,
@@ -143,17 +137,74 @@ export function narrow(
   return { ...question, filters, by: left.length > 0 ? left : [next] };
 }
 
-/** The question without a filter. */
 export function without(question: BillingQuestion, dimension: FilterDimension): BillingQuestion {
   return { ...question, filters: question.filters.filter(([each]) => each !== dimension) };
 }
 
-/** The same question about a month. */
 export function ofMonth(question: BillingQuestion, month: string): BillingQuestion {
   return { ...question, from: month, to: monthAfter(month) };
 }
 
-/** Whether billing can be reported by it. */
 export function isDimension(name: string): name is BillingDimension {
   return billingDimensions.some((known) => known === name);
+}
+
+const monthsOffered = 6;
+
+export function monthLinks(question: BillingQuestion, now: Date, zone: string): Html {
+  const current = formatLocal(now, zone).slice(0, 7);
+  const months = Array.from({ length: monthsOffered }, (_, index) => addMonths(current, -index));
+  const isShown = (from: string, to: string) => question.from === from && question.to === to;
+  const link = (name: string, { from, to, ...rest }: BillingQuestion): Html => {
+    const current = isShown(from, to);
+    return html`<li><a href="${addressOf('/billing', { from, to, ...rest })}"${current && html` aria-current="true"`}>${name}</a></li>`;
+  };
+  return html`<nav class="choices" aria-label="Period"><ul>
+${months.map((month) => link(nameMonth(month), ofMonth(question, month)))}
+${link('All time', { ...question, from: '', to: '' })}
+</ul></nav>`;
+}
+
+/** `November 2026`. */
+export function nameMonth(month: string): string {
+  const format = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return format.format(new Date(`${month}-01T00:00Z`));
+}
+
+/** `November 2026`, or `from 2026-11-01 until before 2026-11-05`. */
+export function namePeriod({ from, to }: Pick<BillingQuestion, 'from' | 'to'>): string {
+  if (/^\d{4}-\d\d$/.test(from) && to === monthAfter(from)) return nameMonth(from);
+  if (from === '' && to === '') return 'all time';
+  return [from && `from ${from}`, to && `until before ${to}`].filter(Boolean).join(' ');
+}
+
+export function questionForm(question: BillingQuestion, problems: Readonly<Record<string, string>>): Html {
+  const { from, to, timeZone, by, filters } = question;
+  const input = (name: string, label: string, value: string, hint: string): Html =>
+    textField({ name, label, value, hint, problem: problems[name] });
+  return html`<form class="filter" method="get" action="/billing">
+${input('from', 'From', from, 'such as 2026-11 or 2026-11-01')}
+${input('to', 'Until before', to, 'empty: until now')}
+${zoneField(timeZone, problems['timeZone'])}
+${[0, 1, 2].map((index) => dimensionField(index, by[index] ?? ''))}
+${problems['by'] && html`<p class="error">${problems['by']}</p>`}
+${filters.map(([dimension, value]) => html`<input type="hidden" name="${filterNameOf(dimension)}" value="${value}">`)}
+<button>Show</button>
+</form>`;
+}
+
+function dimensionField(index: number, chosen: string): Html {
+  const label = ['By', 'then by', 'and by'][index] ?? 'By';
+  return choiceField({ name: 'by', id: `by-${index}`, label, values: billingDimensions, chosen, none: '–' });
+}
+
+/** What the figures are limited to, each with a link that takes it off. @param path of the page */
+export function filterLinks(question: BillingQuestion, path = '/billing'): Html | undefined {
+  const { filters } = question;
+  if (filters.length === 0) return undefined;
+  const items = filters.map(([dimension, value]) => {
+    const address = addressOf(path, without(question, dimension));
+    return html`<li>${dimension} <bdi>${value}</bdi> <a href="${address}">remove<span class="hidden"> the filter ${dimension} ${value}</span></a></li>`;
+  });
+  return html`<ul class="limits" aria-label="Filters">${items}</ul>`;
 }

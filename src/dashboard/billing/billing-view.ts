@@ -1,3 +1,5 @@
+import { reportBillingLines } from '../../engine/billing/billing.ts';
+import type { EngineContext } from '../../engine/context.ts';
 import { isFigure } from '../../ledger/billing/figures.ts';
 import type { BillingDimension, BillingLine, BillingQuery } from '../../ledger/billing/report.ts';
 import { createBillingCharts } from '../../report/billing/billing-charts.ts';
@@ -10,22 +12,18 @@ import { type Html, html } from '../../report/html/html.ts';
 import { formatLocal } from '../../report/time.ts';
 import type { PageContent } from '../base/layout.ts';
 import type { View } from '../base/view.ts';
-import { chooseColumns } from '../parts/column-choice.ts';
-import { downloadLinks } from '../parts/downloads.ts';
-import { listTable, pager } from '../parts/list.ts';
+import { chooseColumns, downloadLinks, listTable, pager } from '../parts/list.ts';
 import { agePart } from '../parts/parts.ts';
-import { namePeriod } from './billing-form.ts';
 import {
   addressOf,
   type BillingQuestion,
   isDimension,
+  namePeriod,
   narrow,
   ofMonth,
   without,
 } from './billing-question.ts';
-import type { BillingPart } from './read-billing.ts';
 
-/** Figures, charts and lines of an answered question. */
 export function billingAnswer(
   question: BillingQuestion,
   query: BillingQuery,
@@ -158,7 +156,6 @@ function requestsAddress(
   return addressOf('/billing/requests', { ...asked, by: [], sort: '' }, { kind });
 }
 
-/** Lines of a page. */
 export const linesPerPage = 100;
 
 function billingPager(question: BillingQuestion, { first, lines, count }: BillingPart): Html | undefined {
@@ -172,5 +169,36 @@ function billingPager(question: BillingQuestion, { first, lines, count }: Billin
     previous: page > 1 ? link(page - 1, 'Previous lines') : undefined,
     next: first + lines.length < count ? link(page + 1, 'Next lines') : undefined,
     place: `Page ${page} of ${Math.ceil(count / linesPerPage)}`,
+  });
+}
+
+/** A part of the lines of a report, the number of all, and the sums of all of them. */
+type BillingPart = Awaited<ReturnType<typeof readBilling>>;
+
+type WantedPart = {
+  readonly first: number;
+  readonly limit: number;
+  readonly charted: readonly BillingDimension[];
+};
+
+/**
+ * Reads the whole report and keeps a part of its lines, so totals are of all.
+ *
+ * @param first from 0
+ * @param charted dimensions by which costs are added up
+ */
+export function readBilling(
+  context: EngineContext,
+  query: BillingQuery,
+  { first, limit, charted }: WantedPart,
+) {
+  return reportBillingLines(context, query, async ({ lines: batches, sumBy, ...report }) => {
+    const lines: BillingLine[] = [];
+    let count = 0;
+    for await (const batch of batches) {
+      lines.push(...batch.slice(Math.max(0, first - count), Math.max(0, first + limit - count)));
+      count += batch.length;
+    }
+    return { ...report, lines, first, count, charted, sums: await sumBy(charted) };
   });
 }

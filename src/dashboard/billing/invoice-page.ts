@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { openInvoiceInThread } from '../../contacts/open-invoice-in-thread.ts';
 import { InputError } from '../../domain/problems.ts';
 import { requireKnownNames } from '../../engine/billing/known-names.ts';
@@ -11,19 +11,23 @@ import {
 import type { AskedDifferences } from '../../ledger/billing/reconcile.ts';
 import { digestOfFile } from '../../platform/digest.ts';
 import { type DifferenceLine, reconcileSheet } from '../../report/billing/reconcile-sheet.ts';
-import { html } from '../../report/html/html.ts';
-import type { CallLimits } from '../../server/api/call-limits.ts';
+import { type Html, html } from '../../report/html/html.ts';
 import { sendSheet } from '../../server/api/send-report.ts';
-import { addAction } from '../base/actions.ts';
-import { numberIn } from '../base/fields.ts';
-import type { PageContent } from '../base/layout.ts';
-import { addDownload, addPage } from '../base/pages.ts';
+import { type Fields, numberIn } from '../base/fields.ts';
+import { csrfField, type PageContent } from '../base/layout.ts';
+import { sendPage } from '../base/pages.ts';
 import { orInputError, problemItems } from '../base/problems.ts';
-import { type Asked, notFound, requireAllAccounts, type View } from '../base/view.ts';
-import { chooseColumns } from '../parts/column-choice.ts';
-import { downloadLinks } from '../parts/downloads.ts';
+import type { Tools } from '../base/tools.ts';
+import { type Asked, notFound, type View } from '../base/view.ts';
+import { chooseColumns, downloadLinks } from '../parts/list.ts';
 import { changedPath } from '../paths.ts';
-import type { KeptFile, KeptFiles } from '../uploads/kept-files.ts';
+import {
+  createKeptFiles,
+  fileField,
+  type KeptFile,
+  type KeptFiles,
+  receiveFile,
+} from '../uploads/kept-files.ts';
 import { type AskedInvoice, invoiceFieldsets, readInvoiceQuestion } from './invoice-question.ts';
 import {
   differencesPart,
@@ -35,12 +39,14 @@ import {
 
 /**
  * The differences between a kept invoice and the ledger.
- *
- * @param limits pages and downloads that are read at once
  */
-export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, limits: CallLimits): void {
+export function addInvoicePages(tools: Tools): void {
+  const { server, limits, addPage, addDownload, addAction } = tools;
+  const invoices = createKeptFiles('volley-invoices', 3);
+  server.addHook('onClose', () => invoices.close());
+  addUploadPage(tools, invoices);
   const path = '/billing/reconcile/:invoice';
-  addPage(server, { path, scope: 'read' }, async (view, { params, query }) => {
+  addPage({ path, scope: 'read' }, async (view, { params, query }) => {
     const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
     const { question, asked, problems } = readInvoiceQuestion(query, view);
     const page = Math.max(1, numberIn(query, 'page'));
@@ -57,23 +63,21 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, lim
 <p><a href="/billing/reconcile">Check another file</a></p>`,
     };
   });
-  addDownload(
-    server,
-    { path: `${path}/download`, scope: 'read' },
-    async (view, { params, query }, format) => {
-      const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
-      const { asked } = readInvoiceQuestion(query, view);
-      if (!asked) return undefined;
-      const send = (reply: FastifyReply) =>
-        compareKeptInvoice(view, invoice, { ...asked, differences: asked }, (found) =>
-          sendSheet(reply, { name: 'invoice', format }, reconcileSheet(found, asked, view.now)),
-        );
-      return { limit: limits.report, send };
-    },
-  );
-  addAction(server, {
+  addDownload({ path: `${path}/download`, scope: 'read' }, async (view, { params, query }, format) => {
+    const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
+    const { asked } = readInvoiceQuestion(query, view);
+    if (!asked) return undefined;
+    const send = (reply: FastifyReply) =>
+      compareKeptInvoice(view, invoice, { ...asked, differences: asked }, (found) =>
+        sendSheet(reply, { name: 'invoice', format }, reconcileSheet(found, asked, view.now)),
+      );
+    return { limit: limits.report, send };
+  });
+  addAction({
     path: `${path}/keep`,
     scope: 'run',
+    // Others do not see the whole result.
+    allAccounts: true,
     needsReason: () => false,
     ask: async (view, given) => {
       const { invoice, asked } = toKeep(invoices, view, given);
@@ -97,9 +101,7 @@ export function addInvoicePage(server: FastifyInstance, invoices: KeptFiles, lim
   });
 }
 
-/** @throws ProblemError for a person who does not see all accounts, and so not the whole result */
 function toKeep(invoices: KeptFiles, view: View, { params, query }: Asked) {
-  requireAllAccounts(view);
   const invoice = findInvoice(invoices, view, params['invoice'] ?? '');
   const { asked } = readInvoiceQuestion(query, view);
   return asked ? { invoice, asked } : notFound('The address does not say how the invoice is compared.');
@@ -107,8 +109,7 @@ function toKeep(invoices: KeptFiles, view: View, { params, query }: Asked) {
 
 const nothingCompared = html`<p class="error">Nothing was compared.</p>`;
 
-/** The address of the page about a kept invoice. */
-export const addressOf = ({ id }: Pick<KeptFile, 'id'>): string => `/billing/reconcile/${id}`;
+const addressOf = ({ id }: Pick<KeptFile, 'id'>): string => `/billing/reconcile/${id}`;
 
 function findInvoice(invoices: KeptFiles, { session }: View, id: string): KeptFile {
   const invoice = invoices.find(session.owner, id);
@@ -165,15 +166,10 @@ const maxLines = 5_000_000;
 async function compareKeptInvoice<Result>(
   { context, session, left }: Pick<View, 'context' | 'session' | 'left'>,
   { name, path }: KeptFile,
-  {
-    period,
-    scope,
-    reading,
-    skipUnreadable,
-    differences,
-  }: AskedInvoice & { readonly differences?: AskedDifferences },
+  asked: AskedInvoice & { readonly differences?: AskedDifferences },
   use: (found: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
+  const { period, scope, reading, skipUnreadable, differences } = asked;
   const { accounts, subAccounts } = scope;
   const names = { account: accounts ?? [], SubAccount: subAccounts ?? [] };
   await requireKnownNames(context, names, session.accounts);
@@ -184,4 +180,40 @@ async function compareKeptInvoice<Result>(
     { invoice, period, scope: { ...scope, visibleAccounts: session.accounts }, asked: differences },
     use,
   );
+}
+
+/** Takes an invoice: its file is chosen, or dropped on the field. */
+export function addUploadPage({ addPage, addPost }: Tools, invoices: KeptFiles): void {
+  addPage({ path: '/billing/reconcile', scope: 'read' }, async (view, { query }) => ({
+    ...head,
+    body: uploadForm(view, query),
+  }));
+  addPost({ path: '/billing/reconcile', scope: 'read' }, async (view, _asked, reply) => {
+    const sent = await receiveFile(reply.request, view, invoices);
+    if (typeof sent.file !== 'string')
+      return reply.redirect(`${addressOf(sent.file)}?${searchOf(sent.fields)}`, 303);
+    return sendPage(reply, view, 422, { ...head, body: uploadForm(view, sent.fields, sent.file) });
+  });
+}
+
+const head = { title: 'Check an invoice', within: { href: '/billing', text: 'Billing' } };
+
+function uploadForm(view: View, fields: Fields, problem?: string): Html {
+  const { question, problems } = readInvoiceQuestion(fields, view);
+  return html`<p>Finds where an invoice and the ledger differ, line by line: what is billed and was not sent, what is billed twice or at another price, and what is missing.</p>
+<form method="post" action="/billing/reconcile" enctype="multipart/form-data">
+${csrfField(view)}
+${invoiceFieldsets(question, problems)}
+${fileField('invoice', 'The invoice', 'with one line a recipient', problem)}
+<p class="buttons"><button>Compare</button></p>
+</form>
+<p class="hint">The file is kept in this process for an hour, for you only, and is not written to the ledger.</p>`;
+}
+
+/** The fields as an address has them, without the token of the form. */
+function searchOf({ csrf: _, ...fields }: Fields): string {
+  const asked = Object.entries(fields).flatMap(([name, values = []]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  return new URLSearchParams(asked).toString();
 }

@@ -15,7 +15,6 @@ import { type Fields, linesIn, problemsOf, textIn, textsIn, wordIn } from '../ba
 import type { View } from '../base/view.ts';
 import { linesField, textField, zoneField } from '../parts/form-fields.ts';
 
-/** How an invoice is read and compared. */
 export type AskedInvoice = {
   readonly period: ReconciliationPeriod;
   readonly scope: Omit<ReconciliationScope, 'visibleAccounts'>;
@@ -112,12 +111,10 @@ export function readInvoiceQuestion(
   return { question, asked, problems: {} };
 }
 
-/** The name of the field that skips unreadable lines. */
 export const skipLabel = 'Skip lines that cannot be read';
 
 type Problems = Readonly<Record<string, string>>;
 
-/** The fields of an invoice, without its file. */
 export function invoiceFieldsets(question: InvoiceQuestion, problems: Problems): Html {
   const { from, to, timeZone, decimal, country, skipLines, skipUnreadable, columns } = question;
   const field = (name: string, label: string, value: string, hint: string): Html =>

@@ -17,7 +17,6 @@ import { listTable, pager } from '../parts/list.ts';
 import { changedPath, runPath } from '../paths.ts';
 import { skipLabel } from './invoice-question.ts';
 
-/** Differences of a page. */
 export const differencesPerPage = 100;
 
 /** What the invoice costs too much or too little, by finding. Each sum leads to its lines. @param address of the page */
@@ -60,7 +59,6 @@ type Differences<Row> = {
   readonly filter: DifferenceFilter;
   /** Lines on the pages before this one. */
   readonly after: number;
-  /** Lines on all pages. */
   readonly lines: number;
 };
 

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { closeMonth, findLastMonthSent, readMonth } from '../../engine/billing/billing.ts';
 import { listAudit } from '../../ledger/audit/audit.ts';
 import { type Closing, listClosings } from '../../ledger/billing/close.ts';
@@ -11,19 +10,17 @@ import { type Html, html } from '../../report/html/html.ts';
 import { auditColumns } from '../../report/lists/audit.ts';
 import { monthColumns, noMonths } from '../../report/lists/months.ts';
 import { formatLocal } from '../../report/time.ts';
-import { addAction } from '../base/actions.ts';
 import { type Fields, textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
 import { refuse } from '../base/problems.ts';
-import { requireAllAccounts, type View } from '../base/view.ts';
+import type { Tools } from '../base/tools.ts';
+import type { View } from '../base/view.ts';
 import { zoneField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { pathWith } from '../paths.ts';
-import { nameMonth } from './billing-form.ts';
+import { nameMonth } from './billing-question.ts';
 
-/** Closed months, and the next one to close. */
-export function addMonthsPage(server: FastifyInstance): void {
-  addPage(server, { path: '/billing/months', scope: 'read' }, async (view) => {
+export function addMonthsPages({ addPage, addAction }: Tools): void {
+  addPage({ path: '/billing/months', scope: 'read' }, async (view) => {
     const closings = await listClosings(view.context.ledger.pool);
     const next = await monthToClose(closings.at(-1), view);
     return {
@@ -36,6 +33,7 @@ ${nextToClose(view, next)}
 ${view.session.accounts === null && (await keptInvoices(view))}`,
     };
   });
+  addCloseMonth(addAction);
 }
 
 function closingTable(closings: readonly Closing[], view: View): Html {
@@ -103,13 +101,13 @@ ${zoneField(timeZone)}
 
 type MonthToClose = { readonly month: string; readonly timeZone: string };
 
-/** Closes a month for all accounts, so it is for sessions that see all of them. */
-export function addCloseMonth(server: FastifyInstance): void {
-  addAction(server, {
+/** Closes a month for all accounts. */
+function addCloseMonth(addAction: Tools['addAction']): void {
+  addAction({
     path: '/billing/close',
     scope: 'admin',
+    allAccounts: true,
     ask: async (view, { query }) => {
-      requireAllAccounts(view);
       const asked = monthOf(query);
       const closings = await listClosings(view.context.ledger.pool);
       return {
@@ -120,7 +118,6 @@ export function addCloseMonth(server: FastifyInstance): void {
       };
     },
     act: async (view, { query }, { reason = '' }) => {
-      requireAllAccounts(view);
       const asked = monthOf(query);
       await closeMonth(view.context, { ...asked, closedBy: view.session.owner, reason });
       return { to: addressOfMonth(asked), notice: `${nameMonth(asked.month)} is closed.` };

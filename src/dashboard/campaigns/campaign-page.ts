@@ -1,30 +1,35 @@
-import type { FastifyInstance } from 'fastify';
+import { formatReason } from '../../domain/reasons.ts';
+import { type CampaignToPlan, type StartRequest, startOnce } from '../../engine/access/start-by-key.ts';
 import {
+  type CampaignSchedule,
   type DescribedCampaign,
   describeCampaign,
   readCampaignText,
 } from '../../engine/schedule/describe-campaigns.ts';
 import { listRuns } from '../../ledger/runs/find.ts';
-import { listLatestTicks } from '../../ledger/schedules/schedules.ts';
+import { type ListedTick, listLatestTicks, type TickResult } from '../../ledger/schedules/schedules.ts';
 import { pickColumns } from '../../report/column.ts';
+import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runColumns } from '../../report/lists/runs.ts';
+import { tickColumns } from '../../report/lists/schedules.ts';
 import { scheduleWords } from '../../report/schedule-words.ts';
+import { formatLocal } from '../../report/time.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import { notFound, type View, type Viewer } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { figures, section } from '../parts/parts.ts';
-import { campaignPath, runsOfCampaignPath } from '../paths.ts';
-import { nextTime, notRecordedText, tickMarks, ticksTable } from './campaign-words.ts';
+import { campaignPath, runPath, runsOfCampaignPath } from '../paths.ts';
+import { addStartPage } from '../plan/start-page.ts';
+import type { PlannedStart } from '../plan/start-part.ts';
 
 const counts = { ticks: 30, next: 5 };
 const shownRuns = 10;
 
-/** A campaign file: what it says, when it runs, and what came of it. */
-export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
-  const { campaignSource, live } = tools;
-  live.addPage(server, {
+export function addCampaignPages(tools: Tools): void {
+  addStartAction(tools);
+  tools.addLivePage({
     path: '/campaigns/:file',
     scope: 'read',
     open: async (view, { params }) => {
@@ -38,7 +43,7 @@ export function addCampaignPage(server: FastifyInstance, tools: Tools): void {
         title: found.file,
         within: { href: '/campaigns', text: 'Campaigns' },
         body: html`${headPart(found, view, tools)}${schedulePart(found, view)}`,
-        end: textPart(found, await readCampaignText(found.file, campaignSource)),
+        end: textPart(found, await readCampaignText(found.file, tools.campaignSource)),
       };
     },
   });
@@ -98,7 +103,6 @@ ${next.length === 0 ? html`<p>It never runs again.</p>` : html`<h3>Next times ($
 
 type History = Awaited<ReturnType<typeof readHistory>>;
 
-/** What came of the campaign in accounts that the person may see. */
 async function readHistory({ context, session }: View, found: DescribedCampaign) {
   const { ledger } = context;
   const { file, campaign } = found;
@@ -130,4 +134,94 @@ function textPart({ file }: DescribedCampaign, text: string | undefined): Html {
   const body = html`<p>Volley reads it, and never writes it.</p>
 <pre class="file" tabindex="0" role="region" aria-label="Text of ${file}"><code>${lines}</code></pre>`;
   return section('text', 'File', body);
+}
+
+function addStartAction(tools: Tools): void {
+  addStartPage(tools, {
+    path: '/campaigns/:file/start',
+    needsReason: false,
+    open: async (view, { params }) => {
+      const { file } = await requireCampaign(view, tools, params['file'] ?? '');
+      return {
+        title: `Start ${file}`,
+        within: { href: campaignPath(file), text: file },
+        path: campaignPath(file, 'start'),
+        query: {},
+        ...campaignStart(view, tools, { campaign: file }),
+      };
+    },
+  });
+}
+
+/** How a campaign, perhaps with other contact files, is planned, started and tried by a person. */
+export function campaignStart(
+  { context, session }: View,
+  tools: Tools,
+  campaign: Omit<CampaignToPlan, 'accounts' | 'fromRow'>,
+): Pick<PlannedStart, 'key' | 'make' | 'button' | 'start' | 'test'> {
+  const { planCampaign, startRun } = tools;
+  const { name: token, accounts } = session;
+  const subject = { ...campaign, accounts };
+  const start = (how: Pick<StartRequest, 'key' | 'plan' | 'testTo' | 'testRow'>) =>
+    startOnce(context, tools, () => startRun(context, { ...subject, token, ...how }));
+  return {
+    key: JSON.stringify(subject),
+    make: (watch, fromRow) => planCampaign(context, { ...subject, fromRow }, watch),
+    button: 'Start the run',
+    start: ({ proof, repeats }) => start({ key: proof.id, plan: { proof, repeats } }),
+    test: ({ key, row, address }) => start({ key, testTo: [address], testRow: row }),
+  };
+}
+
+/** A due time in the zone of the person, and in that of the schedule if it is another. */
+export function nextTime(at: Date, { times }: CampaignSchedule, { zone }: Viewer): Html {
+  const other = times.timeZone !== zone;
+  return html`${time(at, zone)}${other && html`<br><small>${formatLocal(at, times.timeZone)} ${times.timeZone}</small>`}`;
+}
+
+/** Milliseconds; processes record ticks every five seconds. */
+const recordedWithin = 60_000;
+
+/** Why nothing starts the schedule; undefined while a process does. */
+export function notRecordedText({ recordedAt, next }: CampaignSchedule, now: Date): string | undefined {
+  if (next.length === 0) return undefined;
+  if (recordedAt !== undefined && now.getTime() - recordedAt.getTime() <= recordedWithin) return undefined;
+  return 'No process starts this schedule. Start volley serve or volley worker with this folder of campaigns, and keep it running.';
+}
+
+/** @param place names the part of the page */
+export function tickCell({ schedule, dueAt, state, run, reason }: ListedTick, place: string): Html {
+  return html`${badge(state)}${run !== null && html` <a href="${runPath(run)}">${run}</a>`}${reason !== null && html` ${longText(formatReason(reason), `${place}-${schedule}-${dueAt.getTime()}`)}`}`;
+}
+
+/** What came of a due time: its word, and a sign that needs no colour. */
+function resultOf({ state, runState, hasUnaccepted }: TickResult): { word: string; sign: string } {
+  if (runState === null) return { word: state, sign: state === 'missed' || state === 'failed' ? '×' : '–' };
+  if (runState !== 'completed') return { word: runState, sign: runState === 'running' ? '…' : '–' };
+  return hasUnaccepted ? { word: 'completed, not all accepted', sign: '!' } : { word: runState, sign: 'ok' };
+}
+
+/** A mark for each of the latest due times, the newest last. */
+export function tickMarks(ticks: readonly TickResult[], { zone }: Viewer): Html | undefined {
+  if (ticks.length === 0) return undefined;
+  const marks = ticks.toReversed().map((tick) => {
+    const { word, sign } = resultOf(tick);
+    const text = `${formatLocal(tick.dueAt, zone).slice(0, 16)}: ${word}`;
+    const mark = html`<span aria-hidden="true">${sign}</span><span class="hidden">${text}</span>`;
+    return html`<li data-sign="${sign}" title="${text}">${tick.run === null ? mark : html`<a href="${runPath(tick.run)}">${mark}</a>`}</li>`;
+  });
+  return html`<ul class="marks" aria-label="What came of the latest due times">${marks}</ul>`;
+}
+
+function ticksTable(ticks: readonly ListedTick[], viewer: Viewer): Html {
+  return listTable(
+    {
+      caption: 'Times at which it was due, the newest first',
+      columns: pickColumns(tickColumns, 'dueAt', 'state', 'run', 'reason'),
+      rows: ticks,
+      id: 'ticks',
+      rowId: ({ dueAt }) => String(dueAt.getTime()),
+    },
+    viewer,
+  );
 }

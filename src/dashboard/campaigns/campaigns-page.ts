@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import {
   type DescribedCampaign,
   describeCampaigns,
@@ -12,20 +11,17 @@ import { badge, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { runStateWords } from '../../report/run/run-outcome.ts';
 import { scheduleWords } from '../../report/schedule-words.ts';
-import { addPage } from '../base/pages.ts';
 import { problemItems } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 import { campaignPath, runPath } from '../paths.ts';
-import { nextTime, notRecordedText, tickCell, tickMarks } from './campaign-words.ts';
+import { nextTime, notRecordedText, tickCell, tickMarks } from './campaign-page.ts';
 
-/** Ticks of each schedule. */
 const shownTicks = 10;
 
-/** The files of the folder of campaigns, with their schedules. */
-export function addCampaignsPage(server: FastifyInstance, { campaignSource }: Tools): void {
-  addPage(server, { path: '/campaigns', scope: 'read' }, async (view) => {
+export function addCampaignsPage({ addPage, campaignSource }: Tools): void {
+  addPage({ path: '/campaigns', scope: 'read' }, async (view) => {
     const { context, session } = view;
     const counts = { ticks: shownTicks, next: 1 };
     const [campaigns, gone] = await Promise.all([

@@ -1,9 +1,8 @@
-import type { FastifyInstance } from 'fastify';
 import { canBeMessageId } from '../../domain/message-id.ts';
 import { InputError } from '../../domain/problems.ts';
 import { type Away, askCells, type CellAnswers, type CellPart } from '../../engine/cells/ask-cells.ts';
 import { cellsPath, loadCells } from '../../engine/cells/cells-file.ts';
-import { addUpTotals, type CellBilling, closingOfAll, readCellBilling } from '../../engine/cells/figures.ts';
+import { addUpTotals, closingOfAll, readCellBilling } from '../../engine/cells/figures.ts';
 import type { EngineContext } from '../../engine/context.ts';
 import {
   comparedAddressOf,
@@ -13,7 +12,6 @@ import {
 import { listSuppressionsOfAddress } from '../../engine/suppressions/own-suppressions.ts';
 import type { BillingQuery } from '../../ledger/billing/report.ts';
 import { listRuns, type RunWithOutcome } from '../../ledger/runs/find.ts';
-import type { PagedSuppression } from '../../ledger/suppressions/list.ts';
 import { isMonth, monthAfter } from '../../platform/months.ts';
 import { billingSheet } from '../../report/billing/billing-sheet.ts';
 import { type Columns, pickColumns, textColumn } from '../../report/column.ts';
@@ -25,10 +23,9 @@ import { withCell } from '../../report/lists/usual.ts';
 import { formatLocal } from '../../report/time.ts';
 import { createCallLimit } from '../../server/api/call-limits.ts';
 import { textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
 import { problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
-import { requireAllAccounts, type View } from '../base/view.ts';
+import type { View } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { section } from '../parts/parts.ts';
@@ -41,12 +38,11 @@ const maxFound = 20;
  * All cells of VOLLEY_CELLS: their newest runs, a month of their billing, and a search for a person. A token of this
  * ledger shows other ledgers and why one is away, so it must be an administrator's.
  */
-export function addCellsPage(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
+export function addCellsPage({ addPage, campaignSource: { settings } }: Tools): void {
   if (cellsPath(settings) === undefined) return;
   // It can wait for a cell for seconds, and other pages must not wait for it.
   const limit = createCallLimit(1, maxWait, { reason: 'Another person asks the cells.' });
-  addPage(server, { path: '/cells', scope: 'admin' }, async (view, { query }) => {
-    requireAllAccounts(view);
+  addPage({ path: '/cells', scope: 'admin', allAccounts: true }, async (view, { query }) => {
     const asked = {
       ...searchOf(textIn(query, 'q')),
       month: monthOf(textIn(query, 'month'), view),
@@ -65,24 +61,16 @@ export function addCellsPage(server: FastifyInstance, { campaignSource: { settin
 /** Milliseconds. */
 const maxWait = 500;
 
-type Search = {
-  /** As the person wrote it. */
-  readonly text: string;
-  /** Undefined for a text that can be a MessageID or job number too. */
-  readonly address?: string | undefined;
-  /** What is wrong with the text: then no cell is asked for it. */
-  readonly problem?: string | undefined;
-};
+type Asked = ReturnType<typeof searchOf> & { readonly month: string };
 
-type Asked = Search & { readonly month: string };
-
-/** A text that no cell can search for is no fault of a cell. */
-function searchOf(text: string): Search {
-  if (text === '') return { text };
+/**
+ * A text that no cell can search for is no fault of a cell: then none is asked for it. A text that can be a MessageID or job
+ * number has no address.
+ */
+function searchOf(text: string): { text: string; address?: string; problem?: string | undefined } {
+  if (text === '' || canBeMessageId(text)) return { text };
   try {
-    return canBeMessageId(text)
-      ? { text }
-      : { text, address: comparedAddressOf(text, undefined, countryHint) };
+    return { text, address: comparedAddressOf(text, undefined, countryHint) };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     return { text, problem: problemText(error) };
@@ -103,14 +91,9 @@ const queryOf = (month: string, timeZone: string): BillingQuery => ({
   filter: {},
 });
 
-type CellFacts = {
-  readonly runs: readonly RunWithOutcome[];
-  readonly billing: CellBilling;
-  readonly found: Pick<RecipientReport, 'histories'> & { readonly problem?: string };
-  readonly suppressions: readonly PagedSuppression[];
-};
+type CellFacts = Awaited<ReturnType<typeof readCell>>;
 
-async function readCell(context: EngineContext, asked: Asked, zone: string): Promise<CellFacts> {
+async function readCell(context: EngineContext, asked: Asked, zone: string) {
   const { text, address, problem, month } = asked;
   return {
     runs: await listRuns(context.ledger.knex, maxRuns),
@@ -122,7 +105,10 @@ async function readCell(context: EngineContext, asked: Asked, zone: string): Pro
 }
 
 /** Digits that are no job number here, and no phone number, may be a job number in another cell. */
-async function search(context: EngineContext, text: string): Promise<CellFacts['found']> {
+async function search(
+  context: EngineContext,
+  text: string,
+): Promise<Pick<RecipientReport, 'histories'> & { readonly problem?: string }> {
   const found = await searchRecipient(context, text, { limit: maxFound, countryHint });
   const unreadable = found.readings.find(({ kind }) => kind === 'unreadable');
   return unreadable?.kind === 'unreadable' ? { ...found, problem: `${unreadable.why}.` } : found;

@@ -16,7 +16,6 @@ import { listTable } from '../parts/list.ts';
 import { figures, section } from '../parts/parts.ts';
 import { deliveryReportsPath } from '../paths.ts';
 
-/** Everything of the page that changes. */
 export function livePart(live: LiveDeliveryReports, viewer: Viewer): Html {
   return html`${statePart(live)}
 ${arrivalsPart(live, viewer)}
@@ -65,7 +64,6 @@ function formatSpeed(perSecond: number): string {
   return perSecond >= 100 ? groupThousands(Math.round(perSecond)) : perSecond.toFixed(1);
 }
 
-/** What an operator should know about each state. */
 export const unresolvedWords: Readonly<Record<UnresolvedState, { name: string; what: string }>> = {
   unmatched: {
     name: 'Unmatched',

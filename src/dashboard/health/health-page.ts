@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { type Check, type CheckState, checkStates } from '../../domain/doctor.ts';
 import { isForAccount } from '../../engine/access/tokens.ts';
 import type { HealthChecks } from '../../engine/doctor/diagnose.ts';
@@ -24,13 +23,13 @@ import { section } from '../parts/parts.ts';
 const maxWorkers = 500;
 
 /** Which workers are alive, what each holds, and what `volley doctor` finds in the ledger. */
-export function addHealthPage(server: FastifyInstance, { context, live, healthChecks }: Tools): void {
-  live.addPage(server, {
+export function addHealthPage(tools: Tools): void {
+  tools.addLivePage({
     path: '/health',
     scope: 'read',
     open: async ({ session: { accounts } }) => ({
       key: JSON.stringify(['health', accounts]),
-      read: () => readHealth({ context, healthChecks }, accounts),
+      read: () => readHealth(tools, accounts),
     }),
     render: healthPart,
     around: () => ({
@@ -42,11 +41,7 @@ export function addHealthPage(server: FastifyInstance, { context, live, healthCh
 
 type Health = Awaited<ReturnType<typeof readHealth>>;
 
-/** Reads the processes that share the ledger, what `/readyz` answers, and what concerns all accounts. */
-async function readHealth(
-  { context, healthChecks }: Pick<Tools, 'context' | 'healthChecks'>,
-  accounts: readonly string[] | null,
-) {
+async function readHealth({ context, healthChecks }: Tools, accounts: readonly string[] | null) {
   const workers = await listWorkers(context.ledger.monitoring, maxWorkers);
   return {
     // What a worker holds of other accounts is counted, and not named.

@@ -9,7 +9,6 @@ import { choiceField, textField } from './form-fields.ts';
 
 /** The question that a list answers, and the form that asks it. */
 export type Filter<Schema extends z.ZodObject = z.ZodObject> = Question<Schema> & {
-  /** The path of the list. */
   readonly path: string;
   /** What the form does, such as `Find runs`. */
   readonly title: string;
@@ -17,29 +16,22 @@ export type Filter<Schema extends z.ZodObject = z.ZodObject> = Question<Schema> 
   readonly cursor: 'before' | 'after';
 };
 
-/** What is asked, by the names of fields. */
 type Asked = Readonly<Record<string, string | undefined>>;
 
-/** What is asked, without what cannot be asked: a kept address goes on showing the list. */
-export function readAsked<Schema extends z.ZodObject>(
-  { schema }: Filter<Schema>,
-  given: Fields,
-): z.output<Schema> {
-  const valid = Object.entries(schema.shape).flatMap(([name, field]) => {
-    const text = textIn(given, name);
-    return text !== '' && z.safeParse(field, text).success ? [[name, text] as const] : [];
-  });
-  return schema.parse(Object.fromEntries(valid));
-}
-
-/** What cannot be asked, by the name of its field, each with a sentence. */
-export function problemsOfAsked({ schema }: Filter, given: Fields): Readonly<Record<string, string>> {
-  const problems = Object.entries(schema.shape).flatMap(([name, field]) => {
+/**
+ * What is asked, without what cannot be asked: a kept address goes on showing the list. `problems` says in sentences what
+ * cannot be asked, by the name of its field.
+ */
+export function readAsked<Schema extends z.ZodObject>({ schema }: Filter<Schema>, given: Fields) {
+  const valid: Record<string, string> = {};
+  const problems: Record<string, string> = {};
+  for (const [name, field] of Object.entries(schema.shape)) {
     const text = textIn(given, name);
     const [issue] = text === '' ? [] : (z.safeParse(field, text).error?.issues ?? []);
-    return issue ? [[name, asSentence(issue.message)] as const] : [];
-  });
-  return Object.fromEntries(problems);
+    if (issue) problems[name] = asSentence(issue.message);
+    else if (text !== '') valid[name] = text;
+  }
+  return { asked: schema.parse(valid), problems };
 }
 
 /** Whether anything but a cursor is asked. */
@@ -47,7 +39,6 @@ export function isAsked({ cursor }: Filter, asked: object): boolean {
   return Object.keys(asked).some((name) => name !== cursor);
 }
 
-/** The first page of the list, where this is a later one. */
 export function firstPage({ path, cursor }: Filter, asked: Asked, text: string): PageLink | undefined {
   return asked[cursor] === undefined ? undefined : { href: pathWith(path, { ...asked, [cursor]: '' }), text };
 }
@@ -59,8 +50,8 @@ export function filterForm(
   offered: Readonly<Record<string, readonly string[]>> = {},
 ): Html {
   const { path, title, schema, cursor } = filter;
-  const problems = problemsOfAsked(filter, given);
-  const isAnythingAsked = isAsked(filter, readAsked(filter, given));
+  const { asked, problems } = readAsked(filter, given);
+  const isAnythingAsked = isAsked(filter, asked);
   const fields = Object.keys(schema.shape)
     .filter((name) => name !== cursor)
     .map((name) => formField(filter, name, { value: textIn(given, name), problem: problems[name], offered }));

@@ -8,7 +8,6 @@ type Field = {
 };
 
 type DescribedField = Field & {
-  /** Empty: none. */
   readonly hint?: string;
   readonly problem?: string | undefined;
 };
@@ -30,11 +29,9 @@ ${control(attributes)}
 
 type TextField = DescribedField & {
   readonly value: string | undefined;
-  /** More attributes of the input. */
   readonly attributes?: Html;
 };
 
-/** A line of text. */
 export function textField({ value, attributes: more, ...field }: TextField): Html {
   return describedField(
     field,
@@ -44,7 +41,6 @@ export function textField({ value, attributes: more, ...field }: TextField): Htm
 
 type LinesField = DescribedField & { readonly values: readonly string[] };
 
-/** Values of which each stands on a line. */
 export function linesField({ values, ...field }: LinesField): Html {
   const lines = values.map(
     (value) => html`${value}
@@ -64,7 +60,6 @@ type ChoiceField = DescribedField & {
   readonly required?: boolean;
 };
 
-/** One of a list of values. */
 export function choiceField({ values, wordsOf, chosen, none, required, ...field }: ChoiceField): Html {
   const options = values.map(
     (value) =>

@@ -30,10 +30,8 @@ export function agePart(asOf: AsOf): Html | undefined {
   return asOf.read && html`<p class="hint">As of ${formatAsOf(asOf)}.</p>`;
 }
 
-/** A figure with its name. */
 export type Figure = { readonly name: Part; readonly value: Part; readonly note?: Part };
 
-/** Figures side by side, each with its name. */
 export function figures(list: readonly Figure[]): Html {
   const items = list.map(
     ({ name, value, note }) =>
@@ -42,13 +40,11 @@ export function figures(list: readonly Figure[]): Html {
   return html`<dl class="figures-list">${items}</dl>`;
 }
 
-/** How much of the whole is done. */
 export function progressBar(label: string, done: number, whole: number): Html {
   const most = Math.max(1, whole);
   return html`<progress max="${most}" value="${Math.min(done, most)}" aria-label="${label}">${share(done, whole)}</progress>`;
 }
 
-/** Why a run has no request. */
 export const nothingToSend = 'its contact files have no recipient to send to';
 
 /** A banner for pages whose figures come from delivery reports. @param unapplied undefined until it is read */

@@ -19,6 +19,7 @@ export type MakePlan = (
 
 /** A plan to make. `owner`: a person with a token. `key` names the plan among those of the owner. */
 export type PlanToMake = { readonly owner: string; readonly key: string; readonly make: MakePlan };
+type PlanName = Pick<PlanToMake, 'owner' | 'key'>;
 
 export type KeptPlan = {
   /** Of this making: a plan that is made anew has another. */
@@ -28,18 +29,7 @@ export type KeptPlan = {
   readonly ended: Promise<void>;
 };
 
-/** The plans of all persons in this process, each found by its owner only. They are lost with the process. */
-export type KeptPlans = {
-  /**
-   * The kept plan, or a new one that is made in the background: also when a file of the kept one has changed, or it has
-   * not the row that the person asks for.
-   */
-  readonly open: (wanted: PlanToMake, row: number | undefined) => Promise<KeptPlan>;
-  /** A plan that is made and kept. */
-  readonly find: (plan: Pick<PlanToMake, 'owner' | 'key'>) => StartPlan | undefined;
-  readonly drop: (plan: Pick<PlanToMake, 'owner' | 'key'>) => void;
-  readonly close: () => void;
-};
+export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
 /** Milliseconds. */
 const maxAge = 3_600_000;
@@ -59,7 +49,8 @@ type Kept = KeptPlan & {
   readonly drop: () => void;
 };
 
-export function createKeptPlans(logger: Logger): KeptPlans {
+/** The plans of all persons in this process, each found by its owner only. They are lost with the process. */
+export function createKeptPlans(logger: Logger) {
   const kept = new Map<string, Kept>();
   const inTurn = createCallLimit(atOnce, maxMaking);
   let lastId = 0;
@@ -105,7 +96,11 @@ export function createKeptPlans(logger: Logger): KeptPlans {
   };
 
   return {
-    async open(wanted, row) {
+    /**
+     * The kept plan, or a new one that is made in the background: also when a file of the kept one has changed, or it has
+     * not the row that the person asks for.
+     */
+    async open(wanted: PlanToMake, row: number | undefined): Promise<KeptPlan> {
       const name = nameOf(wanted);
       const known = kept.get(name);
       if (known && (await isCurrent(known, row))) return known;
@@ -117,18 +112,18 @@ export function createKeptPlans(logger: Logger): KeptPlans {
       kept.set(name, begun);
       return begun;
     },
-    find: (wanted) => {
+    find: (wanted: PlanName): StartPlan | undefined => {
       const state = kept.get(nameOf(wanted))?.state();
       return state?.kind === 'planned' ? state.plan : undefined;
     },
-    drop: (wanted) => remove(nameOf(wanted)),
-    close: () => {
+    drop: (wanted: PlanName): void => remove(nameOf(wanted)),
+    close: (): void => {
       for (const name of [...kept.keys()]) remove(name);
     },
   };
 }
 
-const nameOf = ({ owner, key }: Pick<PlanToMake, 'owner' | 'key'>): string => JSON.stringify([owner, key]);
+const nameOf = ({ owner, key }: PlanName): string => JSON.stringify([owner, key]);
 
 async function isCurrent(kept: Kept, row: number | undefined): Promise<boolean> {
   const state = kept.state();

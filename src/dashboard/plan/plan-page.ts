@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify';
 import { formatReason } from '../../domain/reasons.ts';
-import { createPlannedFacts, type PlannedRunFacts } from '../../engine/plan/planned-facts.ts';
-import { type PlannedMessage, readPlannedMessages } from '../../engine/plan/planned-messages.ts';
+import { createPlannedFacts } from '../../engine/plan/planned-facts.ts';
+import { readPlannedMessages } from '../../engine/plan/planned-messages.ts';
 import type { ListedRun } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { badge } from '../../report/html/cells.ts';
@@ -10,7 +9,6 @@ import { messagePart } from '../../report/html/preview-message.ts';
 import { showText } from '../../report/html/preview-text.ts';
 import { numberIn } from '../base/fields.ts';
 import { messagePolicy } from '../base/guards.ts';
-import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { type Asked, requireVisibleRun, type View, type Viewer } from '../base/view.ts';
 import { runActionLink, runPath } from '../paths.ts';
@@ -18,12 +16,12 @@ import { planPart } from './plan-part.ts';
 
 const perPage = 3;
 
-/** Reads the plan of a run. */
-export type ReadPlannedRun = (view: View, run: ListedRun, query: Asked['query']) => Promise<PlannedRun>;
+export type ReadPlannedRun = ReturnType<typeof createPlannedRunReader>;
+type PlannedRun = Awaited<ReturnType<ReadPlannedRun>>;
 
-export function createPlannedRunReader({ limits, campaignSource }: Tools): ReadPlannedRun {
+export function createPlannedRunReader({ limits, campaignSource }: Tools) {
   const readFacts = createPlannedFacts();
-  return (view, run, query) =>
+  return (view: View, run: ListedRun, query: Asked['query']) =>
     limits.page(async () => {
       const facts = await readFacts(view.context, run.run, campaignSource.accountNamed);
       const from = Math.min(Math.max(1, numberIn(query, 'request')), Math.max(1, facts.requests));
@@ -33,8 +31,8 @@ export function createPlannedRunReader({ limits, campaignSource }: Tools): ReadP
 }
 
 /** What a run was planned to send, before a person approves it. */
-export function addPlanPage(server: FastifyInstance, readPlan: ReadPlannedRun): void {
-  addPage(server, { path: '/runs/:run/plan', scope: 'read' }, async (view, asked) => {
+export function addPlanPage({ addPage }: Tools, readPlan: ReadPlannedRun): void {
+  addPage({ path: '/runs/:run/plan', scope: 'read' }, async (view, asked) => {
     const run = await requireVisibleRun(view, asked);
     return {
       title: `Plan of ${run.campaign}`,
@@ -44,14 +42,6 @@ export function addPlanPage(server: FastifyInstance, readPlan: ReadPlannedRun): 
     };
   });
 }
-
-type PlannedRun = {
-  readonly run: ListedRun;
-  readonly facts: PlannedRunFacts;
-  readonly messages: readonly PlannedMessage[];
-  /** Number of the first request that is shown. */
-  readonly from: number;
-};
 
 /** The plan of a run, on its own page, or on the page that asks whether it is approved. */
 export function plannedPart(
@@ -66,6 +56,18 @@ export function plannedPart(
     about: html`${recipients > 1 && html`: the first of ${count(recipients, 'recipient')}`}`,
     body: messagePart(message),
   }));
+  const sent = {
+    by: 'request',
+    word: 'Request',
+    path: runPath(run.run, page),
+    query: {},
+    chosen: from,
+    last: facts.requests,
+    perPage,
+    shown,
+    missing: 'These requests were sent already, or are not sent because their recipients are suppressed.',
+  } as const;
+  const leftOut = html`<p><a href="${runPath(run.run, 'recipients', { state: 'left out' })}">All of them, with file and line</a></p>`;
   return html`${
     approval &&
     html`<p>${badge(run.state)} It was planned by <bdi>${approval.plannedBy}</bdi> and needs the approval of another person: ${formatReason(approval.reason)}.${approval.approvedBy !== null && html` <bdi>${approval.approvedBy}</bdi> has approved it.`}</p>`
@@ -75,24 +77,7 @@ ${
   waits &&
   html`<p class="links">${viewer.mayApprove && actionButton(run.run, 'approve')}${viewer.mayRun && actionButton(run.run, 'cancel')}</p>`
 }
-${planPart(
-  {
-    figures: facts,
-    leftOut: html`<p><a href="${runPath(run.run, 'recipients', { state: 'left out' })}">All of them, with file and line</a></p>`,
-    messages: {
-      by: 'request',
-      word: 'Request',
-      path: runPath(run.run, page),
-      query: {},
-      chosen: from,
-      last: facts.requests,
-      perPage,
-      shown,
-      missing: 'These requests were sent already, or are not sent because their recipients are suppressed.',
-    },
-  },
-  viewer,
-)}`;
+${planPart(facts, sent, leftOut, viewer)}`;
 }
 
 function actionButton(run: string, action: 'approve' | 'cancel'): Html {

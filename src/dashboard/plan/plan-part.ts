@@ -14,43 +14,38 @@ import { rejectionColumns } from '../../report/lists/rejected.ts';
 import { plannedVariantColumns } from '../../report/lists/variants.ts';
 import { partCauseLines } from '../../report/part-causes.ts';
 import { rateText } from '../../report/wait-words.ts';
+import type { FormFields } from '../base/actions.ts';
+import { refuse } from '../base/problems.ts';
 import type { Viewer } from '../base/view.ts';
 import { textField } from '../parts/form-fields.ts';
-import { listTable } from '../parts/list.ts';
+import { listTable, pager } from '../parts/list.ts';
 import { type Figure, figures, nothingToSend } from '../parts/parts.ts';
 import { pathWith } from '../paths.ts';
 
-/** A message of a plan. `about` stands beside its number. */
-export type ShownMessage = { readonly number: number; readonly about: Html; readonly body: Html };
-
 type PlanMessages = {
-  /** What a message is chosen by, and its word. */
   readonly by: 'row' | 'request';
   readonly word: 'Row' | 'Recipient' | 'Request';
   readonly path: string;
-  /** What else the address asks. */
   readonly query: Readonly<Record<string, string>>;
   readonly chosen: number;
   readonly last: number;
   readonly perPage: number;
-  readonly shown: readonly ShownMessage[];
+  /** `about` stands beside its number. */
+  readonly shown: readonly { readonly number: number; readonly about: Html; readonly body: Html }[];
   /** Messages that differ from others, with why. */
   readonly others?: Html | undefined;
   /** Why the chosen message is not shown. */
   readonly missing: string;
 };
 
-export type ShownPlan = {
-  readonly figures: PlanFigures;
-  readonly messages: PlanMessages;
-  /** The contacts behind the numbers of those that are left out. */
-  readonly leftOut: Html | undefined;
-};
-
 const costsShown = 20;
 
-/** What would be sent, for the person who starts or approves it: figures, messages, cost, times, and what is left out. */
-export function planPart({ figures: found, messages, leftOut }: ShownPlan, viewer: Viewer): Html {
+/**
+ * What would be sent, for the person who starts or approves it: figures, messages, cost, times, and what is left out.
+ *
+ * @param leftOut the contacts behind the numbers of those that are left out
+ */
+export function planPart(found: PlanFigures, messages: PlanMessages, leftOut: Html, viewer: Viewer): Html {
   const { cost, rejections, windows } = found;
   return html`${figures(countsOf(found))}
 ${partsPart(found)}
@@ -126,18 +121,8 @@ const windowColumns: Columns<WindowOfRun> = [
   integerColumn('requests', 'Requests'),
 ];
 
-function messagesPart({
-  by,
-  word,
-  path,
-  query,
-  chosen,
-  last,
-  perPage,
-  shown,
-  others,
-  missing,
-}: PlanMessages): Html {
+function messagesPart({ by, word, path, query, shown, others, missing, ...page }: PlanMessages): Html {
+  const { chosen, last, perPage } = page;
   const at = (number: number): string => `${pathWith(path, { ...query, [by]: String(number) })}#messages`;
   return html`<section aria-labelledby="messages-title" id="messages">
 <h2 id="messages-title">Messages, as their readers get them</h2>
@@ -156,9 +141,34 @@ ${shown.map(
   ({ number, about, body }) =>
     html`<article class="planned" aria-label="${word} ${number}"><h3>${word} ${groupThousands(number)}${about}</h3>${body}</article>`,
 )}
-<nav class="pager" aria-label="Messages">
-${chosen > 1 && html`<a rel="prev" href="${at(Math.max(1, chosen - perPage))}">Earlier ones</a>`}
-${chosen + perPage <= last && html`<a rel="next" href="${at(chosen + perPage)}">Later ones</a>`}
-</nav>
+${pager({
+  previous: chosen > 1 ? { href: at(Math.max(1, chosen - perPage)), text: 'Earlier ones' } : undefined,
+  next: chosen + perPage <= last ? { href: at(chosen + perPage), text: 'Later ones' } : undefined,
+})}
 </section>`;
+}
+
+type Counted = Pick<PlanFigures, 'recipients' | 'confirmAboveRecipients'>;
+
+const isSmall = ({ recipients, confirmAboveRecipients }: Counted): boolean =>
+  recipients <= confirmAboveRecipients;
+
+/** The field for the number of recipients; undefined if it need not be typed. */
+export function typedNumberField(counted: Counted, fields: FormFields): Html | undefined {
+  if (isSmall(counted)) return undefined;
+  return textField({
+    name: 'recipients',
+    label: 'Number of recipients',
+    value: fields['recipients'],
+    hint: `Type it: above ${count(counted.confirmAboveRecipients, 'recipient')}, it must be confirmed.`,
+    attributes: html`required inputmode="numeric" autocomplete="off"`,
+  });
+}
+
+/** @throws InputError when the number must be typed, and another one or none was */
+export function requireTypedNumber(counted: Counted, fields: FormFields): void {
+  const { recipients } = counted;
+  const typed = (fields['recipients'] ?? '').replace(/[\s,.'’]/g, '');
+  if (isSmall(counted) || typed === String(recipients)) return;
+  refuse('recipients', `Type the number of recipients: ${groupThousands(recipients)}.`);
 }

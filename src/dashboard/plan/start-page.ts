@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
+import type { Start } from '../../engine/access/start-by-key.ts';
 import { NothingNewError } from '../../engine/plan/contact-patterns.ts';
 import { findStartedByKey } from '../../ledger/runs/made-once.ts';
 import { html } from '../../report/html/html.ts';
-import { addForm } from '../base/actions.ts';
 import { numberIn } from '../base/fields.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { Asked, View } from '../base/view.ts';
 import { pathWith, runPath } from '../paths.ts';
-import { openStarted, requireKey } from '../runs/new-run.ts';
 import type { PlanState } from './kept-plans.ts';
+import { requireTypedNumber } from './plan-part.ts';
 import { notStarted, type PlannedStart, progressPart, rowIn, startContent } from './start-part.ts';
-import { requireTypedNumber } from './typed-number.ts';
 
 type StartPage = {
   readonly path: string;
@@ -28,16 +26,15 @@ const firstWait = 1_500;
  * The one page before every start. It shows the plan, which is made in the background, and its form starts exactly this
  * plan. `…/anew` makes another, and `…/test` sends a row of it to the person.
  */
-export function addStartPage(server: FastifyInstance, tools: Tools, page: StartPage): void {
-  const { live, plans } = tools;
-  const { path, needsReason, open } = page;
+export function addStartPage(tools: Tools, { path, needsReason, open }: StartPage): void {
+  const { addLivePage, addForm, plans } = tools;
   // People of one group of the company's identity provider have one token.
   const ownOf = ({ session: { name, owner } }: View, { key, make }: PlannedStart) => ({
     owner: JSON.stringify([name, owner]),
     key,
     make,
   });
-  live.addPage<{ readonly start: PlannedStart; readonly state: PlanState }>(server, {
+  addLivePage<{ readonly start: PlannedStart; readonly state: PlanState }>({
     path,
     scope: 'run',
     open: async (view, asked) => {
@@ -55,13 +52,13 @@ export function addStartPage(server: FastifyInstance, tools: Tools, page: StartP
     },
   });
   const form = { scope: 'run', needsReason: () => false } as const;
-  const again: Parameters<typeof addForm>[1]['again'] = async (view, asked, refused) => {
+  const again: Parameters<typeof addForm>[0]['again'] = async (view, asked, refused) => {
     const start = await open(view, asked);
     const plan = plans.find(ownOf(view, start));
     if (!plan) return notStarted(start, refused.error);
     return startContent(start, { kind: 'planned', plan }, { view, asked, needsReason, ...refused });
   };
-  addForm(server, {
+  addForm({
     ...form,
     path,
     needsReason: () => needsReason,
@@ -85,7 +82,7 @@ export function addStartPage(server: FastifyInstance, tools: Tools, page: StartP
       return opened;
     },
   });
-  addForm(server, {
+  addForm({
     ...form,
     path: `${path}/anew`,
     again,
@@ -95,7 +92,7 @@ export function addStartPage(server: FastifyInstance, tools: Tools, page: StartP
       return { to: pathWith(start.path, start.query), notice: 'It is planned anew.' };
     },
   });
-  addForm(server, {
+  addForm({
     ...form,
     path: `${path}/test`,
     again,
@@ -117,4 +114,33 @@ const gone =
 function asInputError(error: unknown): never {
   if (error instanceof NothingNewError) return refuse('start', error.message);
   throw error;
+}
+
+/** @throws InputError for a form without a key */
+function requireKey(key: string): string {
+  return /^[\x21-\x7e]{1,200}$/.test(key)
+    ? key
+    : refuse('start', 'The form is incomplete. Open this page again.');
+}
+
+/**
+ * Opens the run that the form started, also when the form is sent again.
+ *
+ * @throws InputError with why the form has planned no run
+ */
+function openStarted(start: Start): { to: string; notice: string } {
+  switch (start.kind) {
+    case 'key of another':
+      return refuse('start', `This form started run ${start.run} already.`);
+    case 'under way':
+      return refuse(
+        'start',
+        'This form was sent already, and its run is being planned. Press the button again in a moment: it opens that run, and starts no other.',
+      );
+    case 'planned':
+    case 'repeated': {
+      const next = start.waitsForApproval ? ', and waits for approval.' : '; workers send it.';
+      return { to: runPath(start.run), notice: `The run is planned${next}` };
+    }
+  }
 }

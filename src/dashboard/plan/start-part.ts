@@ -21,10 +21,8 @@ import { textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { progressBar } from '../parts/parts.ts';
 import { pathWith } from '../paths.ts';
-import { keyField } from '../runs/new-run.ts';
 import type { MakePlan, PlanState } from './kept-plans.ts';
-import { planPart } from './plan-part.ts';
-import { typedNumberField } from './typed-number.ts';
+import { planPart, typedNumberField } from './plan-part.ts';
 
 /** A start that a person decides about on the page of its plan. */
 export type PlannedStart = {
@@ -36,7 +34,6 @@ export type PlannedStart = {
   /** Names the plan among those of the person. */
   readonly key: string;
   readonly make: MakePlan;
-  /** What is special about it. */
   readonly about?: Html;
   readonly button: string;
   /** Starts exactly the plan, once for its id. @throws InputError if it would send something else now */
@@ -47,7 +44,6 @@ export type PlannedStart = {
 
 type StartedTest = { readonly key: string; readonly row: number; readonly address: string };
 
-/** The row that the person asks for. */
 export function rowIn({ query }: Asked): number | undefined {
   return numberIn(query, 'row') || undefined;
 }
@@ -63,7 +59,6 @@ type Shown = {
   readonly error?: InputError;
 };
 
-/** The page of a start, as far as its plan is. */
 export function startContent(start: PlannedStart, state: PlanState, shown: Shown): PageContent {
   const { title, within, about } = start;
   switch (state.kind) {
@@ -89,7 +84,6 @@ function refusedPage({ within, path, query }: PlannedStart, title: string, why: 
   return { title, within, body: html`${why}${again}` };
 }
 
-/** How far the plan is. */
 export function progressPart({ progress }: Extract<PlanState, { kind: 'planning' }>): Html {
   const { contacts = 0, bytesRead = 0, bytes } = progress ?? {};
   const isRead = bytes !== undefined && bytesRead >= bytes;
@@ -107,6 +101,22 @@ function plannedPage(
   const word = test ? 'Row' : 'Recipient';
   const chosen = Math.min(rowIn(asked) ?? plan.rows[0]?.row ?? 1, Math.max(1, plan.rowCount));
   const shown = plan.rows.filter(({ row }) => row === chosen);
+  const messages = {
+    by: 'row',
+    word,
+    path,
+    query,
+    chosen,
+    last: plan.rowCount,
+    perPage: 1,
+    others: rowLinks(plan, chosen, (row) => `${pathWith(path, { ...query, row: String(row) })}#messages`),
+    shown: shown.map((row) => ({
+      number: row.row,
+      about: html` <small dir="auto">line ${row.line} of ${row.file}</small>`,
+      body: rowContent(row),
+    })),
+    missing: 'There is no such row.',
+  } as const;
   const action = (page = ''): string => pathWith(`${path}${page}`, query);
   return questionPage(
     view,
@@ -120,30 +130,8 @@ ${about}
 ${repeats !== null && html`<p class="banner"><strong>These contacts had a run before.</strong> ${showText(omitCommands(localizeTimes({ ...plainScreen, zone: view.zone }, repeats)))} If you start this run, all of them get the message again.</p>`}
 ${approval !== null && html`<p class="banner">The campaign asks for <strong>approval</strong>: the run waits for another person before anything is sent: ${formatReason(approval)}.</p>`}
 ${notes.length > 0 && html`<ul>${notes.map((note) => html`<li dir="auto">${showText(omitCommands(note))}</li>`)}</ul>`}
-${planPart(
-  {
-    figures,
-    leftOut: leftOutPart(plan, view),
-    messages: {
-      by: 'row',
-      word,
-      path,
-      query,
-      chosen,
-      last: plan.rowCount,
-      perPage: 1,
-      others: rowLinks(plan, chosen, (row) => `${pathWith(path, { ...query, row: String(row) })}#messages`),
-      shown: shown.map((row) => ({
-        number: row.row,
-        about: html` <small dir="auto">line ${row.line} of ${row.file}</small>`,
-        body: rowContent(row),
-      })),
-      missing: 'There is no such row.',
-    },
-  },
-  view,
-)}
-${test && figures.recipients > 0 && testForm(view, { action: action('/test'), row: chosen, fields })}`,
+${planPart(figures, messages, leftOutPart(plan, view), view)}
+${test && figures.recipients > 0 && testForm(view, action('/test'), chosen, fields)}`,
       body: html`<h2 id="start">Start it</h2>
 <input type="hidden" name="plan" value="${proof.id}">
 ${typedNumberField(figures, fields)}
@@ -179,14 +167,12 @@ ${listTable({ caption: `Left out: ${reason}, column ${column}`, columns, rows },
   return html`${parts}`;
 }
 
-function testForm(
-  view: View,
-  { action, row, fields }: { readonly action: string; readonly row: number; readonly fields: FormFields },
-): Html {
+/** Its form has a key, so that it sends one message, however often it is sent. */
+function testForm(view: View, action: string, row: number, fields: FormFields): Html {
   return html`<section aria-labelledby="test-title" id="test">
 <h2 id="test-title">Test first: send a row to me</h2>
 <form class="filter" method="post" action="${action}">
-${csrfField(view)}${keyField(view, fields['key'])}
+${csrfField(view)}<input type="hidden" name="key" value="${fields['key'] ?? view.context.randomUuid()}">
 ${textField({ name: 'row', id: 'test-row', label: 'Row', value: String(row), attributes: html`required inputmode="numeric"` })}
 ${textField({ name: 'address', label: 'My address', value: fields['address'] ?? '', attributes: html`required autocomplete="off" dir="auto"` })}
 <button>Send the row to me</button>

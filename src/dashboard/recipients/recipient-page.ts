@@ -1,26 +1,38 @@
-import type { FastifyInstance } from 'fastify';
 import { rerunStates } from '../../domain/runs.ts';
 import { reportPerson } from '../../engine/recipient-data/person-report.ts';
 import { type KnownRecipient, readKnownRecipient } from '../../engine/reporting/recipient-report.ts';
+import type { RecipientKey } from '../../ledger/recipients/find.ts';
+import type { RecipientHistory } from '../../ledger/recipients/history.ts';
+import {
+  type Columns,
+  decimalColumn,
+  stateColumn,
+  textColumn,
+  timeColumn,
+  wordsColumn,
+} from '../../report/column.ts';
+import { badge, longText, time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { messagePart } from '../../report/html/preview-message.ts';
+import { recipientStateSentences } from '../../report/lists/recipients.ts';
+import { runColumn } from '../../report/lists/usual.ts';
+import { erasedWords } from '../../report/purge-hold.ts';
+import { formatReasonsOf, type HistoryEvent, listEvents } from '../../report/recipient-history.ts';
 import { formatCampaign } from '../../report/run/run-summary.ts';
 import { numberIn } from '../base/fields.ts';
 import { messagePolicy } from '../base/guards.ts';
-import { addDownload, addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
-import { type Asked, notFound, requireAllAccounts, requireVisibleRun, type View } from '../base/view.ts';
-import { agePart, section } from '../parts/parts.ts';
-import { recipientOfRunPath, runPath } from '../paths.ts';
-import { historyPart } from './history-part.ts';
-import { asRow, recipientsTable } from './recipients-table.ts';
-import { suppressedPart } from './suppressed-part.ts';
+import { type Asked, notFound, requireVisibleRun, type View, type Viewer } from '../base/view.ts';
+import { listTable } from '../parts/list.ts';
+import { agePart, type Figure, figures, section } from '../parts/parts.ts';
+import { recipientOfRunPath, recipientPath, runPath } from '../paths.ts';
+import { suppressedPart } from '../suppressions/suppressions-page.ts';
 
 const path = '/runs/:run/recipients/:row';
 
 /** One recipient of a run: what came of it, the text that it got, its row, and what else was sent to its address. */
-export function addRecipientPage(server: FastifyInstance, { limits, campaignSource }: Tools): void {
-  addPage(server, { path, scope: 'read' }, async (view, asked) => {
+export function addRecipientPage({ addPage, addDownload, limits, campaignSource }: Tools): void {
+  addPage({ path, scope: 'read' }, async (view, asked) => {
     const known = await limits.page(() => requireKnown(view, asked));
     const { run, address } = known.history;
     const suppressed =
@@ -33,8 +45,8 @@ export function addRecipientPage(server: FastifyInstance, { limits, campaignSour
     };
   });
   // It has entries of the audit trail, and rows of the contact files of all accounts.
-  addDownload(server, { path: `${path}/download`, scope: 'admin' }, async (view, asked, format) => {
-    requireAllAccounts(view);
+  const where = { path: `${path}/download`, scope: 'admin', allAccounts: true } as const;
+  addDownload(where, async (view, asked, format) => {
     const { address } = (await requireKnown(view, asked)).history;
     if (format !== 'json' || address === '') return undefined;
     return {
@@ -90,3 +102,88 @@ function valuesPart(values: Readonly<Record<string, string>>): Html {
   );
   return html`<dl class="details">${items}</dl>`;
 }
+
+export function historyPart(history: RecipientHistory, viewer: Viewer): Html {
+  const formatted = formatReasonsOf(history);
+  const { run, kind, state, reason, purgedAt } = formatted;
+  const events = listEvents(formatted);
+  return html`<div class="history">
+<p>${badge(state)}${kind === 'test' && html` ${badge('test')}`} ${recipientStateSentences[state]}</p>
+${reason !== null && reason !== state && longText(reason)}
+${purgedAt !== null && html`<p class="note">The run was purged at ${time(purgedAt, viewer.zone)}: ${erasedWords.recipient}.</p>`}
+${figures(figuresOf(history))}
+${events.length === 0 ? html`<p>Nothing was sent to it.</p>` : listTable({ caption: `Run ${run}, line ${formatted.line}`, columns: eventColumns, rows: events }, viewer)}
+</div>
+`;
+}
+
+function figuresOf(history: RecipientHistory): Figure[] {
+  const { address, originalAddress, file, line } = history;
+  const payers = [
+    { name: 'SubAccount', value: history.subAccount },
+    { name: 'Department', value: history.department },
+    { name: 'ChargeCode', value: history.chargeCode },
+  ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value: html`<bdi>${value}</bdi>` }]));
+  return [
+    {
+      name: 'Address',
+      value: address === '' ? 'erased' : html`<a href="${recipientPath(address)}"><bdi>${address}</bdi></a>`,
+      note: originalAddress !== address && html`in the contact file: <q dir="auto">${originalAddress}</q>`,
+    },
+    { name: 'Channel', value: history.channel, note: html`account <bdi>${history.account}</bdi>` },
+    { name: 'Contact', value: `line ${line}`, note: file !== '' && html`of <bdi>${file}</bdi>` },
+    ...payers,
+    {
+      name: 'Request',
+      value: history.request,
+      note: html`MessageID <a href="${recipientPath(history.messageId)}">${history.messageId}</a>`,
+    },
+    {
+      name: 'Cost',
+      value: history.price ?? 'not reported',
+      note: history.units !== null && `${history.units} unit${history.units === '1' ? '' : 's'}`,
+    },
+  ];
+}
+
+const eventColumns: Columns<HistoryEvent> = [
+  timeColumn('at', 'At'),
+  wordsColumn('what', 'What', ({ words }) => words),
+];
+
+/** A recipient, or a row that was left out. `values`: of the contact file, if it was searched. */
+type RecipientRow = RecipientKey & {
+  readonly values?: Readonly<Record<string, string>>;
+  readonly history: RecipientHistory | undefined;
+};
+
+export function asRow(history: RecipientHistory): RecipientRow {
+  const { run, row } = history;
+  return { run, row, history };
+}
+
+/** Recipients of any runs. Each leads to its page, or to the list of what was left out. */
+export function recipientsTable(
+  caption: string,
+  rows: readonly RecipientRow[],
+  viewer: Pick<Viewer, 'zone'>,
+): Html {
+  const hasValues = rows.some(({ values }) => values !== undefined);
+  const shown = columns.filter(({ key }) => key !== 'values' || hasValues);
+  return listTable({ caption, columns: shown, rows }, viewer);
+}
+
+const columns: Columns<RecipientRow> = [
+  textColumn('address', 'Recipient', ({ history }) => (history ? history.address || 'erased' : 'left out'), {
+    target: ({ run, row, history }) =>
+      history
+        ? { kind: 'recipient of run', run, row }
+        : { kind: 'page', path: runPath(run, 'recipients', { state: 'left out', after: String(row - 1) }) },
+  }),
+  stateColumn('state', 'State', ({ history }) => history?.state ?? null),
+  wordsColumn('values', 'Row of the contact file', ({ values = {} }) => Object.values(values).join(' · ')),
+  textColumn('campaign', 'Campaign', ({ history }) => (history ? formatCampaign(history) : null)),
+  timeColumn('plannedAt', 'Planned', ({ history }) => history?.plannedAt ?? null),
+  runColumn,
+  decimalColumn('price', 'Price', ({ history }) => history?.price ?? null),
+];

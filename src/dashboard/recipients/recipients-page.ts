@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
 import { allows } from '../../engine/access/tokens.ts';
@@ -8,7 +7,6 @@ import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { searchSentences } from '../../report/search-words.ts';
 import { numberIn, textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
 import { problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
 import type { View } from '../base/view.ts';
@@ -16,16 +14,16 @@ import { textField } from '../parts/form-fields.ts';
 import { pager } from '../parts/list.ts';
 import { agePart, section } from '../parts/parts.ts';
 import { deliveryReportsPath, recipientPath } from '../paths.ts';
-import { asRow, recipientsTable } from './recipients-table.ts';
-import { suppressedPart } from './suppressed-part.ts';
+import { suppressedPart } from '../suppressions/suppressions-page.ts';
+import { asRow, recipientsTable } from './recipient-page.ts';
 
 const recipientsPerPage = 20;
 /** Milliseconds in which contact files are searched. */
 const wordsTime = 700;
 
 /** The search. Its answer is not kept, and no log line has its text. */
-export function addRecipientsPage(server: FastifyInstance, { limits, campaignSource }: Tools): void {
-  addPage(server, { path: '/recipients', scope: 'read' }, async (view, { query }) => {
+export function addRecipientsPage({ addPage, limits, campaignSource }: Tools): void {
+  addPage({ path: '/recipients', scope: 'read' }, async (view, { query }) => {
     const search = { text: textIn(query, 'q'), country: textIn(query, 'country').toUpperCase() || undefined };
     const page = Math.max(1, numberIn(query, 'page'));
     const maySearch = allows(view.session.scope, 'search');

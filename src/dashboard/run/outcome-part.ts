@@ -1,20 +1,26 @@
 import { hasEnded } from '../../domain/runs.ts';
 import type { LiveRun } from '../../engine/live/live-runs.ts';
+import { recipientStateOf } from '../../ledger/counts/run-counts.ts';
 import { createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
 import { shortened } from '../../report/html/cells.ts';
 import { groupThousands, share } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { costOf } from '../../report/lists/runs.ts';
+import { wordsOf } from '../../report/lists/usual.ts';
 import {
+  type ContactState,
   type ContactWord,
+  contactWords,
   countAccepted,
   countLeftOut,
   countOutcomes,
   deliveredShare,
   type OutcomeCount,
+  statesOf,
 } from '../../report/run/run-outcome.ts';
 import { formatSeconds } from '../../report/time.ts';
+import { type Fields, textIn, wordIn } from '../base/fields.ts';
 import { type Figure, figures, nothingToSend, progressBar, section } from '../parts/parts.ts';
 import { runPath } from '../paths.ts';
 
@@ -119,4 +125,40 @@ function timeFigure({ head: { finishedAt }, events }: LiveRun): Figure[] {
   const begun = events.states.find(({ state }) => state === 'running')?.at;
   if (!begun || !finishedAt) return [];
   return [{ name: 'Took', value: formatSeconds((finishedAt.getTime() - begun.getTime()) / 1_000) }];
+}
+
+/** Which contacts of a run a list is about. An unknown state asks for all recipients; `cause` is that of a `Cause`. */
+export function readAskedContacts(query: Fields) {
+  const state = wordIn(query, 'state', contactWords);
+  const cause = state && (textIn(query, 'cause') || undefined);
+  return { state, cause, states: statesOf(state) };
+}
+
+/** Contacts of a run in the same state with the same words. */
+export type Cause = {
+  readonly state: ContactState;
+  /** A digest of the words, or the column that is the cause; empty for other words together, which have no list. */
+  readonly cause: string;
+  readonly words: string;
+  readonly contacts: number;
+};
+
+type Groups = Pick<LiveRun, 'results' | 'failures' | 'rejections'>;
+
+/** Lists the largest first. */
+export function listCauses({ results, failures, rejections }: Groups): Cause[] {
+  const causes: Cause[] = [
+    ...results.map(({ outcome, group, result, recipients }) => {
+      return { state: outcome, cause: group, words: wordsOf(result), contacts: recipients };
+    }),
+    ...failures.map(({ state, group, reason, recipients }) => {
+      return { state: recipientStateOf[state], cause: group, words: wordsOf(reason), contacts: recipients };
+    }),
+    ...rejections.map(({ reason, column, contacts }) => {
+      return { state: reason, cause: column, words: `column ${column}`, contacts };
+    }),
+  ];
+  return causes
+    .filter(({ contacts }) => contacts > 0)
+    .toSorted((one, other) => other.contacts - one.contacts);
 }

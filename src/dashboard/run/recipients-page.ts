@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { rejectionReasons } from '../../domain/contacts.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { hasEnded, recipientStates, rerunStates } from '../../domain/runs.ts';
@@ -17,14 +16,11 @@ import { recipientColumns } from '../../report/lists/recipients.ts';
 import { leftOutTitle, rejectedColumns } from '../../report/lists/rejected.ts';
 import { countLeftOut, countOutcomes } from '../../report/run/run-outcome.ts';
 import { type Fields, numberIn, textIn } from '../base/fields.ts';
-import { addPage } from '../base/pages.ts';
 import type { Tools } from '../base/tools.ts';
 import { requireVisibleRun, type View } from '../base/view.ts';
-import { downloadLinks } from '../parts/downloads.ts';
-import { cursorText, pagedList, parseCursor } from '../parts/list.ts';
+import { cursorText, downloadLinks, pagedList, parseCursor } from '../parts/list.ts';
 import { deliveryReportsPath, runPath } from '../paths.ts';
-import { listCauses, readAskedContacts } from './asked-contacts.ts';
-import { outcomeFigures } from './outcome-part.ts';
+import { listCauses, outcomeFigures, readAskedContacts } from './outcome-part.ts';
 import { causeTable } from './result-parts.ts';
 
 const rowsPerPage = 100;
@@ -32,9 +28,8 @@ const rowsPerPage = 100;
 /** A list of up to so many is sorted as a whole, on one page. An index has the order of the requests only. */
 const maxSorted = 500;
 
-/** The people behind each figure of a run: recipients by state and cause, and contacts that were left out. */
-export function addRecipientsPage(server: FastifyInstance, { limits }: Tools): void {
-  addPage(server, { path: '/runs/:run/recipients', scope: 'read' }, async (view, { params, query }) => {
+export function addRecipientsPage({ addPage, limits }: Tools): void {
+  addPage({ path: '/runs/:run/recipients', scope: 'read' }, async (view, { params, query }) => {
     const run = await requireVisibleRun(view, { params, query });
     const list = await readShown(view, run, query);
     const { asked, leftOut, outcomes, causes, words } = list;
@@ -93,7 +88,6 @@ function whichPart({ run, asked: { state }, leftOut, total, words }: Shown): Htm
   return html`<p><strong>${groupThousands(total)} ${leftOut ? 'contacts' : 'recipients'}</strong>${state && html`: ${state}`}${words !== undefined && html`, <q dir="auto">${words}</q>${all}`}</p>`;
 }
 
-/** What can be done for all of them. */
 function linksPart({ run, asked, recipients, leftOut, total }: Shown, { mayRun }: View): Html | undefined {
   if (!mayRun || total === 0 || leftOut || run.purgedAt !== null) return undefined;
   const { state, cause } = asked;
@@ -174,7 +168,6 @@ async function leftOutRows(list: Shown, view: View): Promise<Html> {
   return pagedList(table, view);
 }
 
-/** Why the list is empty. */
 function nonePart({ run, total }: Shown, { zone }: View): Html {
   const at = total > 0 ? run.recordsDeletedAt : null;
   return html`<p class="empty">${at ? html`The records of single recipients were deleted at ${time(at, zone)} (${zone}). Only counts are left.` : 'There are none.'}</p>`;

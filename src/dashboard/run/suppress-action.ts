@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { comparedAddress } from '../../domain/compared-address.ts';
 import {
   requireSuppressionAccount,
@@ -10,7 +9,6 @@ import { listRecipients } from '../../ledger/runs/list-recipients.ts';
 import { count } from '../../platform/sentence.ts';
 import { html } from '../../report/html/html.ts';
 import { wordsOf } from '../../report/lists/usual.ts';
-import { addAction } from '../base/actions.ts';
 import { textIn } from '../base/fields.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
@@ -21,11 +19,8 @@ import { runPath } from '../paths.ts';
 const maxSuppressed = 10_000;
 
 /** Suppresses the undelivered recipients of a run that have one cause in common, for its account and channel. */
-export function addSuppressUndelivered(
-  server: FastifyInstance,
-  { campaignSource: { settings } }: Tools,
-): void {
-  addAction(server, {
+export function addSuppressUndelivered({ addAction, campaignSource: { settings } }: Tools): void {
+  addAction({
     path: '/runs/:run/recipients/suppress',
     scope: 'run',
     ask: async (view, asked) => {

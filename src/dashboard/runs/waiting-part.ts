@@ -1,7 +1,9 @@
 import { asksForPerson, type Check } from '../../domain/doctor.ts';
 import type { NextStep } from '../../domain/next-step.ts';
-import { needsPerson, type RunWait } from '../../domain/waits.ts';
+import { hasEnded } from '../../domain/runs.ts';
+import { isPromotable, needsPerson, type RunWait } from '../../domain/waits.ts';
 import type { LiveRunList, RunLine } from '../../engine/live/run-list.ts';
+import type { ListedRun } from '../../ledger/runs/find.ts';
 import { count } from '../../platform/sentence.ts';
 import { describeUnapplied } from '../../platform/unapplied-reports-text.ts';
 import { badge, shortened } from '../../report/html/cells.ts';
@@ -61,7 +63,8 @@ function otherItems({ onHold, unapplied }: LiveRunList, checks: readonly Check[]
   ];
 }
 
-function waitingRun({ head, waits }: RunLine, viewer: Viewer): Html {
+function waitingRun(line: RunLine, viewer: Viewer): Html {
+  const { head, waits } = line;
   const { run, campaign, state } = head;
   // The list says above that the ledger is on hold.
   const needs = waits.filter((wait) => needsPerson(wait) && wait.kind !== 'ledger on hold');
@@ -69,55 +72,49 @@ function waitingRun({ head, waits }: RunLine, viewer: Viewer): Html {
     const { what, next } = waitWords(wait, viewer.zone);
     return html`<p><strong dir="auto">${withCode(shortened(what))}</strong> ${nextStepPart(next, viewer)}</p>`;
   });
-  const links = needs
-    .flatMap((wait) => offeredLinks(wait, run, viewer))
-    .filter((link) => link !== false)
-    .map(
-      ({ href, text }) =>
-        html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
-    );
+  const links = runLinks(line, viewer).map(
+    ({ href, text }) =>
+      html`<li><a class="button" href="${href}" aria-describedby="waiting-${run}-name">${text}</a></li>`,
+  );
   return html`<li id="waiting-${run}"><a id="waiting-${run}-name" href="${runPath(run)}"><bdi>${shortened(campaign, 100)}</bdi> (${run})</a> ${badge(runStateWords(state, head.outcome.unknown))}
 ${words}
 ${links.length > 0 && html`<ul class="links">${links}</ul>`}</li>
 `;
 }
 
-/** What the person may do about the wait. */
-function offeredLinks(
-  wait: RunWait,
-  run: string,
+/** What the person may do about the run in its state. Each link leads to a page that asks first. */
+export function runLinks(
+  { head, waits, progress }: Pick<RunLine, 'waits' | 'progress'> & { readonly head: ListedRun },
   { mayRun, mayApprove, mayAdmin }: Viewer,
-): (PageLink | false)[] {
-  const cancel = mayRun && runActionLink(run, 'cancel');
-  switch (wait.kind) {
-    case 'approval':
-      return [
-        { href: runPath(run, 'plan'), text: 'Look at the plan' },
-        mayApprove && runActionLink(run, 'approve'),
-        cancel,
-      ];
-    case 'resume':
-      return [mayRun && runActionLink(run, 'resume'), cancel, refusedAccount(wait)];
-    case 'promotion':
-      return [mayRun && runActionLink(run, 'promote'), mayRun && runActionLink(run, 'resume'), cancel];
-    case 'winner':
-      return [mayRun && !wait.isDecided && runActionLink(run, 'promote'), cancel];
-    case 'doubts':
-      return [{ href: runPath(run, 'doubts'), text: mayAdmin ? 'Resolve doubts' : 'Look at the doubts' }];
-    // No page ends these.
-    case 'ledger on hold':
-    case 'start':
-    case 'canary':
-    case 'service':
-    case 'window':
-    case 'urgent run':
-    case 'worker':
-    case 'rate':
-      return [];
-  }
+): readonly PageLink[] {
+  const { run, state } = head;
+  const { requests, recipients } = progress.counts;
+  const waitsFor = (kind: RunWait['kind']): boolean => waits.some((wait) => wait.kind === kind);
+  const waitsForApproval = waitsFor('approval');
+  const canRerun = hasEnded(state) && head.purgedAt === null;
+  const canResume = state === 'paused' || (state === 'planned' && !waitsForApproval);
+  const rerun = (only: 'failed' | 'unknown') => ({
+    href: runPath(run, 'rerun', { only }),
+    text: `Send again to ${only}`,
+  });
+  const ofRun = [
+    waitsForApproval && mayApprove && runActionLink(run, 'approve'),
+    waits.some(isPromotable) && runActionLink(run, 'promote'),
+    state === 'running' && runActionLink(run, 'pause'),
+    canResume && runActionLink(run, 'resume'),
+    (!hasEnded(state) || waitsFor('winner')) && runActionLink(run, 'cancel'),
+    canRerun && recipients.rejected + recipients.failed > 0 && rerun('failed'),
+    canRerun && recipients.unknown > 0 && rerun('unknown'),
+  ];
+  const doubts = mayAdmin ? 'Resolve doubts' : 'Look at the doubts';
+  return [
+    waitsForApproval && { href: runPath(run, 'plan'), text: 'Look at the plan' },
+    ...waits.map((wait) => wait.kind === 'resume' && refusedAccount(wait)),
+    requests.in_doubt > 0 && { href: runPath(run, 'doubts'), text: doubts },
+    ...(mayRun ? ofRun : []),
+  ].filter((link) => link !== false);
 }
 
-/** The account whose credential the service refused. */
 function refusedAccount({ reason }: Extract<RunWait, { kind: 'resume' }>): PageLink | false {
   if (typeof reason !== 'object' || reason?.kind !== 'credential_refused') return false;
   return { href: accountPath(reason.account), text: 'Look at the account' };

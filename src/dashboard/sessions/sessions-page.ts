@@ -1,18 +1,15 @@
-import type { FastifyInstance } from 'fastify';
-import { endOwnSession, listOwnSessions, type OwnSession } from '../../engine/access/sessions.ts';
+import { endOwnSession, listOwnSessions, type OwnSession, sessionKey } from '../../engine/access/sessions.ts';
 import { type Columns, cellColumn, textColumn, timeColumn } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { html } from '../../report/html/html.ts';
-import { addAction } from '../base/actions.ts';
-import { addPage } from '../base/pages.ts';
+import type { Tools } from '../base/tools.ts';
 import { notFound, type View } from '../base/view.ts';
 import { listTable } from '../parts/list.ts';
 
 const within = { href: '/sessions', text: 'Your sessions' };
 
-/** The sessions of the person who looks at them, in all their browsers. */
-export function addSessionsPages(server: FastifyInstance): void {
-  addPage(server, { path: '/sessions', scope: 'read' }, async (view) => ({
+export function addSessionsPages({ addPage, addAction }: Tools): void {
+  addPage({ path: '/sessions', scope: 'read' }, async (view) => ({
     title: 'Your sessions',
     body: html`<p>You are signed in with these sessions. End one that you do not know, and revoke its token.</p>
 ${listTable(
@@ -25,7 +22,7 @@ ${listTable(
   view,
 )}`,
   }));
-  addAction(server, {
+  addAction({
     path: '/sessions/:session/end',
     scope: 'read',
     needsReason: () => false,
@@ -59,6 +56,6 @@ function columnsOf(view: View): Columns<OwnSession> {
   ];
 }
 
-function isCurrent({ sessionKey }: View, { key }: OwnSession): boolean {
-  return key === sessionKey;
+function isCurrent({ sessionId }: View, { key }: OwnSession): boolean {
+  return key === sessionKey(sessionId);
 }

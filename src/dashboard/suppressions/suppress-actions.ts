@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { type Channel, channels } from '../../domain/message.ts';
 import { maxSubAccountLength } from '../../domain/suppressions.ts';
 import type { Settings } from '../../engine/settings.ts';
@@ -10,6 +9,7 @@ import {
   channelsOf,
   findOwnAccounts,
   listSuppressionsOfAddress,
+  type OwnAccounts,
 } from '../../engine/suppressions/own-suppressions.ts';
 import {
   requireSuppressionAccount,
@@ -22,7 +22,7 @@ import { count } from '../../platform/sentence.ts';
 import { longText } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { ProblemError } from '../../server/api/problem.ts';
-import { addAction, type FormFields } from '../base/actions.ts';
+import type { FormFields } from '../base/actions.ts';
 import { textIn, wordIn } from '../base/fields.ts';
 import { refuse } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
@@ -30,21 +30,27 @@ import { type Asked, notFound, type View } from '../base/view.ts';
 import { choiceField, textField } from '../parts/form-fields.ts';
 import { recipientPath } from '../paths.ts';
 import { countryField } from '../recipients/recipients-page.ts';
-import { mayRemove } from './suppressions-part.ts';
+import { addSuppressionsPage, mayRemove } from './suppressions-page.ts';
 
 const allSuppressions = { href: '/suppressions', text: 'Suppressions' };
 
+export function addSuppressionsPages(tools: Tools): void {
+  addSuppressionsPage(tools);
+  addSuppress(tools);
+  addUnsuppress(tools);
+}
+
 /** Suppressing needs the scope `run`: it only keeps people from being sent to. */
-export function addSuppress(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
-  addAction(server, {
+function addSuppress({ addAction, campaignSource: { settings } }: Tools): void {
+  addAction({
     path: '/suppressions/add',
     scope: 'run',
     ask: async (view, { query }, fields) => {
-      const { names, sources } = await findOwnAccounts(settings, view.session.accounts);
+      const own = await findOwnAccounts(settings, view.session.accounts);
       const address = fields['address'] ?? textIn(query, 'address');
       return {
         title: 'Suppress an address',
-        body: suppressFields({ address, fields, names, mayAll: sources === null }),
+        body: suppressFields(address, fields, own),
         button: 'Suppress',
         within: address === '' ? allSuppressions : { href: recipientPath(address), text: 'The recipient' },
       };
@@ -101,8 +107,8 @@ function requireFitting(address: string, chosen: readonly Channel[]): void {
 }
 
 /** Needs the scope `admin`, because the person may have asked to be suppressed. */
-export function addUnsuppress(server: FastifyInstance, { campaignSource: { settings } }: Tools): void {
-  addAction(server, {
+function addUnsuppress({ addAction, campaignSource: { settings } }: Tools): void {
+  addAction({
     path: '/suppressions/remove',
     scope: 'admin',
     ask: async (view, { query }) => {
@@ -153,17 +159,8 @@ async function requireRemovable(
   throw new ProblemError(403, 'scope', what);
 }
 
-type SuppressQuestion = {
-  readonly address: string;
-  /** What the person has sent, if the form is shown again. */
-  readonly fields: FormFields;
-  readonly names: readonly string[];
-  /** Whether the person may suppress for all accounts. */
-  readonly mayAll: boolean;
-};
-
-/** The fields besides the reason. */
-function suppressFields({ address, fields, names, mayAll }: SuppressQuestion): Html {
+/** @param address of the form that was sent, or of the address of the page */
+function suppressFields(address: string, fields: FormFields, { names, sources }: OwnAccounts): Html {
   const wasSent = fields['address'] !== undefined;
   const offered = address === '' || wasSent ? channels : channelsOf(address);
   const isChosen = (channel: string): boolean =>
@@ -187,7 +184,7 @@ ${choiceField({
   label: 'Account',
   values: names,
   chosen: fields['account'],
-  none: mayAll ? 'all accounts' : undefined,
+  none: sources === null ? 'all accounts' : undefined,
 })}
 ${textField({
   name: 'subAccount',

@@ -1,25 +1,34 @@
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { channels } from '../../domain/message.ts';
-import { findOwnAccounts, hideOthers } from '../../engine/suppressions/own-suppressions.ts';
+import { InputError } from '../../domain/problems.ts';
+import type { Settings } from '../../engine/settings.ts';
+import {
+  findOwnAccounts,
+  hideOthers,
+  listSuppressionsOfAddress,
+  type OwnAccounts,
+} from '../../engine/suppressions/own-suppressions.ts';
 import {
   countSuppressions,
   endOf,
+  type PagedSuppression,
   pageSuppressions,
   type SuppressionCounts,
   type SuppressionPlace,
 } from '../../ledger/suppressions/list.ts';
 import { parseJson } from '../../platform/parse-json.ts';
 import { count } from '../../platform/sentence.ts';
+import { type Columns, cellColumn, pickColumns } from '../../report/column.ts';
 import { groupThousands } from '../../report/html/figures.ts';
 import { type Html, html } from '../../report/html/html.ts';
+import { suppressionColumns } from '../../report/lists/suppressions.ts';
 import { suppressionQuestion } from '../../report/questions.ts';
-import { addPage } from '../base/pages.ts';
+import { orInputError, problemText } from '../base/problems.ts';
 import type { Tools } from '../base/tools.ts';
+import type { View, Viewer } from '../base/view.ts';
 import { filterForm, isAsked, readAsked } from '../parts/filter.ts';
-import { pagedList } from '../parts/list.ts';
+import { listTable, pagedList } from '../parts/list.ts';
 import { pathWith } from '../paths.ts';
-import { suppressionColumnsFor } from './suppressions-part.ts';
 
 const suppressionsPerPage = 100;
 
@@ -29,9 +38,8 @@ const maxCounted = 10_000;
 /** What the query has instead of an account for suppressions of all accounts. */
 const forAll = 'all accounts';
 
-/** The list of suppressed addresses. */
-export function addSuppressionsPage(server: FastifyInstance, { campaignSource }: Tools): void {
-  addPage(server, { path: '/suppressions', scope: 'read' }, async (view, { query }) => {
+export function addSuppressionsPage({ addPage, campaignSource }: Tools): void {
+  addPage({ path: '/suppressions', scope: 'read' }, async (view, { query }) => {
     const { pool } = view.context.ledger;
     const own = await findOwnAccounts(campaignSource.settings, view.session.accounts);
     const filter = {
@@ -40,7 +48,7 @@ export function addSuppressionsPage(server: FastifyInstance, { campaignSource }:
       title: 'Find suppressions',
       cursor: 'after',
     } as const;
-    const asked = readAsked(filter, query);
+    const { asked } = readAsked(filter, query);
     const { channel, account, source } = asked;
     const kind = { channel, account: account === forAll ? '' : account, source, accounts: own.sources };
     const after = cursorOf(asked.after);
@@ -78,7 +86,6 @@ ${found.length > 0 && html`<p>Lists are imported and exported on the command lin
 const name = z.string().regex(/^[^\0]*$/);
 const cursor = z.tuple([z.enum(channels), name, name, z.int().min(0).max(1_000_000_000)]);
 
-/** The last suppression of the page before. */
 function cursorOf(text = ''): SuppressionPlace | undefined {
   const parsed = cursor.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
@@ -94,4 +101,59 @@ function countsPart({ known, hashed }: SuppressionCounts): Html {
   const words = (found: number): string =>
     found > maxCounted ? `more than ${groupThousands(maxCounted)} suppressions` : count(found, 'suppression');
   return html`<p class="note">${words(known)}.${hashed > 0 && html` Besides, ${words(hashed)} whose addresses are kept as hashes since a purge: search for an address to see whether it is one of them.`}</p>`;
+}
+
+/** Whether an address is suppressed, by whom and why, with what the person may do about it; or why that is not known. */
+export async function suppressedPart(view: View, settings: Settings, address: string): Promise<Html> {
+  const reading = async () => {
+    const own = await findOwnAccounts(settings, view.session.accounts);
+    return { own, found: await listSuppressionsOfAddress(view.context, address, own) };
+  };
+  const read = await orInputError(reading());
+  if (read instanceof InputError)
+    return html`<p class="banner" role="alert">It is not known whether <bdi>${address}</bdi> is suppressed. ${problemText(read)}</p>`;
+  const { own, found } = read;
+  const add = pathWith('/suppressions/add', { address });
+  const columns = suppressionColumnsFor(found, { view, own });
+  const list = { caption: `Suppressions of ${address}`, columns, rows: found };
+  return html`<section aria-labelledby="suppressed-title" id="suppressed">
+<h2 id="suppressed-title">${found.length === 0 ? 'Not suppressed' : 'Suppressed'}</h2>
+${found.length === 0 ? html`<p>Nothing keeps runs from sending to <bdi>${address}</bdi>.</p>` : listTable(list, view)}
+<p class="links">${view.mayRun && html`<a class="button" href="${add}">Suppress this address</a>`}<a href="/suppressions">All suppressions</a></p>
+</section>`;
+}
+
+/** The columns of suppressions, with a link where the person may remove one of them. */
+function suppressionColumnsFor(
+  suppressions: readonly PagedSuppression[],
+  { view, own }: { readonly view: View; readonly own: Pick<OwnAccounts, 'sources'> },
+): Columns<PagedSuppression> {
+  const columns = pickColumns(
+    suppressionColumns,
+    'address',
+    'channel',
+    'account',
+    'subAccount',
+    'source',
+    'by',
+    'reason',
+    'createdAt',
+  );
+  const mayRemoveIt = (each: PagedSuppression): boolean => mayRemove(view, own, each);
+  if (!suppressions.some(mayRemoveIt)) return columns;
+  return [...columns, cellColumn('Action', (each) => mayRemoveIt(each) && removeLink(each))];
+}
+
+/** One that applies to all accounts, or whose SubAccount is not shown, belongs to people who may see all. */
+export function mayRemove(
+  { mayAdmin }: Pick<Viewer, 'mayAdmin'>,
+  { sources }: Pick<OwnAccounts, 'sources'>,
+  { account, ofOneSubAccount }: PagedSuppression,
+): boolean {
+  return mayAdmin && !ofOneSubAccount && (sources === null || sources.includes(account));
+}
+
+function removeLink({ channel, address, account, subAccount }: PagedSuppression): Html {
+  const asked = new URLSearchParams({ channel, address, account, subAccount }).toString();
+  return html`<a href="/suppressions/remove?${asked}" aria-label="Unsuppress ${address} for ${channel}">Unsuppress</a>`;
 }

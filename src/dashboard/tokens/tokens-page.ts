@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { personPattern, tokenNamePattern, tokenScopes } from '../../domain/access.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -11,46 +10,42 @@ import { cellColumn } from '../../report/column.ts';
 import { time } from '../../report/html/cells.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { scopeWords, tokenColumns } from '../../report/lists/tokens.ts';
-import { addAction, requireForm } from '../base/actions.ts';
+import { requireForm } from '../base/actions.ts';
 import { type Fields, linesIn, problemsOf, textIn } from '../base/fields.ts';
 import { csrfField, type PageContent } from '../base/layout.ts';
-import { addPage, sendPage } from '../base/pages.ts';
+import { sendPage } from '../base/pages.ts';
 import { orInputError, problemList } from '../base/problems.ts';
-import { notFound, requireAllAccounts, requireScope, type View, viewOf } from '../base/view.ts';
+import type { Tools } from '../base/tools.ts';
+import { notFound, type View } from '../base/view.ts';
 import { linesField, textField } from '../parts/form-fields.ts';
 import { listTable } from '../parts/list.ts';
 import { tokenLinkPath } from '../paths.ts';
 
-/** Tokens of the API, with which people also sign in. @param publicUrl at which browsers reach the dashboard through a proxy */
-export function addTokensPages(server: FastifyInstance, publicUrl: string | undefined): void {
-  addPage(server, { path: '/tokens', scope: 'admin' }, async (view) => {
-    requireAllAccounts(view);
-    return { title: 'Tokens', body: listPart(await listTokens(view.context.ledger.pool), view) };
-  });
-  addPage(server, { path: '/tokens/new', scope: 'admin' }, async (view) => {
-    requireAllAccounts(view);
-    return newTokenPage(view, {});
-  });
-  server.post('/tokens/new', async (request, reply) => {
-    const view = viewOf(request);
+export function addTokensPages({ addPage, addPost, addAction, publicUrl }: Tools): void {
+  addPage({ path: '/tokens', ...access }, async (view) => ({
+    title: 'Tokens',
+    body: listPart(await listTokens(view.context.ledger.pool), view),
+  }));
+  addPage({ path: '/tokens/new', ...access }, async (view) => newTokenPage(view, {}));
+  addPost({ path: '/tokens/new', ...access }, async (view, _asked, reply) => {
+    const { request } = reply;
     const fields = requireForm(request, view);
-    requireScope(view, 'admin');
-    requireAllAccounts(view);
     const address = publicUrl ?? `http://${request.headers.host}`;
     const created = await orInputError(createFrom(view, fields, address));
     if (created instanceof InputError) return sendPage(reply, view, 422, newTokenPage(view, fields, created));
     // Not a redirect: the secret is shown by this answer only, and browsers keep no page.
     return sendPage(reply, view, 200, created);
   });
-  addRevoke(server);
+  addRevoke(addAction);
 }
 
-function addRevoke(server: FastifyInstance): void {
-  addAction(server, {
+const access = { scope: 'admin', allAccounts: true } as const;
+
+function addRevoke(addAction: Tools['addAction']): void {
+  addAction({
     path: '/tokens/:name/revoke',
-    scope: 'admin',
+    ...access,
     ask: async (view, { params }) => {
-      requireAllAccounts(view);
       const tokens = await listTokens(view.context.ledger.pool);
       const token = tokens.find(({ name }) => name === params['name']);
       if (!token) return notFound('No token has this name.');
@@ -65,7 +60,6 @@ function addRevoke(server: FastifyInstance): void {
       };
     },
     act: async (view, { params }, { reason = '' }) => {
-      requireAllAccounts(view);
       const name = params['name'] ?? '';
       await revokeToken(view.context, name, reason);
       return { to: '/tokens', notice: `The token ${name} is revoked.` };

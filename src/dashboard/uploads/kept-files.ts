@@ -3,30 +3,25 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import multipart, { type MultipartFile } from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
 import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
 import { count } from '../../platform/sentence.ts';
+import { type Html, html } from '../../report/html/html.ts';
+import { requireCsrfToken } from '../base/actions.ts';
+import { textIn } from '../base/fields.ts';
+import type { View } from '../base/view.ts';
 
 /** A file that a person has sent to this process, until it is used. */
 export type KeptFile = {
   readonly id: string;
-  /** The name that the person gave it. */
   readonly name: string;
   readonly path: string;
 };
 
 /** The files of all persons, each found by its owner only. */
-export type KeptFiles = {
-  /**
-   * @param owner whose sessions may find it
-   * @throws InputError when later ones have replaced it before it was whole
-   */
-  readonly keep: (owner: string, name: string, bytes: Readable) => Promise<KeptFile>;
-  /** Finds a file of the owner; undefined after an hour. */
-  readonly find: (owner: string, id: string) => KeptFile | undefined;
-  readonly drop: (id: string) => Promise<void>;
-  readonly close: () => Promise<void>;
-};
+export type KeptFiles = ReturnType<typeof createKeptFiles>;
 
 /** Milliseconds. */
 const maxAge = 3_600_000;
@@ -45,7 +40,7 @@ type Kept = KeptFile & {
  * @param purpose letters and `-`, for the name of the folder
  * @param maxOfOwner the oldest is deleted for a new one
  */
-export function createKeptFiles(purpose: string, maxOfOwner: number): KeptFiles {
+export function createKeptFiles(purpose: string, maxOfOwner: number) {
   const kept = new Map<string, Kept>();
   let folder: string | undefined;
   removeLeftFolders(purpose);
@@ -71,7 +66,8 @@ export function createKeptFiles(purpose: string, maxOfOwner: number): KeptFiles 
   };
 
   return {
-    async keep(owner, name, bytes) {
+    /** @throws InputError when later ones have replaced it before it was whole */
+    async keep(owner: string, name: string, bytes: Readable): Promise<KeptFile> {
       folder ??= makeProcessFolder(purpose);
       const id = randomUUID();
       const path = join(folder, id);
@@ -91,12 +87,13 @@ export function createKeptFiles(purpose: string, maxOfOwner: number): KeptFiles 
       }
       return file;
     },
-    find(owner, id) {
+    /** Undefined after an hour. */
+    find(owner: string, id: string): KeptFile | undefined {
       const file = kept.get(id);
       return file?.owner === owner ? file : undefined;
     },
     drop,
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...kept.keys()].map(drop));
       if (folder) await rm(folder, { recursive: true, force: true });
     },
@@ -106,4 +103,62 @@ export function createKeptFiles(purpose: string, maxOfOwner: number): KeptFiles 
 function replaced(name: string, max: number): InputError {
   const what = `Later files replaced it before it had arrived: at most ${count(max, 'file')} of a person ${max === 1 ? 'is' : 'are'} kept. Choose it again.`;
   return new InputError([{ where: name, what }]);
+}
+
+const maxMegabytes = 32;
+
+export async function acceptFiles(server: FastifyInstance): Promise<void> {
+  await server.register(multipart, {
+    limits: { files: 1, fileSize: maxMegabytes * 1024 * 1024, fields: 100, fieldSize: 10_000, parts: 101 },
+    throwFileSizeLimit: false,
+  });
+}
+
+/** A file is chosen, or dropped on the field. @param hint what the file is, after its format and size */
+export function fileField(name: string, label: string, hint: string, problem?: string): Html {
+  return html`<div class="field drop">
+<label for="${name}">${label}</label>
+<span class="hint" id="${name}-hint">A CSV file, also packed, or a workbook (.xlsx), of at most ${maxMegabytes} MB and 64 MB unpacked, ${hint}. Choose it, or drop it here.</span>
+${problem && html`<span class="error" id="${name}-error">${problem}</span>`}
+<input type="file" id="${name}" name="${name}" required accept=".csv,.gz,.xlsx,.txt,.tsv" aria-describedby="${name}-hint${problem && ` ${name}-error`}"${problem && html` aria-invalid="true"`}>
+</div>`;
+}
+
+/**
+ * The fields, and the kept file, or a sentence about what is wrong with it. The fields come before the file, whose bytes are kept only for a form of ours. Those of others are read too: what is
+ * left unread would hold up the next request of the connection.
+ *
+ * @throws ProblemError when the form is not of this session
+ */
+export async function receiveFile(request: FastifyRequest, view: View, kept: KeptFiles) {
+  const fields: Record<string, string[]> = {};
+  let file: KeptFile | string = 'Choose a file.';
+  for await (const part of request.parts()) {
+    if (part.type === 'field') {
+      if (typeof part.value === 'string')
+        fields[part.fieldname] = [...(fields[part.fieldname] ?? []), part.value];
+      continue;
+    }
+    if (view.isCsrfToken(textIn(fields, 'csrf'))) file = await keepFile(part, view, kept);
+    else part.file.resume();
+  }
+  requireCsrfToken(view, textIn(fields, 'csrf'));
+  return { fields, file };
+}
+
+async function keepFile(
+  part: MultipartFile,
+  { session }: View,
+  files: KeptFiles,
+): Promise<KeptFile | string> {
+  if (part.filename === '') {
+    part.file.resume();
+    return 'Choose a file.';
+  }
+  // The ledger keeps no other text.
+  const name = part.filename.slice(-200).replaceAll('\0', '').toWellFormed();
+  const kept = await files.keep(session.owner, name, part.file);
+  if (!part.file.truncated) return kept;
+  await files.drop(kept.id);
+  return `The file is larger than ${maxMegabytes} MB. Pack it with gzip, or use the command line.`;
 }

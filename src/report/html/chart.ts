@@ -1,7 +1,6 @@
 import { type Html, html } from './html.ts';
 import { chartWidth, type Drawing } from './svg.ts';
 
-/** A drawn chart with its figures. */
 export type Chart = Drawing & {
   readonly title: string;
   /** The chart in words, for readers who do not see it. */

@@ -14,15 +14,12 @@ export function createFunnelChart(
   steps: readonly { readonly name: string; readonly count: number }[],
 ): Chart {
   const whole = steps[0]?.count ?? 0;
-  const bars = steps.map(({ name, count }) => {
-    return {
-      name: printable(name),
-      label: `${groupThousands(count)}${whole === 0 ? '' : ` (${share(count, whole)})`}`,
-      length: count,
-    };
-  });
-  const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, table: tableOf(['Step', 'Number'], bars), ...drawBars(bars) };
+  const bars = steps.map(({ name, count }) => ({
+    name: printable(name),
+    label: `${groupThousands(count)}${whole === 0 ? '' : ` (${share(count, whole)})`}`,
+    length: count,
+  }));
+  return chartOf(title, ['Step', 'Number'], bars);
 }
 
 const maxBars = 15;
@@ -49,7 +46,7 @@ export function createBarChart(
   const count = more.count === 0 && sorted.length <= maxBars + 1 ? sorted.length : maxBars;
   const [shown, others] = [sorted.slice(0, count), sorted.slice(count)];
   const rest = restOf('others', others.length + more.count, [...others, more]);
-  return drawAmounts(title, [...shown.map(barOf), ...rest]);
+  return chartOf(title, ['Name', 'Amount'], [...shown.map(barOf), ...rest]);
 }
 
 /**
@@ -61,7 +58,8 @@ export function createDateChart(title: string, bars: readonly NamedAmount[]): Ch
   const sorted = bars.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const first = sorted.length <= maxBars + 1 ? 0 : sorted.length - maxBars;
   const [earlier, shown] = [sorted.slice(0, first), sorted.slice(first)];
-  return drawAmounts(title, [...restOf('earlier', earlier.length, earlier), ...shown.map(barOf)]);
+  const rest = restOf('earlier', earlier.length, earlier);
+  return chartOf(title, ['Name', 'Amount'], [...rest, ...shown.map(barOf)]);
 }
 
 function barOf({ name, value }: NamedAmount): Bar {
@@ -81,13 +79,10 @@ function restOf(name: string, count: number, bars: readonly { readonly value: st
   ];
 }
 
-function drawAmounts(title: string, bars: readonly Bar[]): Chart {
+function chartOf(title: string, titles: ChartTable['titles'], bars: readonly Bar[]): Chart {
   const description = bars.map(({ name, label }) => `${name} ${label}`).join(', ');
-  return { title, description, table: tableOf(['Name', 'Amount'], bars), ...drawBars(bars) };
-}
-
-function tableOf(titles: ChartTable['titles'], bars: readonly Bar[]): ChartTable {
-  return { titles, lines: bars.map(({ name, label }) => [name, label]) };
+  const table = { titles, lines: bars.map(({ name, label }) => [name, label] as const) };
+  return { title, description, table, ...drawBars(bars) };
 }
 
 /**
@@ -106,10 +101,7 @@ export function createTimeChart(
   const times = [...counts]
     .map(([at, count]) => ({ at, count }))
     .sort((one, other) => (one.at < other.at ? -1 : 1));
-  const most = times.reduce<(typeof times)[number] | undefined>(
-    (highest, time) => (highest && highest.count >= time.count ? highest : time),
-    undefined,
-  );
+  const most = times.toSorted((one, other) => other.count - one.count)[0];
   const sum = times.reduce((total, { count }) => total + count, 0);
   const from = times[0]?.at;
   const to = times.at(-1)?.at;

@@ -7,7 +7,6 @@ import { type Html, html } from './html.ts';
 import { createPageStyle } from './style.ts';
 import { formatHtmlTable } from './table.ts';
 
-/** A page of a report: charts, and the tables below them. */
 export type Page = {
   readonly title: string;
   readonly subtitle: readonly string[];
@@ -17,13 +16,12 @@ export type Page = {
 };
 
 /** Hides the type of its rows from the page. */
-export type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<Html> };
+type TablePart = { readonly columns: number; readonly html: () => AsyncIterable<Html> };
 
 export function createTablePart<Row>(sheet: Sheet<Row>, caption: string): TablePart {
   return { columns: sheet.columns.length, html: () => formatHtmlTable(sheet, caption) };
 }
 
-/** The page of one table. */
 export async function* formatHtml<Row>(sheet: Sheet<Row>): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, charts } = sheet;
   const tables = [createTablePart(sheet, 'Lines')];
@@ -47,18 +45,13 @@ ${figures}</section>
   yield* formatDocument({ ...page, style, policy: `style-src 'sha256-${hash}'`, body: body() });
 }
 
-/** A self-contained document. */
-export type HtmlDocument = {
-  readonly title: string;
-  readonly subtitle: readonly string[];
-  readonly asOf: AsOf;
+type HtmlDocument = Pick<Page, 'title' | 'subtitle' | 'asOf'> & {
   readonly style: string;
   /** What the page may load; everything else is forbidden. */
   readonly policy: string;
   readonly body: AsyncIterable<Html>;
 };
 
-/** A whole document, piece by piece. */
 export async function* formatDocument(page: HtmlDocument): AsyncGenerator<string, void, undefined> {
   const { title, subtitle, asOf, policy, body } = page;
   const style: Html = { kind: 'html', text: page.style };

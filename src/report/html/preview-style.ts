@@ -62,7 +62,6 @@ kbd { padding: .1em .45em; border: 1px solid var(--quiet); border-radius: .3em; 
 }
 `;
 
-/** The style of the page that lists messages. */
 export const previewStyle = `
 body { max-width: 100rem; }
 h2, h3 { margin: 0; line-height: 1.3; overflow-wrap: anywhere; }

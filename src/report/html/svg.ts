@@ -14,17 +14,14 @@ export const colours = {
 
 type Colour = (typeof colours)[keyof typeof colours];
 
-/** What is drawn, in units of the SVG. */
 export type Drawing = { readonly height: number; readonly marks: string };
 
 type Rectangle = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
-/** A filled rectangle. */
 export function bar({ x, y, width, height }: Rectangle, fill: Colour): string {
   return `<rect x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" width="${formatCoordinate(width)}" height="${formatCoordinate(height)}" fill="${fill}"/>`;
 }
 
-/** A horizontal line. */
 export function line(x1: number, x2: number, y: number, stroke: Colour): string {
   return `<path d="M${formatCoordinate(x1)},${formatCoordinate(y)}H${formatCoordinate(x2)}" stroke="${stroke}"/>`;
 }
@@ -41,7 +38,6 @@ type TextStyle = {
   readonly anchor?: 'start' | 'middle' | 'end';
 };
 
-/** A chart of nothing. */
 export function drawEmpty(): Drawing {
   return { height: 20, marks: text(0, 14, 'Nothing to show.') };
 }

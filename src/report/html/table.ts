@@ -47,7 +47,6 @@ ${drawTable(`${caption}: ${range}`, columns, folded)}</details>
 /** How a page of the dashboard shows a table. A file has UTC, no links, and its words as a whole. */
 export type PageView = { readonly zone: string; readonly pathOf: (link: Link) => string };
 
-/** What a table has besides its columns and lines. */
 export type TableOptions<Row> = {
   readonly totals?: readonly Row[];
   readonly view?: PageView | undefined;
@@ -64,7 +63,6 @@ export type Sorting = {
   readonly pathOf: (sort: Sort) => string;
 };
 
-/** How a table is sorted: by the key of a column. */
 export type Sort = { readonly by: string; readonly descending: boolean };
 
 /** Numbers are sorted from the largest, texts from the first; once more turns it round. */

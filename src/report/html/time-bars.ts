@@ -75,16 +75,7 @@ const month = 30.4 * day;
 /** A Monday, where steps of weeks begin. */
 const monday = Date.UTC(1970, 0, 5);
 
-/** Points in time at equal intervals, with indexes. */
-type Step = {
-  readonly milliseconds: number;
-  readonly time: (number: number) => number;
-  /** The index of the last point not after the time. */
-  readonly indexAt: (time: number) => number;
-  readonly label: (time: number) => string;
-  /** The width of a label in SVG units, with a gap. */
-  readonly labelWidth: number;
-};
+type Step = ReturnType<typeof every>;
 
 const steps: readonly Step[] = [
   ...[1, 2, 5, 10, 15, 30].map((count) => every(count * second, secondLabel, 64)),
@@ -121,11 +112,13 @@ export function chooseTimes(
     .map((each) => ({ time: each, label: label(each) }));
 }
 
-function every(milliseconds: number, label: Step['label'], labelWidth = 48): Step {
+/** Points in time at equal intervals, with indexes. @param labelWidth in SVG units, with a gap */
+function every(milliseconds: number, label: (time: number) => string, labelWidth = 48) {
   return {
     milliseconds,
-    time: (number) => monday + number * milliseconds,
-    indexAt: (time) => Math.floor((time - monday) / milliseconds),
+    time: (number: number): number => monday + number * milliseconds,
+    /** The index of the last point not after the time. */
+    indexAt: (time: number): number => Math.floor((time - monday) / milliseconds),
     label,
     labelWidth,
   };
@@ -148,7 +141,6 @@ function secondLabel(time: number): string {
   return time % day === 0 ? dayLabel(time) : toDateParts(time).clock;
 }
 
-/** The time; at midnight, the new day. */
 function clockLabel(time: number): string {
   return time % day === 0 ? dayLabel(time) : toDateParts(time).clock.slice(0, 5);
 }

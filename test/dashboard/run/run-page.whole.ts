@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { downloads } from '../../../src/dashboard/run/downloads.ts';
+import { downloads } from '../../../src/dashboard/run/run-page.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';
 import { summariseRun } from '../../../src/ledger/runs/describe-run.ts';
 import { findRun } from '../../../src/ledger/runs/find.ts';

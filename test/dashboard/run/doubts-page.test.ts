@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/resolve-doubts.ts';
+import { findChosen, readChoice, resolveChosen } from '../../../src/dashboard/run/doubts-page.ts';
 import { InputError } from '../../../src/domain/problems.ts';
 import { createLookUpJobs, type LookUpJobs } from '../../../src/engine/runs/ask-about-doubts.ts';
 import { listAudit } from '../../../src/ledger/audit/audit.ts';

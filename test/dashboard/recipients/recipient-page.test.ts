@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { historyPart } from '../../../src/dashboard/recipients/history-part.ts';
+import { historyPart } from '../../../src/dashboard/recipients/recipient-page.ts';
 import type { RecipientHistory } from '../../../src/ledger/recipients/history.ts';
 import { hostileTexts } from '../../support/live-run.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { summaryPart } from '../../../src/dashboard/runs/summary-part.ts';
+import { summaryPart } from '../../../src/dashboard/runs/runs-page.ts';
 import type { GroupedRun } from '../../../src/engine/live/run-groups.ts';
 import { noCounts } from '../../support/run-counts.ts';
 

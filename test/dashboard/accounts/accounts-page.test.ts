@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountPart, accountsPart } from '../../../src/dashboard/accounts/accounts-part.ts';
+import { accountPart, accountsPart } from '../../../src/dashboard/accounts/accounts-page.ts';
 import type { LiveAccount } from '../../../src/engine/live/account-list.ts';
 
 const viewer = { zone: 'UTC', mayRun: true, mayApprove: true, mayAdmin: true };
@@ -52,7 +52,7 @@ test('the page of an account says what it may send over all campaigns', () => {
       recipientsPerDay: 50_000,
     },
   };
-  const { text } = accountPart({ account, runs: [] }, viewer);
+  const { text } = accountPart(account, viewer);
   for (const sentence of [
     'An address gets at most 3 messages within 7d from this account (sms, email).',
     'An address gets at most 1 message within 1d from all accounts (sms).',

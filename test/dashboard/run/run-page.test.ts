@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseCursor } from '../../../src/dashboard/parts/list.ts';
 import { plannedPart } from '../../../src/dashboard/plan/plan-page.ts';
-import { pointsOf } from '../../../src/dashboard/run/answers-part.ts';
-import { actionLinks, countsPart, livePart } from '../../../src/dashboard/run/live-part.ts';
+import { pointsOf } from '../../../src/dashboard/run/result-parts.ts';
+import { countsPart, livePart } from '../../../src/dashboard/run/run-page.ts';
+import { runLinks } from '../../../src/dashboard/runs/waiting-part.ts';
 import type { RunState } from '../../../src/domain/runs.ts';
 import type { RunWait } from '../../../src/domain/waits.ts';
 import type { LiveRun } from '../../../src/engine/live/live-runs.ts';
@@ -15,11 +16,7 @@ import { aLiveRun, hostileTexts } from '../../support/live-run.ts';
 const viewer = { zone: 'Pacific/Auckland', mayRun: true, mayApprove: true, mayAdmin: true };
 
 const linksOf = (live: LiveRun, mayRun = true): string[] =>
-  [
-    ...(actionLinks(live, { ...viewer, mayRun })?.text ?? '').matchAll(
-      /href="[^"]*?\/([a-z]+)(?:\?[^"]*)?"/g,
-    ),
-  ].map(([, action]) => action ?? '');
+  runLinks(live, { ...viewer, mayRun }).map(({ href }) => href.replace(/^.*\/|\?.*$/g, ''));
 
 const inState = (state: RunState, waits: RunWait[] = []): LiveRun => aLiveRun({ state, waits });
 
@@ -27,7 +24,11 @@ test('a person is offered what the state of the run allows', () => {
   expect(linksOf(inState('running'))).toEqual(['pause', 'cancel']);
   expect(linksOf(inState('paused'))).toEqual(['resume', 'cancel']);
   expect(linksOf(inState('planned'))).toEqual(['resume', 'cancel']);
-  expect(linksOf(inState('planned', [{ kind: 'approval', reason: null }]))).toEqual(['approve', 'cancel']);
+  expect(linksOf(inState('planned', [{ kind: 'approval', reason: null }]))).toEqual([
+    'plan',
+    'approve',
+    'cancel',
+  ]);
   expect(linksOf(inState('completed'))).toEqual([]);
   expect(linksOf(aLiveRun({ state: 'completed', inDoubt: 2, failed: 3 }))).toEqual([
     'doubts',
