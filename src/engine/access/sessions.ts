@@ -100,15 +100,10 @@ export function sessionKey(id: string): string {
   return digestOf(id).toString('hex');
 }
 
-export type OwnSession = {
-  readonly key: string;
-  readonly token: string;
-  readonly createdAt: Date;
-  readonly usedAt: Date;
-};
+export type OwnSession = Awaited<ReturnType<typeof listOwnSessions>>[number];
 
 /** Lists sessions of the actor with all their tokens; the last used first. */
-export async function listOwnSessions({ ledger, actor, now }: EngineContext): Promise<OwnSession[]> {
+export async function listOwnSessions({ ledger, actor, now }: EngineContext) {
   const found = await listSessionsOf(ledger.pool, actor.name, limitsAt(now()));
   return found.map(({ sha256, ...session }) => ({ ...session, key: sha256.toString('hex') }));
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InputError } from '../../domain/problems.ts';
 import {
   findStartedByKey,
-  lockStartKey,
+  inStartKey,
   recordStartKey,
   type StartedByKey,
   type StartKey,
@@ -77,20 +77,21 @@ async function oncePerKey(
   };
   const before = await findStartedByKey(pool, key);
   if (before) return toRepeatedStart(before, request);
-  const lock = await lockStartKey(pool, key);
-  if (!lock) return { kind: 'under way' };
-  try {
-    // Another process may have started it before we held the lock.
-    const meanwhile = await findStartedByKey(pool, key);
-    return meanwhile ? toRepeatedStart(meanwhile, request) : { kind: 'planned', run: await plan(recordKey) };
-  } catch (error) {
-    // A lost session loses its lock, so another process may have started the run.
-    const concurrent = await findStartedByKey(pool, key);
-    if (concurrent) return toRepeatedStart(concurrent, request);
-    throw error;
-  } finally {
-    await lock.release();
-  }
+  const start = async (): Promise<StartResult> => {
+    try {
+      // Another process may have started it before we held the lock.
+      const meanwhile = await findStartedByKey(pool, key);
+      return meanwhile
+        ? toRepeatedStart(meanwhile, request)
+        : { kind: 'planned', run: await plan(recordKey) };
+    } catch (error) {
+      // A lost session loses its lock, so another process may have started the run.
+      const concurrent = await findStartedByKey(pool, key);
+      if (concurrent) return toRepeatedStart(concurrent, request);
+      throw error;
+    }
+  };
+  return (await inStartKey(pool, key, start)) ?? { kind: 'under way' };
 }
 
 function toRepeatedStart({ run, request }: StartedByKey, requested: Buffer): StartResult {

@@ -13,7 +13,7 @@ import { eraseOldDeliveryReports, eraseOldTicks } from '../../ledger/purge/erase
 import { eraseRun } from '../../ledger/purge/erase-run.ts';
 import { giveBackSpace } from '../../ledger/purge/give-back-space.ts';
 import { deleteRemovedSuppressions, hashSuppressions } from '../../ledger/purge/hash-suppressions.ts';
-import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
+import { inRerunLock } from '../../ledger/runs/made-once.ts';
 import { inTransaction } from '../../ledger/session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry } from '../audit.ts';
@@ -75,34 +75,19 @@ export async function purge(
       continue;
     }
     // No rerun of it can be planned meanwhile.
-    const lock = await lockRunForRerun(pool, candidate.run);
-    try {
-      const now = context.now();
-      const addRunEntry = auditEntry(context, {
-        action: 'run purged',
-        run: candidate.run,
-        details: { before: limit.before },
-      });
-      const begun =
-        lock &&
-        (await inTransaction(pool, async (client) => {
-          const first = await beginPurge(client, candidate.run, limit, now);
-          if (first) await addRunEntry(client);
-          return first;
-        }));
-      if (!begun) {
-        held.push({ ...candidate, held: 'in_use' });
-        continue;
-      }
+    const erased = await inRerunLock(pool, candidate.run, async () => {
+      if (!(await begin(context, candidate.run, limit))) return undefined;
       onRun(candidate);
-      const erased = await eraseRun(pool, candidate.run, wait);
-      reports += erased.reports;
-      // Most likely the same transaction is still open.
-      if (erased.keptEnvelopes) wait = 0;
-      purged.push(candidate);
-    } finally {
-      await lock?.release();
+      return eraseRun(pool, candidate.run, wait);
+    });
+    if (erased === undefined) {
+      held.push({ ...candidate, held: 'in_use' });
+      continue;
     }
+    reports += erased.reports;
+    // Most likely the same transaction is still open.
+    if (erased.keptEnvelopes) wait = 0;
+    purged.push(candidate);
   }
   await takeFormerQueue(pool);
   while (await moveFormerCalls(pool));
@@ -124,6 +109,16 @@ export async function purge(
     );
   await giveBackSpace(pool);
   return { ...sumRuns(purged), reports, suppressions, held };
+}
+
+/** @returns false when the run has to be kept */
+function begin(context: EngineContext, run: string, limit: PurgeLimit): Promise<boolean> {
+  const details = { before: limit.before };
+  return inTransaction(context.ledger.pool, async (client) => {
+    const begun = await beginPurge(client, run, limit, context.now());
+    if (begun) await auditEntry(context, { action: 'run purged', run, details })(client);
+    return begun;
+  });
 }
 
 function sumRuns(runs: readonly PurgeCandidate[]): Pick<Purge, 'runs' | 'recipients' | 'unreported'> {

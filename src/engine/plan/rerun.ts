@@ -14,7 +14,7 @@ import { digestSentLines } from '../../ledger/planning/read-decided.ts';
 import { restageRecipients } from '../../ledger/planning/restage-recipients.ts';
 import { listContactFiles } from '../../ledger/runs/contact-files.ts';
 import type { Run } from '../../ledger/runs/find.ts';
-import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
+import { inRerunLock } from '../../ledger/runs/made-once.ts';
 import type { Session, Transaction } from '../../ledger/session.ts';
 import { readVersion } from '../../platform/package-folder.ts';
 import type { EngineContext } from '../context.ts';
@@ -76,16 +76,12 @@ export async function planRerun(context: EngineContext, rerun: Rerun): Promise<s
   const { of: sourceRun } = rerun;
   await requireRerunnable(context, sourceRun);
   // Otherwise two concurrent reruns could send to the same recipients, and states could change during the copy.
-  const lock = await lockRunForRerun(ledger.pool, sourceRun);
-  if (!lock) {
-    const what = 'A process is sending this run or planning a rerun of it. Wait for it, or stop it first.';
-    throw new InputError([{ where: `run ${sourceRun}`, what }]);
-  }
-  try {
-    return await expandRerun(context, await requireUnpurgedRun(context, sourceRun), rerun);
-  } finally {
-    await lock.release();
-  }
+  const planned = await inRerunLock(ledger.pool, sourceRun, async () =>
+    expandRerun(context, await requireUnpurgedRun(context, sourceRun), rerun),
+  );
+  if (planned !== undefined) return planned;
+  const what = 'A process is sending this run or planning a rerun of it. Wait for it, or stop it first.';
+  throw new InputError([{ where: `run ${sourceRun}`, what }]);
 }
 
 /** @throws InputError for a run that does not exist, was purged, or is a test */

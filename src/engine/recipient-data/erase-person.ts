@@ -11,7 +11,7 @@ import {
   putContactFilePiece,
   readContactFilePieces,
 } from '../../ledger/runs/contact-files.ts';
-import { lockRunForRerun } from '../../ledger/runs/made-once.ts';
+import { inRerunLock } from '../../ledger/runs/made-once.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { type HashKey, requireHashKey } from '../../ledger/suppressions/hash.ts';
 import { auditEntry } from '../audit.ts';
@@ -151,18 +151,14 @@ async function eraseFromRun(
   { files, words }: Plan,
 ): Promise<number | undefined> {
   // No rerun of it can be planned meanwhile.
-  const lock = await lockRunForRerun(pool, run);
-  if (!lock) return undefined;
-  try {
-    return await inTransaction(pool, async (client) => {
+  return inRerunLock(pool, run, () =>
+    inTransaction(pool, async (client) => {
       const reports = await erasePersonFromRun(client, { run, requests, positions, lines, words });
       if (reports === undefined) return undefined;
       for (const found of files) if (found.file.keptBy === run) await rewriteFile(client, found);
       return reports;
-    });
-  } finally {
-    await lock.release();
-  }
+    }),
+  );
 }
 
 /** A workbook cannot be written again as it was, so its kept content goes. */

@@ -67,53 +67,47 @@ export async function recordStartKey(
   return rowCount === 1;
 }
 
-export type SessionLock = {
-  /** Never rejects. */
-  release(): Promise<void>;
-};
-
-/** Only the holder of the lock can start the run of the key. @returns undefined if another session holds it */
-export function lockStartKey(pool: pg.Pool, { token, key }: StartKey): Promise<SessionLock | undefined> {
-  return lockInSession(pool, `volley start ${token} ${key}`, 'SELECT');
+/** Works while no other session can start the run of the key. @returns undefined if another session does */
+export function inStartKey<Result>(
+  pool: pg.Pool,
+  { token, key }: StartKey,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  return inLock(pool, { sql: 'SELECT', values: [`volley start ${token} ${key}`] }, work);
 }
 
 /**
- * Locks the run, so that only one process can plan a rerun of it.
+ * Works while only this process can plan a rerun of the run.
  *
  * @returns undefined if another process does, or the run is being sent
  */
-export function lockRunForRerun(pool: pg.Pool, run: string): Promise<SessionLock | undefined> {
-  const isIdle = `SELECT WHERE NOT EXISTS (SELECT FROM slices WHERE run_id = $2 AND state IN ('queued', 'held'))`;
-  return lockInSession(pool, `volley rerun ${run}`, isIdle, run);
+export function inRerunLock<Result>(
+  pool: pg.Pool,
+  run: string,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const sql = `SELECT WHERE NOT EXISTS (SELECT FROM slices WHERE run_id = $2 AND state IN ('queued', 'held'))`;
+  return inLock(pool, { sql, values: [`volley rerun ${run}`, run] }, work);
 }
 
-/** @param condition SQL: a row, if the lock may be taken */
-async function lockInSession(
+/** @param may has a row, if the lock may be taken; $1 is its name */
+async function inLock<Result>(
   pool: pg.Pool,
-  name: string,
-  condition: string,
-  ...values: readonly string[]
-): Promise<SessionLock | undefined> {
+  may: { readonly sql: string; readonly values: readonly string[] },
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
   const client = await pool.connect();
   // An error event without a listener would end the process; the query fails anyway.
   client.on('error', () => undefined);
-  const key = 'hashtextextended($1, 0)';
-  const take = `SELECT pg_try_advisory_lock(${key}) AS locked FROM (${condition}) AS may`;
-  const { rows } = await client
-    .query<{ locked: boolean }>(take, [name, ...values])
-    .catch((error: unknown) => {
-      client.release(true);
-      throw error;
-    });
-  if (!rows[0]?.locked) {
+  try {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked FROM (${may.sql}) AS may`,
+      [...may.values],
+    );
+    return rows[0]?.locked ? await work() : undefined;
+  } finally {
+    // Ending the session frees its locks too, but a moment later.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     client.release(true);
-    return undefined;
   }
-  return {
-    async release() {
-      // Ending the session frees its locks too, but a moment later.
-      await client.query(`SELECT pg_advisory_unlock(${key})`, [name]).catch(() => undefined);
-      client.release(true);
-    },
-  };
 }

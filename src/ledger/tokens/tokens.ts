@@ -50,21 +50,16 @@ export const tokenColumns = `
   t.link_expires_at AS "linkExpiresAt", t.link_used_at AS "linkUsedAt"
 `;
 
+const newColumns =
+  'owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with, link_sha256, link_expires_at';
+
 /** @returns false if the name is taken, even by a revoked token. One whose link ended unused has done nothing: it is replaced */
 export async function addToken(client: Transaction, token: NewToken): Promise<boolean> {
   const { name, owner, scope, accounts, maker, sha256, createdAt, expiresAt, link } = token;
   const { rowCount } = await client.query(
     `
-    INSERT INTO tokens AS t (
-      name, owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with, link_sha256,
-      link_expires_at
-    )
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-    ON CONFLICT (name) DO UPDATE
-    SET (
-      owner, scope, sha256, created_at, expires_at, accounts, made_by, made_via, made_with, link_sha256,
-      link_expires_at, revoked_at
-    ) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL)
+    INSERT INTO tokens AS t (name, ${newColumns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (name) DO UPDATE SET (revoked_at, ${newColumns}) = (NULL, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     WHERE t.link_used_at IS NULL AND (t.link_expires_at <= $5 OR t.link_expires_at IS NOT NULL AND t.revoked_at IS NOT NULL)
     `,
     [

@@ -15,18 +15,8 @@ import { formatLocal } from '../time.ts';
 import { createBillingCharts } from './billing-charts.ts';
 import { formatPayer, formatPeriod } from './billing-words.ts';
 
-/** Names of the interface's dimensions stay as they are. */
-const titles: Readonly<Record<BillingDimension, string>> = {
-  SubAccount: 'SubAccount',
-  Department: 'Department',
-  ChargeCode: 'ChargeCode',
-  account: 'Account',
-  campaign: 'Campaign',
-  channel: 'Channel',
-  run: 'Run',
-  day: 'Day',
-  month: 'Month',
-};
+const titleOf = (dimension: BillingDimension): string =>
+  dimension.charAt(0).toUpperCase() + dimension.slice(1);
 
 type Figure = {
   readonly key: keyof BillingFigures;
@@ -74,7 +64,7 @@ export function billingSheet(
   const { by } = query;
   const { totals, lines: batches = [] } = report;
   const dimensions = by.map((dimension, index) =>
-    textColumn<BillingLine>(dimension, titles[dimension], ({ values }) => values[index] ?? null),
+    textColumn<BillingLine>(dimension, titleOf(dimension), ({ values }) => values[index] ?? null),
   );
   const measures = figures.map(
     ({ key, title, kind, always, minor }): Column<BillingLine> => ({

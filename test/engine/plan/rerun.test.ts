@@ -4,7 +4,7 @@ import type { Rate } from '../../../src/domain/rate-card.ts';
 import type { RequestState, RerunState } from '../../../src/domain/runs.ts';
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { lockRunForRerun } from '../../../src/ledger/runs/made-once.ts';
+import { inRerunLock } from '../../../src/ledger/runs/made-once.ts';
 import { readRunFiles } from '../../../src/ledger/runs/run-files.ts';
 import { addSuppressions } from '../../../src/ledger/suppressions/add.ts';
 import { anAccount } from '../../support/account.ts';
@@ -128,11 +128,10 @@ describe('a rerun of failed and unknown recipients', () => {
   });
 
   test('a rerun is refused while another one is being planned', async () => {
-    const lock = await lockRunForRerun(opened.ledger.pool, run);
-    expect(await problemsRejected(() => planAgain(run, 'failed'))).toEqual([
+    const again = () => problemsRejected(() => planAgain(run, 'failed'));
+    expect(await inRerunLock(opened.ledger.pool, run, again)).toEqual([
       `run ${run}: A process is sending this run or planning a rerun of it. Wait for it, or stop it first.`,
     ]);
-    await lock?.release();
   });
 
   test('a rerun of a missing run is refused', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startByKey } from '../../../src/engine/access/start-by-key.ts';
 import { loadAccount } from '../../../src/engine/load-definition.ts';
 import { beginPlannedRuns } from '../../../src/engine/schedule/start-ticks.ts';
-import { lockStartKey } from '../../../src/ledger/runs/made-once.ts';
+import { inStartKey } from '../../../src/ledger/runs/made-once.ts';
 import { type Answer, type ApiScene, openApiScene } from '../../support/api-scene.ts';
 import { smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -126,10 +126,12 @@ describe('POST /runs', () => {
 
   test('a call is not planned again while the same call is open in another process', async () => {
     const key = { token: 'runner', key: 'busy' };
-    const lock = await lockStartKey(scene.opened.ledger.pool, key);
-    const { status, json, headers } = await start('payroll.yaml', 'busy');
-    expect([status, json?.['kind'], headers.get('retry-after')]).toEqual([409, 'busy', '5']);
-    await lock?.release();
+    const refused = await inStartKey(scene.opened.ledger.pool, key, () => start('payroll.yaml', 'busy'));
+    expect([refused?.status, refused?.json?.['kind'], refused?.headers.get('retry-after')]).toEqual([
+      409,
+      'busy',
+      '5',
+    ]);
     expect((await start('payroll.yaml', 'busy')).status).toBe(202);
   });
 
