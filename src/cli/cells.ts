@@ -151,35 +151,29 @@ export async function chooseRunOfCells(
   cells: readonly Cell[],
   { name, filter }: { readonly name: string; readonly filter?: Pick<RunFilter, 'kind'> | undefined },
 ): Promise<FoundRun> {
-  const { findRunIfAny } = await import('../engine/runs/named-run.ts');
+  const { findRunIfAny, latest, noRunsText } = await import('../engine/runs/named-run.ts');
+  const { noSuchRun } = await import('../engine/runs/find-run.ts');
   const answers = await askAnd(shell, cells, 'read', (context) => findRunIfAny(context, name, filter));
   const { parts, away } = answers;
-  const [ambiguous] = away.flatMap(({ refusal }) => refusal ?? []);
-  if (ambiguous) throw ambiguous;
-  const present = parts.flatMap(({ cell, value: run }) => (run ? [{ cell, run }] : []));
-  const found = await chooseOne(name, present, away);
-  const { cell, run } = found;
-  const isWholeId = run.run === name;
-  noteAway(shell, isWholeId ? { parts: parts.filter((part) => part.cell === cell), away: [] } : answers);
-  if (isWholeId) return found;
-  const { noteRun } = await import('./runs/choose-run.ts');
-  noteRun(shell, run, cell.name);
-  return found;
-}
-
-async function chooseOne(name: string, found: readonly FoundRun[], away: readonly Away[]): Promise<FoundRun> {
-  const { latest, noRunsText } = await import('../engine/runs/named-run.ts');
-  const { noSuchRun } = await import('../engine/runs/find-run.ts');
-  const newest = found.toSorted((one, other) => Number(other.run.createdAt) - Number(one.run.createdAt));
-  const [first, ...others] = newest;
-  if (first === undefined) {
-    const none = { where: `run ${name}`, what: 'The cells that answer do not have it.' };
-    if (away.length > 0) throw new CellsAwayError([none, ...away.map(problemOf)]);
+  for (const { refusal } of away) if (refusal) throw refusal;
+  const newest = parts
+    .flatMap(({ cell, value: run }) => (run ? [{ cell, run }] : []))
+    .toSorted((one, other) => Number(other.run.createdAt) - Number(one.run.createdAt));
+  const [found] = newest;
+  if (found === undefined) {
+    const what = 'The cells that answer do not have it.';
+    if (away.length > 0) throw new CellsAwayError([{ where: `run ${name}`, what }, ...away.map(problemOf)]);
     if (name === latest) throw new InputError([{ where: `run ${latest}`, what: noRunsText }]);
     return noSuchRun(name);
   }
-  if (name === latest || others.length === 0 || first.run.run === name) return first;
-  throw new InputError(
-    newest.map(({ cell, run }) => ({ where: `run ${run.run}`, what: `It is in cell ${cell.name}.` })),
-  );
+  const isWholeId = found.run.run === name;
+  if (newest.length > 1 && name !== latest && !isWholeId)
+    throw new InputError(
+      newest.map(({ cell, run }) => ({ where: `run ${run.run}`, what: `It is in cell ${cell.name}.` })),
+    );
+  noteAway(shell, isWholeId ? { parts: parts.filter(({ cell }) => cell === found.cell), away: [] } : answers);
+  if (isWholeId) return found;
+  const { noteRun } = await import('./runs/choose-run.ts');
+  noteRun(shell, found.run, found.cell.name);
+  return found;
 }

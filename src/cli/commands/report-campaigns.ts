@@ -13,18 +13,13 @@ export const command = defineCommand({
   examples: [['volley report campaigns --from 2026-11', 'compare the runs since November']],
   run: async (shell, [campaigns], options) => {
     const reports = await import('../../engine/reporting/streamed-reports.ts');
-    const { createCampaignCharts } = await import('../../report/billing/campaign-sheet.ts');
     const { campaignSheet } = await import('../../report/billing/campaign-sheet.ts');
     const { sheetWriter } = await import('../output/write-report.ts');
     const query = { campaigns, ...periodOf(shell, options) };
     const write = sheetWriter(shell, { ...options, timeZone: query.timeZone }, 'table');
     if (await cellsOf(shell)) return writeCampaignsOfCells(shell, query, write);
     await withLedgerToRead(shell, (context) =>
-      reports.reportCampaigns(context, query, async (report) => {
-        const sums = await report.sums();
-        const charts = () => createCampaignCharts(sums);
-        await write(campaignSheet(query, { ...report, sums, charts }));
-      }),
+      reports.reportCampaigns(context, query, (report) => write(campaignSheet(query, report))),
     );
   },
 });

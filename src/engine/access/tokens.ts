@@ -26,7 +26,7 @@ const tokenPattern = new RegExp(`^${prefix}[0-9a-f]{${2 * size}}$`);
 
 export type NewTokenRequest = Pick<Token, 'name' | 'owner' | 'scope' | 'accounts' | 'expiresAt'>;
 
-export function newTokenText({ randomBytes }: Pick<EngineContext, 'randomBytes'>): string {
+function newTokenText({ randomBytes }: Pick<EngineContext, 'randomBytes'>): string {
   return prefix + randomBytes(size).toString('hex');
 }
 
@@ -35,21 +35,15 @@ export function newTokenText({ randomBytes }: Pick<EngineContext, 'randomBytes'>
  *
  * @param owner may not approve runs planned with the token
  * @param accounts it may use; null for all
+ * @param link with which its person gets it; until it is used, no person has the text
  * @throws InputError when the name was used before
  */
-export async function createToken(context: EngineContext, request: NewTokenRequest): Promise<string> {
-  const text = newTokenText(context);
-  await addNewToken(context, request, text);
-  return text;
-}
-
-/** @param link with which its person gets it @throws InputError when the name was used before */
-export async function addNewToken(
+export async function createToken(
   context: EngineContext,
   request: NewTokenRequest,
-  text: string,
   link?: NewToken['link'],
-): Promise<void> {
+): Promise<string> {
+  const text = newTokenText(context);
   const { name, owner, scope, accounts, expiresAt } = request;
   const entry = {
     action: 'token created',
@@ -67,6 +61,7 @@ export async function addNewToken(
       await addAuditEntry(client);
     }),
   );
+  return text;
 }
 
 /** @throws InputError when the token is missing or already revoked */
@@ -176,8 +171,7 @@ export async function createTokenLink(
 ): Promise<{ readonly secret: string; readonly expiresAt: Date }> {
   const secret = context.randomBytes(32).toString('hex');
   const expiresAt = new Date(context.now().getTime() + linkLifetime);
-  // Until the link is used, no person has the text of the token.
-  await addNewToken(context, request, newTokenText(context), { sha256: digestOf(secret), expiresAt });
+  await createToken(context, request, { sha256: digestOf(secret), expiresAt });
   return { secret, expiresAt };
 }
 

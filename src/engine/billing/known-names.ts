@@ -1,11 +1,5 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
-import {
-  type AccountScope,
-  findUnknownNames,
-  listKnownNames,
-  type NamedDimension,
-  namedDimensions,
-} from '../../ledger/billing/dimension-names.ts';
+import { listNames, type NamedDimension, namedDimensions } from '../../ledger/billing/dimension-names.ts';
 import { didYouMean } from '../../platform/suggestions.ts';
 import type { EngineContext } from '../context.ts';
 
@@ -28,22 +22,23 @@ export type UnknownName = {
 export async function requireKnownNames(
   context: EngineContext,
   requested: RequestedNames,
-  accounts: AccountScope = null,
+  accounts: readonly string[] | null = null,
 ): Promise<void> {
   refuseUnknown([await findUnknown(context, requested, accounts)]);
 }
 
 export async function findUnknown(
-  { ledger }: EngineContext,
+  { ledger: { pool } }: EngineContext,
   requested: RequestedNames,
-  accounts: AccountScope = null,
+  accounts: readonly string[] | null = null,
 ): Promise<readonly UnknownName[]> {
   const unknown: UnknownName[] = [];
   for (const dimension of namedDimensions) {
     const names = (requested[dimension] ?? []).filter((name) => name !== null);
-    const missing = await findUnknownNames(ledger.knex, dimension, names, accounts);
+    const found = await listNames(pool, dimension, accounts, names);
+    const missing = names.filter((name) => !found.has(name));
     if (missing.length === 0) continue;
-    const known = await listKnownNames(ledger.knex, dimension, accounts);
+    const known = [...(await listNames(pool, dimension, accounts, null))];
     unknown.push(...missing.map((name) => ({ dimension, name, known })));
   }
   return unknown;

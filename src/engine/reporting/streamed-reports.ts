@@ -21,8 +21,7 @@ import { requireRun } from '../runs/find-run.ts';
 type CampaignReport = {
   readonly asOf: AsOf;
   readonly runs: AsyncIterable<readonly CampaignRun[]>;
-  /** Call it before the first run or after the last. */
-  readonly sums: () => Promise<readonly RunFigures[]>;
+  readonly sums: readonly RunFigures[];
 };
 
 /** Newest first, in constant memory. @throws InputError for a campaign without runs */
@@ -33,11 +32,8 @@ export async function reportCampaigns<Result>(
 ): Promise<Result> {
   await requireKnownNames(context, { campaign: query.campaigns });
   return readReportInSnapshot(context.ledger, context.now, async (client, asOf) => {
-    return use({
-      asOf,
-      runs: streamCampaignRuns(client, query),
-      sums: () => sumCampaignRuns(client, query),
-    });
+    const sums = await sumCampaignRuns(client, query);
+    return use({ asOf, sums, runs: streamCampaignRuns(client, query) });
   });
 }
 

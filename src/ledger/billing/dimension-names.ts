@@ -1,65 +1,49 @@
-import type { Knex } from 'knex';
+import type { Connection } from '../session.ts';
 
 export const namedDimensions = ['SubAccount', 'Department', 'ChargeCode', 'account', 'campaign'] as const;
 export type NamedDimension = (typeof namedDimensions)[number];
 
-const columns = {
-  SubAccount: 'sub_account',
-  Department: 'department',
-  ChargeCode: 'charge_code',
-  account: 'account',
-  campaign: 'campaign',
-} as const satisfies Readonly<Record<NamedDimension, string>>;
+/** Booked entries are few and survive a purge; unbooked names are in millions of envelopes. */
+const ofPayers = ['billing_entries', 'envelopes'] as const;
+
+const places = {
+  SubAccount: { column: 'sub_account', tables: ofPayers },
+  Department: { column: 'department', tables: ofPayers },
+  ChargeCode: { column: 'charge_code', tables: ofPayers },
+  account: { column: 'account', tables: ['runs'] },
+  campaign: { column: 'campaign', tables: ['runs'] },
+} as const satisfies Readonly<Record<NamedDimension, unknown>>;
 
 const maxNames = 10_000;
 
-/** Accounts whose runs count; null: all. */
-export type AccountScope = readonly string[] | null;
-
-/** Returns the names that do not occur in the ledger. */
-export async function findUnknownNames(
-  knex: Knex,
+/**
+ * Lists names of a dimension that occur in the ledger.
+ *
+ * @param accounts whose runs count; null: all
+ * @param among only these; null: any
+ */
+export async function listNames(
+  client: Connection,
   dimension: NamedDimension,
-  names: readonly string[],
-  accounts: AccountScope,
-): Promise<string[]> {
-  let missing = [...names];
-  for (const table of tablesOf(dimension)) {
-    if (missing.length === 0) return [];
-    const column = columns[dimension];
-    const found = await namesIn(knex, table, column, accounts).whereIn(`named.${column}`, missing);
-    const known = new Set(found.map(({ name }) => name));
-    missing = missing.filter((name) => !known.has(name));
+  accounts: readonly string[] | null,
+  among: readonly string[] | null,
+): Promise<ReadonlySet<string>> {
+  const { column, tables } = places[dimension];
+  const found = new Set<string>();
+  for (const table of tables) {
+    const wanted = among?.filter((name) => !found.has(name));
+    if (wanted?.length === 0) break;
+    const { rows } = await client.query<{ name: string }>(
+      `
+      SELECT DISTINCT ${column} AS name
+      FROM ${table}
+      WHERE ${column} IS NOT NULL AND ($1::text[] IS NULL OR ${column} = ANY ($1))
+        AND ($2::text[] IS NULL OR run_id IN (SELECT run_id FROM runs WHERE account = ANY ($2)))
+      LIMIT ${maxNames}
+      `,
+      [wanted, accounts],
+    );
+    for (const { name } of rows) found.add(name);
   }
-  return missing;
-}
-
-export async function listKnownNames(
-  knex: Knex,
-  dimension: NamedDimension,
-  accounts: AccountScope,
-): Promise<string[]> {
-  const column = columns[dimension];
-  const names = new Set<string>();
-  for (const table of tablesOf(dimension)) {
-    const found = await namesIn(knex, table, column, accounts).limit(maxNames);
-    for (const { name } of found) names.add(name);
-  }
-  return [...names];
-}
-
-type NameTable = 'runs' | 'billing_entries' | 'envelopes';
-
-/** Booked entries are few and survive a purge; unbooked names are in millions of envelopes. */
-function tablesOf(dimension: NamedDimension): readonly NameTable[] {
-  return dimension === 'account' || dimension === 'campaign' ? ['runs'] : ['billing_entries', 'envelopes'];
-}
-
-function namesIn(knex: Knex, table: NameTable, column: string, accounts: AccountScope) {
-  const query = knex<{ name: string }>({ named: table })
-    .distinct<{ name: string }[]>({ name: `named.${column}` })
-    .whereNotNull(`named.${column}`);
-  if (accounts === null) return query;
-  if (table === 'runs') return query.whereIn('named.account', [...accounts]);
-  return query.join('runs', 'runs.run_id', 'named.run_id').whereIn('runs.account', [...accounts]);
+  return found;
 }

@@ -74,11 +74,10 @@ export async function findRecipientHistories(
   });
 }
 
-async function listAttempts(
-  client: ReadConnection,
-  keys: unknown[],
-): Promise<(Stored<HistoryAttempt, 'detail'> & RequestKey)[]> {
-  const { rows } = await client.query<Stored<HistoryAttempt, 'detail'> & RequestKey>(
+type StoredAttempt = Stored<HistoryAttempt, 'detail'> & RequestKey;
+
+async function listAttempts(client: ReadConnection, keys: unknown[]): Promise<StoredAttempt[]> {
+  const { rows } = await client.query<StoredAttempt>(
     `
     SELECT a.run_id AS run, a.request, attempt, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
            http_status AS "httpStatus", detail
@@ -107,13 +106,10 @@ async function listResolutions(
   return rows;
 }
 
-async function listReports(
-  client: ReadConnection,
-  keys: unknown[],
-): Promise<(ListedDeliveryReport & { readonly request: number; readonly position: number })[]> {
-  const { rows } = await client.query<
-    ListedDeliveryReport & { readonly request: number; readonly position: number }
-  >(
+type PlacedReport = ListedDeliveryReport & { readonly request: number; readonly position: number };
+
+async function listReports(client: ReadConnection, keys: unknown[]): Promise<PlacedReport[]> {
+  const { rows } = await client.query<PlacedReport>(
     `
     SELECT ${deliveryReportColumns}, k.request, k.position
     FROM (SELECT DISTINCT * FROM ${recipientKeys.table('key')}) AS wanted

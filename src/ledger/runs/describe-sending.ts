@@ -84,13 +84,6 @@ function groupAttempts(ended: readonly EndedAttempts[], attempts: number): Attem
   return groups.toSorted((one, other) => other.attempts - one.attempts);
 }
 
-const formats = {
-  second: 'YYYY-MM-DD"T"HH24:MI:SS',
-  minute: 'YYYY-MM-DD"T"HH24:MI',
-  hour: 'YYYY-MM-DD"T"HH24',
-  day: 'YYYY-MM-DD',
-} as const;
-
 // The unit keeps the table short: 120 seconds, 60 minutes, 72 hours.
 const statement = `
   WITH attempt AS MATERIALIZED (
@@ -123,8 +116,8 @@ const statement = `
     GROUP BY 1
   ), sent AS (
     SELECT to_char(at AT TIME ZONE $2,
-                   CASE unit WHEN 'day' THEN '${formats.day}' WHEN 'hour' THEN '${formats.hour}'
-                             WHEN 'minute' THEN '${formats.minute}' ELSE '${formats.second}' END
+                   CASE unit WHEN 'day' THEN 'YYYY-MM-DD' WHEN 'hour' THEN 'YYYY-MM-DD"T"HH24'
+                             WHEN 'minute' THEN 'YYYY-MM-DD"T"HH24:MI' ELSE 'YYYY-MM-DD"T"HH24:MI:SS' END
            ) AS at,
            sum(requests) AS requests, sum(recipients) AS recipients, sum(retries) AS retries
     FROM (TABLE started UNION ALL TABLE suppressed) each

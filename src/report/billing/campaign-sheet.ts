@@ -68,7 +68,6 @@ export function campaignSheet(
     /** With a column that names the cell of each run. */
     readonly overCells?: boolean;
     readonly sums: readonly RunFigures[];
-    readonly charts?: Sheet<CampaignLine>['charts'];
   },
 ): Sheet<CampaignLine> {
   const sums = report.sums.map((sum): CampaignLine => ({ ...sum, of: null }));
@@ -86,11 +85,11 @@ export function campaignSheet(
     })),
     rows: lines(),
     totals: () => sums,
-    ...(report.charts ? { charts: report.charts } : {}),
+    charts: () => campaignCharts(report.sums),
   };
 }
 
-export function createCampaignCharts(sums: readonly RunFigures[]): Chart[] {
+function campaignCharts(sums: readonly RunFigures[]): Chart[] {
   const all = (count: (sum: RunFigures) => number): number =>
     sums.reduce((total, sum) => total + count(sum), 0);
   return [
