@@ -13,8 +13,22 @@ export function recipientsOf(run: string, request: string): string {
   return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) OFFSET 0)`;
 }
 
+/** SQL to join: a recipient. It finds the element, where `recipients_between` makes rows of all recipients in the block. */
 export function recipientOf(run: string, request: string, position: string): string {
-  return `LATERAL (SELECT * FROM recipients_between(${run}, ${request}, ${request}) s WHERE s.position = ${position} LIMIT 1)`;
+  return `LATERAL (
+    SELECT c.lines[i.index] AS line, c.addresses[i.index] AS address, c.original_addresses[i.index] AS original_address,
+           c.parts[i.index] AS parts, c.tariffs[i.index] AS tariff
+    FROM contents_between(${run}, ${request}, ${request}) c
+    CROSS JOIN LATERAL (
+      SELECT array_position(
+               c.positions, CAST(${position} AS smallint),
+               coalesce(array_position(c.request_offsets, CAST(${request} - c.first_request AS smallint)), 1)
+             ) AS index
+      OFFSET 0
+    ) i
+    WHERE c.first_request + c.request_offsets[i.index] = ${request}
+    LIMIT 1
+  )`;
 }
 
 export function attemptsOf(run: string, request: string): string {

@@ -1,4 +1,4 @@
-import { batchOf } from '../batch.ts';
+import { batchOf, toArrayParameter } from '../batch.ts';
 import { recordOutcomeChanges } from '../billing/changes.ts';
 import type { Transaction } from '../session.ts';
 import { addRowsOfDecidingReports } from './ordinary-report-rows.ts';
@@ -103,7 +103,7 @@ async function insertFirstOutcomes(
     )
     SELECT run_id AS run, request, position FROM decided
     `,
-    values: firstOutcomes.values(deciding),
+    values: firstOutcomes.values(deciding).map(toArrayParameter),
   });
   return new Set(rows.map(recipientKey));
 }

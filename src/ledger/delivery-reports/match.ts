@@ -1,5 +1,5 @@
 import type { AccountShare } from '../../domain/account-sharing.ts';
-import { batchOf } from '../batch.ts';
+import { batchOf, toArrayParameter } from '../batch.ts';
 import { acceptanceOf, requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
@@ -79,7 +79,7 @@ async function findByRequest(
     ) o ON true
     WHERE f.position IS NOT NULL AND o.outcome IS DISTINCT FROM 'cancelled'
     `,
-    [...sharedColumns(webhooks), ...subjectColumns.values(named)],
+    [...sharedColumns(webhooks), ...subjectColumns.values(named).map(toArrayParameter)],
   );
   return new Map(rows.map(({ report, ...recipient }) => [report, recipient]));
 }
@@ -147,7 +147,7 @@ async function findByJobNumberOrPart(
     ) c
     ORDER BY n.report_id, n.later, n.answered_at DESC, n.run_id, n.request
     `,
-    [...sharedColumns(webhooks), ...subjectColumns.values(subjects)],
+    [...sharedColumns(webhooks), ...subjectColumns.values(subjects).map(toArrayParameter)],
   );
   return new Map(rows.map(({ report, ...recipient }) => [report, recipient]));
 }

@@ -89,13 +89,6 @@ export function writeBlocks(elements: string): string {
 export const countNothing = "SELECT set_config('volley.moves_outcomes', 'on', true)";
 const countAgain = "SELECT set_config('volley.moves_outcomes', 'off', true)";
 
-/** SQL: whether the recipient is folded. */
-export const isFolded = (run: string, request: string, position: string): string => `EXISTS (
-      SELECT
-      FROM folded_block_of(${run}, ${request}) b
-      WHERE is_in_block(b.first_request, b.stride, b.places, ${request}, ${position})
-    )`;
-
 /** Gives folded outcomes of these recipients rows of their own again, which can be locked and changed. */
 export async function unfoldOutcomes(
   client: Transaction,
@@ -133,7 +126,7 @@ const lockBlocks = `
     SELECT f.run_id, f.first_request
     FROM ${recipientKeys.table('k')}
     CROSS JOIN LATERAL folded_block_of(k.run_id, k.request) f
-    WHERE ${isFolded('k.run_id', 'k.request', 'k.position')}
+    WHERE is_in_block(f.first_request, f.stride, f.places, k.request, k.position)
   )
   ORDER BY run_id, first_request
   FOR UPDATE

@@ -1,6 +1,6 @@
 import type { AccountShare } from '../../domain/account-sharing.ts';
 import type { DeliveryReportState } from '../../domain/delivery-reports.ts';
-import { batchOf } from '../batch.ts';
+import { batchOf, toArrayParameter } from '../batch.ts';
 import { requestOf } from '../request-rows.ts';
 import type { RequestKey } from '../requests/by-message-id.ts';
 import type { Transaction } from '../session.ts';
@@ -37,7 +37,7 @@ export async function storeDeliveries(
   await client.query({
     name: 'store-deliveries',
     text: storeStatement,
-    values: storedColumns.values(stored),
+    values: storedColumns.values(stored).map(toArrayParameter),
   });
 }
 
