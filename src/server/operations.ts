@@ -10,18 +10,7 @@ import { answerUnknownPaths, defaultLimits, openLimitedServer } from './limited-
 import type { ProcessMetrics } from './metrics.ts';
 import { shareAnswer, withTimeout } from './shared-answer.ts';
 
-type Readiness = {
-  readonly ready: boolean;
-  readonly problems: readonly string[];
-  /** Problems that need a person, but must not stop the receiver. */
-  readonly warnings: readonly string[];
-};
-
-/** Answers for monitoring. Each takes at most a second and never rejects. */
-export type Operations = {
-  readonly readiness: () => Promise<Readiness>;
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-};
+export type Operations = ReturnType<typeof createOperations>;
 
 /** Milliseconds for which answers of the database are shared. */
 const readinessMaxAge = 500;
@@ -32,11 +21,12 @@ const answerTimeout = 900;
 
 const noAnswer: DatabaseState = { problem: 'unusable: no answer', warnings: [] };
 
+/** Answers for monitoring. Each takes at most a second and never rejects. */
 export function createOperations(
   context: EngineContext,
   { registry }: ProcessMetrics,
   draining: () => boolean,
-): Operations {
+) {
   const { monotonic } = context;
   const state = shareAnswer(() => checkDatabase(context), readinessMaxAge, monotonic);
   const figures = shareAnswer(
@@ -52,9 +42,10 @@ export function createOperations(
         ...(draining() ? ['draining: the process is about to end'] : []),
         ...(problem === undefined ? [] : [`database: ${problem}`]),
       ];
+      // Warnings need a person, but must not stop the receiver.
       return { ready: problems.length === 0, problems, warnings: warnings.map(nextStepText) };
     },
-    async metrics() {
+    async metrics(): Promise<{ readonly contentType: string; readonly text: string }> {
       show(await withTimeout(answerTimeout, figures()).catch(() => undefined));
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
@@ -115,8 +106,6 @@ function refuseOtherHosts(listening: string, names: readonly string[]): Refuse {
   };
 }
 
-type OperationsServer = { readonly url: string; readonly close: () => Promise<void> };
-
 /**
  * @param callers `this machine`: other machines get only `/healthz`; otherwise the names of this machine
  * @throws InputError when the port is not available
@@ -125,7 +114,7 @@ export async function startOperations(
   operations: Operations,
   address: ListenAddress,
   callers: 'this machine' | readonly string[],
-): Promise<OperationsServer> {
+) {
   const notFound = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(404).send({ error: 'not found' });
   const limits = { ...defaultLimits, body: 1_024, connections: 100, bodies: 20 };
