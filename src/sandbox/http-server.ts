@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ListenAddress, listen, openHttpServer } from '../platform/http-server.ts';
 import type { EncodedAnswer, ReceivedRequest } from '../wire/wire-interface.ts';
 import { type Receipt, refusedByServer } from './receive-request.ts';
@@ -18,13 +18,7 @@ type Answers = {
  *
  * @throws InputError for an address or port that is not available
  */
-export async function startHttpServer(address: ListenAddress, answers: Answers) {
-  const app = build(answers);
-  const url = await listen(app, address);
-  return { url, port: Number(new URL(url).port), close: () => app.close() };
-}
-
-function build({ answer, refuse }: Answers): FastifyInstance {
+export async function startHttpServer(address: ListenAddress, { answer, refuse }: Answers) {
   const app = openHttpServer(bodyLimit);
   // Fastify refuses an invalid content type; here the body decides.
   app.addHook('onRequest', async ({ headers }) => {
@@ -34,12 +28,11 @@ function build({ answer, refuse }: Answers): FastifyInstance {
   app.all('*', async (request, reply) => send(reply, await answer(toReceived(request))));
   app.setErrorHandler<Error & { statusCode?: number }>(async (error, request, reply) => {
     const status = error.statusCode ?? 500;
-    return send(
-      reply,
-      await refuse(refusedByServer(toReceived(request), status, STATUS_CODES[status] ?? error.name)),
-    );
+    const words = STATUS_CODES[status] ?? error.name;
+    return send(reply, await refuse(refusedByServer(toReceived(request), status, words)));
   });
-  return app;
+  const url = await listen(app, address);
+  return { url, port: Number(new URL(url).port), close: () => app.close() };
 }
 
 function toReceived(request: FastifyRequest): ReceivedRequest {
