@@ -127,15 +127,14 @@ const scalarReader =
 /** Reads milliseconds. */
 export const loadDurationReader = scalarReader(({ duration }) => duration);
 
-/** Reads milliseconds; null for "never". */
+/** Reads milliseconds, or "never". Commander makes a value that is null an empty text. */
 export const loadExpiryReader = scalarReader(
   ({ duration, expectedDuration }) =>
     duration.refine((milliseconds) => milliseconds > 0, `${expectedDuration} and above 0`),
-  ['never', null],
+  ['never', 'never' as const],
 );
 
-/** Reads a rate; null for "file". */
-export const loadRateLimitReader = scalarReader(({ rateLimit }) => rateLimit, ['file', null]);
+export const loadRateLimitReader = scalarReader(({ rateLimit }) => rateLimit, ['file', 'file' as const]);
 
 /** Reads a factor of up to a billion, at which a month takes 3 milliseconds. */
 export const loadSpeedReader = scalarReader(({ positiveNumber }) => positiveNumber(1_000_000_000));

@@ -98,3 +98,9 @@ describe('volley account limits', () => {
     expect(rows).toEqual([]);
   });
 });
+
+test('volley token create --expires never makes a token that does not expire', async () => {
+  const words = ['--name', 'robot', '--scope', 'read', '--expires', 'never', '--json'];
+  const created = await scene.command(['token', 'create', ...words]);
+  expect([created.code, JSON.parse(created.stdout)]).toMatchObject([0, { name: 'robot', expiresAt: null }]);
+});

@@ -22,7 +22,7 @@ const limits = defineCommand({
   run: async (shell, [account], { json, ...asked }) => {
     const { limitColumns, limitLines } = await import('../../report/lists/limits.ts');
     const { formatTable } = await import('../../report/table.ts');
-    const found = await limitsOf(shell, account, asked);
+    const found = await limitsOf(shell, account, changesOf(asked));
     if (json) for (const one of found) shell.print(JSON.stringify(toJson(one)));
     else if (found.length === 0) shell.print('No accounts.');
     else shell.print(formatTable(limitColumns, found.flatMap(limitLines), shell.screen));
@@ -43,6 +43,16 @@ async function limitsOf(
     return withLedger(shell, (context) => changeAccountLimits(context, shell.settings, account, { changes }));
   const what = 'The change needs an account: volley account limits <account> …';
   throw new InputError([{ where: 'account limits', what }]);
+}
+
+type AskedLimits = { readonly [Limit in keyof RateLimits]?: number | 'file' };
+
+function changesOf({ requestsPerSecond, recipientsPerSecond }: AskedLimits): Partial<RateLimits> {
+  const toSetLimit = (limit: number | 'file') => (limit === 'file' ? null : limit);
+  return {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond: toSetLimit(requestsPerSecond) }),
+    ...(recipientsPerSecond !== undefined && { recipientsPerSecond: toSetLimit(recipientsPerSecond) }),
+  };
 }
 
 function toJson({ account, file, set, inForce }: AccountLimits): unknown {

@@ -33,7 +33,7 @@ const create = defineCommand({
     const { createTokenLink } = await import('../../engine/access/tokens.ts');
     const { tokenLinkPath } = await import('../../dashboard/paths.ts');
     const accounts = account ?? null;
-    const expiresAt = expires === null ? null : new Date(shell.now().getTime() + expires);
+    const expiresAt = expires === 'never' ? null : new Date(shell.now().getTime() + expires);
     const address = link ? await requireDashboardUrl(shell) : undefined;
     const { text, ...created } = await withLedger(shell, async (context) => {
       const request = { name, owner: named ?? context.actor.name, scope, accounts, expiresAt };
