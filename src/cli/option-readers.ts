@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
 import { personPattern } from '../domain/access.ts';
 import { durationUnits, isDayOrTime } from '../domain/scalar-text.ts';
 import { notInListError } from './usage-errors.ts';
@@ -99,18 +100,10 @@ export const loadTimeZoneReader = async () => {
 
 type Scalars = typeof import('../platform/scalars.ts');
 
-type Scalar<Value> = {
-  safeParse(
-    text: string,
-  ):
-    | { readonly success: true; readonly data: Value }
-    | { readonly success: false; readonly error: { readonly issues: readonly { message: string }[] } };
-};
-
 /** A reader by a scalar of the schemas. @param instead a word that is allowed too, and its meaning */
 const scalarReader =
   <Value, Meaning = never>(
-    choose: (scalars: Scalars) => Scalar<Value>,
+    choose: (scalars: Scalars) => z.ZodType<Value>,
     instead?: readonly [word: string, meaning: Meaning],
   ) =>
   async () => {
