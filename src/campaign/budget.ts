@@ -61,45 +61,29 @@ export function findOverruns(estimate: KnownCost, budget: Budget): readonly Over
     budget.campaign === undefined
       ? []
       : overrunOf(['budget', 'campaign'], 'the campaign', budget.campaign, total);
-  return [
-    ...all,
-    ...overrunsByPayer(
-      lines.map(({ subAccount, cost }) => ({ payer: subAccount, cost })),
-      'subAccounts',
-      'SubAccount',
-      budget.subAccounts,
-    ),
-    ...overrunsByPayer(
-      lines.map(({ chargeCode, cost }) => ({ payer: chargeCode, cost })),
-      'chargeCodes',
-      'ChargeCode',
-      budget.chargeCodes,
-    ),
-  ];
+  return [...all, ...payers.flatMap((payer) => overrunsByPayer(lines, payer, budget[payer.key]))];
 }
 
-type PayerCost = { readonly payer: string | null; readonly cost: string };
+const payers = [
+  { of: 'subAccount', key: 'subAccounts', word: 'SubAccount' },
+  { of: 'chargeCode', key: 'chargeCodes', word: 'ChargeCode' },
+] as const;
 
 function overrunsByPayer(
-  costs: readonly PayerCost[],
-  key: 'subAccounts' | 'chargeCodes',
-  word: 'SubAccount' | 'ChargeCode',
+  lines: KnownCost['lines'],
+  { of, key, word }: (typeof payers)[number],
   limits: Readonly<Record<string, string>> = {},
 ): Overrun[] {
   const limitOf = new Map(Object.entries(limits));
   if (limitOf.size === 0) return [];
-  return [...sumByPayer(costs)].flatMap(([payer, cost]) => {
+  const sums = new Map<string | null, string>();
+  for (const { [of]: payer, cost } of lines) sums.set(payer, addAmounts(sums.get(payer) ?? '0', cost));
+  return [...sums].flatMap(([payer, cost]) => {
     const limitKey = payer !== null && limitOf.has(payer) ? payer : '*';
     const limit = limitOf.get(limitKey);
     const name = payer === null ? `recipients without ${word}` : `${word} "${payer}"`;
     return limit === undefined ? [] : overrunOf(['budget', key, limitKey], name, limit, cost);
   });
-}
-
-function sumByPayer(costs: readonly PayerCost[]): ReadonlyMap<string | null, string> {
-  const sums = new Map<string | null, string>();
-  for (const { payer, cost } of costs) sums.set(payer, addAmounts(sums.get(payer) ?? '0', cost));
-  return sums;
 }
 
 function overrunOf(path: readonly string[], name: string, limit: string, cost: string): Overrun[] {

@@ -34,19 +34,14 @@ export async function openChargeCodes(
   const { name } = file;
   try {
     const column = findCodeColumn(file.header, chargeCodes.column, name, campaign);
-    return checkedList({ name, codes: await readCodes(file, column) }, interfaceName, campaign);
+    const list = { name, codes: await readCodes(file, column) };
+    if (list.codes.size === 0)
+      throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
+    checkCampaignChargeCode(campaign, interfaceName, list);
+    return list;
   } finally {
     await closeContactFile(file);
   }
-}
-
-function checkedList(list: ChargeCodeList, interfaceName: InterfaceName, campaign: Campaign): ChargeCodeList {
-  const { name } = list;
-  if (list.codes.size === 0) {
-    throw new InputError([{ where: name, what: 'The file has no ChargeCodes; expected one a line.' }]);
-  }
-  checkCampaignChargeCode(campaign, interfaceName, list);
-  return list;
 }
 
 type CodeColumn = { readonly index: number; readonly headerIsCode: boolean };

@@ -2,30 +2,15 @@ import type pg from 'pg';
 import { InputError } from '../../domain/problems.ts';
 import { hasCode } from '../../platform/file-error.ts';
 
-/** All temporary tables of a plan. `decideContacts` fills the later ones. */
-const tables = [
-  'staged_contacts',
-  'staged_envelopes',
-  'staged_rejections',
-  'staged_pieces',
-  'staged_suppressions',
-  'staged_notes',
-  'merged_envelopes',
-  'left_out',
-  'repeated_contacts',
-  'separated_contacts',
-  'staged_windows',
-  'sized_envelopes',
-];
-
-const dropTables = `DROP TABLE IF EXISTS ${tables.map((table) => `pg_temp.${table}`).join(', ')}`;
+/** Drops all temporary tables of the session, in which there is nothing but a plan. */
+const dropTables = 'DISCARD TEMP';
 
 export async function dropStagingTables(client: pg.ClientBase): Promise<void> {
   await client.query(dropTables);
 }
 
 /**
- * Creates temporary tables, and drops those of an earlier plan. The statements after these change only temporary tables
+ * Creates the temporary tables of a plan, of which `decideContacts` fills the later ones. The statements after these change only temporary tables
  * until a run is written, so Postgres allows them in a read-only session too.
  *
  * @throws InputError when the role may not, or the server is a stand-by
