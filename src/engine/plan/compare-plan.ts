@@ -1,6 +1,6 @@
 import type { Campaign } from '../../campaign/campaign.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
-import { type LeftOutGroup, leftOutGroups, leftOutWords } from '../../domain/rejected-contacts.ts';
+import { leftOutGroups, leftOutWords } from '../../domain/rejected-contacts.ts';
 import { count } from '../../platform/sentence.ts';
 import type { Leaves, ProvablePlan } from './plan-file.ts';
 
@@ -92,14 +92,12 @@ function resultProblems(
   { result: now }: ProvablePlan,
   where: string,
 ): Problem[] {
-  const texts = Object.values(leftOutGroups)
-    .filter(isFirst)
-    .flatMap((group) => {
-      const difference = (now.leftOut.counts[group] ?? 0) - (planned.leftOut.counts[group] ?? 0);
-      if (difference === 0) return [];
-      const rows = count(Math.abs(difference), difference > 0 ? 'more row' : 'fewer row');
-      return [`${rows} ${leftOutWords[group][Math.abs(difference) === 1 ? 0 : 1]} than in the plan.`];
-    });
+  const texts = [...new Set(Object.values(leftOutGroups))].flatMap((group) => {
+    const difference = (now.leftOut.counts[group] ?? 0) - (planned.leftOut.counts[group] ?? 0);
+    if (difference === 0) return [];
+    const rows = count(Math.abs(difference), difference > 0 ? 'more row' : 'fewer row');
+    return [`${rows} ${leftOutWords[group][Math.abs(difference) === 1 ? 0 : 1]} than in the plan.`];
+  });
   const compare = (name: string, before: unknown, after: unknown): void => {
     if (before !== after) texts.push(`${name}: ${String(after)}; in the plan ${String(before)}.`);
   };
@@ -118,8 +116,4 @@ function resultProblems(
   if (texts.length === 0 && planned.leftOut.sha256 !== now.leftOut.sha256)
     texts.push('As many rows as in the plan are rejected, but other ones.');
   return texts.map((what) => ({ where, what }));
-}
-
-function isFirst(group: LeftOutGroup, index: number, groups: readonly LeftOutGroup[]): boolean {
-  return groups.indexOf(group) === index;
 }

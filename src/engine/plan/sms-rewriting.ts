@@ -1,5 +1,5 @@
 import type { SmsCause, SmsEncoding } from '../../domain/sms.ts';
-import { BoundedCache } from '../../platform/bounded-cache.ts';
+import { memoize } from '../../platform/memoize.ts';
 import { isGsmText, isInSeptets, readConverted, twoSeptetCharacters, ucs2RunsOf } from './sms-parts.ts';
 
 /** A text without its costly characters, and what they were. */
@@ -13,7 +13,7 @@ export type Rewritten = { readonly text: string; readonly causes: readonly SmsCa
 type Rewrite = (text: string, encoding: SmsEncoding) => Rewritten;
 
 export function createRewriter(): Rewrite {
-  const rewriteRun = cacheRuns(rewriteInGsm);
+  const rewriteRun = memoize(rewriteInGsm);
   return (text, encoding) => {
     if (isInSeptets(text)) return { text, causes: [] };
     const causes = new Map<string, SmsCause>();
@@ -32,17 +32,6 @@ export function createRewriter(): Rewrite {
 
 export function keyOfCause(cause: SmsCause): string {
   return cause.kind === 'letters' ? `letters ${cause.script}` : cause.character;
-}
-
-function cacheRuns(rewrite: (run: string) => Rewritten): (run: string) => Rewritten {
-  const cache = new BoundedCache<string, Rewritten>();
-  return (run) => {
-    const known = cache.get(run);
-    if (known) return known;
-    const rewritten = rewrite(run);
-    cache.set(run, rewritten, run.length);
-    return rewritten;
-  };
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
