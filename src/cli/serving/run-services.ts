@@ -9,7 +9,7 @@ import {
 import { drainDeadlines } from '../../engine/dispatch/drain.ts';
 import { loadAccounts } from '../../engine/load-definition.ts';
 import { closeAfter, type Defer } from '../../platform/close-after.ts';
-import { type Logger, openLogger } from '../../platform/logger.ts';
+import { openLogger } from '../../platform/logger.ts';
 import { createMetrics } from '../../server/metrics.ts';
 import { createOperations, startOperations } from '../../server/operations.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../server/receiver.ts';
@@ -98,11 +98,8 @@ async function serve(
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-type ReceiverSetup = {
-  readonly accounts: ReceiverOptions['accounts'];
-  readonly sharing: NonNullable<ReceiverOptions['sharing']>;
+type ReceiverSetup = Required<Pick<ReceiverOptions, 'accounts' | 'sharing' | 'logger'>> & {
   readonly publicUrl: string | undefined;
-  readonly logger: Logger;
 };
 
 /** @throws InputError when the port is not available */
