@@ -185,16 +185,8 @@ async function recordAccepted(pool: pg.Pool, sent: readonly SentRequest[]): Prom
 }
 
 function acceptedRequest({ settlement, recipients, startedAt }: SentRequest): AcceptedRequest {
-  const { request, httpStatus } = settlement;
-  const finishedAt = settlement.finishedAt.getTime();
-  return {
-    request,
-    recipients,
-    finishedAt,
-    httpStatus: httpStatus ?? 200,
-    jobNumber: settlement.state === 'accepted' ? settlement.jobNumber : undefined,
-    tookMs: Math.max(0, finishedAt - startedAt.getTime()),
-  };
+  const tookMs = Math.max(0, settlement.finishedAt.getTime() - startedAt.getTime());
+  return { ...settlement, recipients, tookMs };
 }
 
 /** Like the ledger's own, but also for requests without a row. */

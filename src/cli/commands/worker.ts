@@ -9,7 +9,6 @@ export const command = defineCommand({
   examples: [['volley worker', 'help to send all runs, until Ctrl-C']],
   run: async (shell, _, { campaigns = campaignsFolder(shell), schedules }) => {
     const { drainDeadlines } = await import('../../engine/dispatch/drain.ts');
-    const { noObserver } = await import('../../engine/dispatch/observer.ts');
     const { openLogger } = await import('../../platform/logger.ts');
     const { drainText } = await import('../runs/dispatch-and-print.ts');
     const { leaveAfter } = await import('../serving/work-until-stopped.ts');
@@ -22,7 +21,7 @@ export const command = defineCommand({
       const deadlines = drainDeadlines(stop);
       leaveAfter(deadlines.giveUp, shell, logger);
       const planner = openPlanner(context, shell.settings, campaigns, logger);
-      const tools = { logger, observer: noObserver, stop, deadlines, planner };
+      const tools = { logger, observer: {}, stop, deadlines, planner };
       try {
         await workUntilStopped(shell, context, { worker: true, schedules, campaigns }, tools);
       } finally {

@@ -19,7 +19,7 @@ export type Work = {
 
 type WorkTools = {
   readonly logger: Logger;
-  readonly observer: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
+  readonly observer: Partial<Omit<Observer, 'runEnded' | 'clockSteppedBack'>>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
   readonly planner: Planner;
@@ -87,12 +87,12 @@ function skipRepetitions(write: (words: string) => void): (text: string) => void
 }
 
 /** Logs run and MessageID only: the service's words can contain an address. */
-function withLogging(observer: WorkTools['observer'], logger: Logger): Observer {
+function withLogging(observer: WorkTools['observer'], logger: Logger): Partial<Observer> {
   let last = '';
   return {
     ...observer,
     settled(request) {
-      observer.settled(request);
+      observer.settled?.(request);
       if (request.state === 'in_doubt') logger.warn(request, 'request in doubt');
       else if (request.state !== 'accepted') logger.debug(request, 'request not accepted');
     },

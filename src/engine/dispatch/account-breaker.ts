@@ -2,42 +2,11 @@ import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
-import {
-  closeBreaker,
-  extendProbe,
-  grantProbe,
-  isProbeOf,
-  millisecondsUntilProbe,
-  openBreaker,
-  type Refusal,
-  refusalsToOpen,
-  releaseProbe,
-} from './breaker.ts';
 import type { Attempt } from './next-step.ts';
-import { retryAfterMilliseconds } from './retry-wait.ts';
+import { maxRetryWait, retryAfterMilliseconds, retryWait } from './retry-wait.ts';
 
 /** An account's circuit breaker, shared by all processes through the ledger. */
-export type AccountBreaker = {
-  readonly isOpen: () => boolean;
-  /** Aborts when the breaker opens. Each opening has a new signal. */
-  readonly openSignal: () => AbortSignal;
-  /** Aborts at the next update. Each update has a new signal. */
-  readonly changeSignal: () => AbortSignal;
-  readonly refresh: () => Promise<void>;
-  /**
-   * Asks whether requests can be claimed.
-   *
-   * @param probe a new UUID for the right to probe. Repeat it if the answer was lost
-   * @returns `probe`: one request only. A number: ask again after so many milliseconds
-   */
-  readonly enter: (probe: string) => Promise<'all' | 'probe' | number>;
-  readonly recordRefusal: (refusal: Omit<Refusal, 'random'>) => Promise<void>;
-  readonly recordAnswer: () => void;
-  readonly closeAfterProbe: (probe: string) => Promise<void>;
-  /** Call it right before the claim. @returns whether the right is still held */
-  readonly extendProbe: (probe: string) => Promise<boolean>;
-  readonly releaseProbe: (probe: string) => Promise<void>;
-};
+export type AccountBreaker = ReturnType<typeof createAccountBreaker>;
 
 /** Time for work in the ledger (milliseconds). */
 const leaseMargin = 15_000;
@@ -51,7 +20,7 @@ const maxAge = 1_000;
 export function createAccountBreaker(
   { ledger: { pool }, monotonic, random }: Pick<EngineContext, 'ledger' | 'monotonic' | 'random'>,
   { name, timeouts }: Pick<Account, 'name' | 'timeouts'>,
-): AccountBreaker {
+) {
   const lease = timeouts.connect + timeouts.headers + timeouts.body + leaseMargin;
   let refusalsInARow = 0;
   const view = createBreakerView(monotonic, lease, () => {
@@ -67,11 +36,19 @@ export function createAccountBreaker(
   }
 
   return {
-    isOpen: () => view.breaker() !== undefined,
+    isOpen: (): boolean => view.breaker() !== undefined,
+    /** Aborts when the breaker opens. Each opening has a new signal. */
     openSignal: view.openSignal,
+    /** Aborts at the next update. Each update has a new signal. */
     changeSignal: view.changeSignal,
     refresh,
-    async enter(probe) {
+    /**
+     * Asks whether requests can be claimed.
+     *
+     * @param probe a new UUID for the right to probe. Repeat it if the answer was lost
+     * @returns `probe`: one request only. A number: ask again after so many milliseconds
+     */
+    async enter(probe: string): Promise<'all' | 'probe' | number> {
       if (view.age() > maxAge) await refresh();
       const known = view.breaker();
       if (!known) return 'all';
@@ -81,7 +58,7 @@ export function createAccountBreaker(
       if (isProbeOf(breaker, probe)) return 'probe';
       return breaker ? maxWait : 'all';
     },
-    async recordRefusal(refusal) {
+    async recordRefusal(refusal: Omit<Refusal, 'random'>): Promise<void> {
       if (refusal.probeId === undefined) {
         refusalsInARow++;
         if (view.breaker() || refusalsInARow < refusalsToOpen) return;
@@ -89,17 +66,18 @@ export function createAccountBreaker(
       const refused = { ...refusal, random: random() };
       await changeInLedger((old, now) => openBreaker(old, refused, now));
     },
-    recordAnswer() {
+    recordAnswer(): void {
       refusalsInARow = 0;
     },
-    async closeAfterProbe(probe) {
+    async closeAfterProbe(probe: string): Promise<void> {
       await changeInLedger((old) => closeBreaker(old, probe));
     },
-    async extendProbe(probe) {
+    /** Call it right before the claim. @returns whether the right is still held */
+    async extendProbe(probe: string): Promise<boolean> {
       const breaker = await changeInLedger((old, now) => old && extendProbe(old, probe, now, lease));
       return breaker === undefined || isProbeOf(breaker, probe);
     },
-    async releaseProbe(probe) {
+    async releaseProbe(probe: string): Promise<void> {
       await changeInLedger((old) => old && releaseProbe(old, probe));
     },
   };
@@ -162,4 +140,79 @@ export function updateBreaker(
     case 'withheld':
       return probeId === undefined ? undefined : () => breaker.releaseProbe(probeId);
   }
+}
+
+/*
+ * The circuit breaker as pure functions. Undefined is closed. An open breaker lets one worker send one probe from
+ * `retryAt` on (half-open).
+ */
+
+/** Refusals in a row that show a failing service, not a faulty request. */
+const refusalsToOpen = 5;
+
+type Refusal = {
+  readonly reason: string;
+  /** Milliseconds. */
+  readonly requestedWait: number | undefined;
+  /** Undefined if the request was no probe. */
+  readonly probeId: string | undefined;
+  readonly random: number;
+};
+
+/**
+ * Opens the breaker after enough refusals, or a refused probe. An open breaker and an expired probe change nothing.
+ */
+export function openBreaker(
+  breaker: Breaker | undefined,
+  refusal: Refusal,
+  now: number,
+): Breaker | undefined {
+  if (refusal.probeId === undefined ? breaker : !isProbeOf(breaker, refusal.probeId)) return breaker;
+  const refusals = (breaker?.refusals ?? 0) + 1;
+  return {
+    openedAt: Math.min(breaker?.openedAt ?? now, now),
+    retryAt: now + retryWait(refusals, refusal.requestedWait, refusal.random),
+    refusals,
+    reason: refusal.reason,
+    probe: null,
+  };
+}
+
+/** Milliseconds until a probe can be sent. A time further ahead than any wait is ignored: the clock was set back. */
+export function millisecondsUntilProbe({ retryAt, probe }: Breaker, now: number, lease: number): number {
+  const untilRetry = remaining(retryAt, now, maxRetryWait);
+  const untilLeaseEnds = probe === null ? 0 : remaining(probe.expiresAt, now, lease);
+  return Math.max(0, untilRetry, untilLeaseEnds);
+}
+
+function remaining(until: number, now: number, max: number): number {
+  return until - now > max ? 0 : until - now;
+}
+
+/**
+ * @param lease how long the answer can take (milliseconds)
+ * @returns the same breaker if it is too early, or another probe has the right
+ */
+export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+  return millisecondsUntilProbe(breaker, now, lease) > 0
+    ? breaker
+    : { ...breaker, probe: { id, expiresAt: now + lease } };
+}
+
+/** Renews the lease right before the claim, because the probe may have waited long for the account's rate. */
+export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
+  return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
+}
+
+/** Releases the right, because the worker has nothing to send. */
+export function releaseProbe(breaker: Breaker, id: string): Breaker {
+  return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
+}
+
+export function closeBreaker(breaker: Breaker | undefined, id: string): Breaker | undefined {
+  return isProbeOf(breaker, id) ? undefined : breaker;
+}
+
+function isProbeOf(breaker: Breaker | undefined, id: string): boolean {
+  return breaker?.probe?.id === id;
 }

@@ -3,7 +3,7 @@ import type { Account } from '../../gateway/account.ts';
 import { type Gateway, openGateway } from '../../gateway/gateway.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
 import { type AccountBreaker, createAccountBreaker } from './account-breaker.ts';
-import { type Observer, observeGateway, observeLimiter } from './observer.ts';
+import type { Observer } from './observer.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
 export type AccountRuntime = {
@@ -13,27 +13,19 @@ export type AccountRuntime = {
   readonly breaker: AccountBreaker;
 };
 
-export type AccountRuntimes = {
-  /** @returns undefined for an account that this process lacks; it becomes `unknown` */
-  readonly open: (name: string) => Promise<AccountRuntime | undefined>;
-  readonly unknown: () => readonly string[];
-  readonly refreshBreakers: () => Promise<void>;
-  readonly close: () => Promise<void>;
+export type AccountRuntimes = ReturnType<typeof createAccountRuntimes>;
+
+type RuntimeOptions = {
+  readonly accountNamed: AccountNamed;
+  readonly observer: Partial<Observer>;
+  /** Called once for each of them. */
+  readonly onUnknownAccount?: ((error: InputError) => void) | undefined;
 };
 
 export function createAccountRuntimes(
   context: EngineContext,
-  {
-    accountNamed,
-    observer,
-    onUnknownAccount,
-  }: {
-    readonly accountNamed: AccountNamed;
-    readonly observer: Observer;
-    /** Called once for each of them. */
-    readonly onUnknownAccount?: ((error: InputError) => void) | undefined;
-  },
-): AccountRuntimes {
+  { accountNamed, observer, onUnknownAccount }: RuntimeOptions,
+) {
   const runtimes = new Map<string, Promise<AccountRuntime>>();
   const unknown = new Set<string>();
 
@@ -41,21 +33,17 @@ export function createAccountRuntimes(
     const account = await accountNamed(name);
     return {
       account,
-      gateway: observeGateway(openGateway(account), account.name, observer),
-      limiter: observeLimiter(
-        createRateLimiter(context, account, {
-          onClockSteppedBack: (by) => observer.clockSteppedBack(name, by),
-        }),
-        account.name,
-        observer,
-        context.monotonic,
-      ),
+      gateway: openGateway(account),
+      limiter: createRateLimiter(context, account, {
+        onClockSteppedBack: (by) => observer.clockSteppedBack?.(name, by),
+      }),
       breaker: createAccountBreaker(context, account),
     };
   }
 
   return {
-    open(name) {
+    /** @returns undefined for an account that this process lacks; it becomes `unknown` */
+    open(name: string): Promise<AccountRuntime | undefined> {
       const runtime = runtimes.get(name) ?? open(name);
       runtimes.set(name, runtime);
       return runtime.catch((error: unknown) => {
@@ -66,12 +54,12 @@ export function createAccountRuntimes(
         return undefined;
       });
     },
-    unknown: () => [...unknown],
-    async refreshBreakers() {
+    unknown: (): readonly string[] => [...unknown],
+    async refreshBreakers(): Promise<void> {
       for (const runtime of runtimes.values())
         await (await runtime.catch(() => undefined))?.breaker.refresh();
     },
-    async close() {
+    async close(): Promise<void> {
       const opened = await Promise.allSettled(runtimes.values());
       await Promise.all(
         opened.map((runtime) => (runtime.status === 'fulfilled' ? runtime.value.gateway.close() : undefined)),

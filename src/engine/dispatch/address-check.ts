@@ -7,33 +7,15 @@ type ForeignAnswers = Extract<FailFastReason, { kind: 'foreign_answers' }>;
  * Holds a run back until its first answers show whether the interface of its account is at its address: until then,
  * no more than `first` requests are in flight or in doubt. One for each run that a process sends, whatever its slices.
  */
-export type AddressCheck = {
-  /** @param url of the request */
-  readonly answered: (outcome: Outcome, url: () => string) => void;
-  /** @param wake is called when more can be reserved */
-  readonly join: (wake: () => void) => Reservations;
-  /** Aborted when the run is paused. */
-  readonly paused: AbortSignal;
-  /** Resolves when the pause is in the ledger. @throws Error if the ledger fails */
-  readonly whenPaused: () => Promise<unknown>;
-};
+export type AddressCheck = ReturnType<typeof createAddressCheck>;
 
 /** The requests that one slice reserves. */
-export type Reservations = {
-  /** @returns 0 if none can be claimed now */
-  readonly reserve: (wanted: number) => number;
-  /** Frees requests that were not claimed, or have their outcome. */
-  readonly release: (requests: number) => void;
-  readonly leave: () => void;
-};
+export type Reservations = ReturnType<AddressCheck['join']>;
 
 /** The most characters of the reason's quote. */
 const maxWordsLength = 160;
 
-export function createAddressCheck(
-  first: number,
-  pause: (reason: ForeignAnswers) => Promise<unknown>,
-): AddressCheck {
+export function createAddressCheck(first: number, pause: (reason: ForeignAnswers) => Promise<unknown>) {
   const paused = new AbortController();
   const wakes = new Set<() => void>();
   let isProved = false;
@@ -54,36 +36,42 @@ export function createAddressCheck(
   }
 
   return {
-    answered(outcome, url) {
+    /** @param url of the request */
+    answered(outcome: Outcome, url: () => string): void {
       if (isProved) return;
       if (outcome.kind === 'in_doubt' && outcome.foreign) {
         foreign++;
         if (foreign === first) stop({ url: url(), words: outcome.reason.slice(0, maxWordsLength) });
       } else if (provingKinds.includes(outcome.kind)) prove();
     },
-    join(wake) {
+    /** @param wake is called when more can be reserved */
+    join(wake: () => void) {
       wakes.add(wake);
       let own = 0;
+      /** Frees requests that were not claimed, or have their outcome. */
       const release = (requests: number): void => {
         own -= requests;
         reserved -= requests;
       };
       return {
-        reserve(wanted) {
+        /** @returns 0 if none can be claimed now */
+        reserve(wanted: number): number {
           const granted = isProved ? wanted : Math.max(0, Math.min(wanted, first - foreign - reserved));
           own += granted;
           reserved += granted;
           return granted;
         },
         release,
-        leave() {
+        leave(): void {
           release(own);
           wakes.delete(wake);
         },
       };
     },
+    /** Aborted when the run is paused. */
     paused: paused.signal,
-    whenPaused: async () => pausing,
+    /** Resolves when the pause is in the ledger. @throws Error if the ledger fails */
+    whenPaused: async (): Promise<unknown> => pausing,
   };
 }
 

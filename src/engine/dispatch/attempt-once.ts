@@ -1,40 +1,37 @@
-import type { Channel } from '../../domain/message.ts';
 import type { RequestReason, WithheldCause } from '../../domain/reasons.ts';
+import type { Account } from '../../gateway/account.ts';
 import type { Evidence } from '../../gateway/evidence.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
+import type { OwnedSlice } from '../../ledger/slice-states/transitions.ts';
+import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { errorMessage } from '../../platform/file-error.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import { type AccountBreaker, updateBreaker } from './account-breaker.ts';
+import type { AccountRuntime } from './account-runtime.ts';
 import type { AddressCheck } from './address-check.ts';
-import { type Attempt, nextStep, type Outcome, type Step, withholdingReason } from './next-step.ts';
+import type { DispatchSettings } from './dispatch-settings.ts';
+import type { Lease } from './lease.ts';
+import { type Attempt, nextStep, type Outcome, released, type Step, withholdingReason } from './next-step.ts';
+import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
-import type { RateLimiter } from './rate-limiter.ts';
 import { type FileContents, toOutgoingRequest } from './run-files.ts';
 
 /** How the requests of one slice are sent. */
-export type Sender = {
+export type Sender = Pick<AccountRuntime, 'gateway' | 'limiter'> & {
   readonly context: EngineContext;
-  readonly run: string;
-  readonly slice: number;
-  readonly owner: string;
-  readonly channel: Channel;
-  readonly gateway: Gateway;
   readonly outageRetry: OutageRetry;
-  readonly limiter: RateLimiter;
+  readonly slice: Pick<SendingSlice, 'run' | 'slice' | 'owner' | 'channel'>;
+  readonly settings: Pick<DispatchSettings, 'retries' | 'bisect'>;
+  readonly account: Pick<Account, 'name'>;
+  readonly observer: Partial<Observer>;
   /** Undefined for a run that does not wait for its service. */
   readonly breaker: AccountBreaker | undefined;
   readonly addressCheck: AddressCheck;
-  readonly retries: number;
-  readonly bisect: boolean;
-  /** If false, `ensureLease` is called before each request. */
-  readonly isLeaseValid: () => boolean;
-  readonly ensureLease: () => Promise<boolean>;
+  /** Checked before each request. */
+  readonly lease: Pick<Lease, 'isValid' | 'ensureValid'>;
   readonly isWindowOpen: () => boolean;
-  /** Asked while the breaker is open. @returns whether the slice stops, because the service refuses all for too long */
-  readonly giveUpIfRefused: () => Promise<boolean>;
   /** Ends waits between attempts, but no request in flight. */
   readonly stop: AbortSignal;
   /** Stops waiting for answers. */
@@ -66,7 +63,8 @@ export async function attemptOnce(
   const number = claimed.attempt + attempts - 1;
   // An answer during an outage would be in doubt if the process ended.
   if (outageRetry.isDown()) await outageRetry.waitUntilUp(stop);
-  const held = stop.aborted || sender.isLeaseValid() || (await outageRetry.retry(sender.ensureLease));
+  const { lease } = sender;
+  const held = stop.aborted || lease.isValid() || (await outageRetry.retry(lease.ensureValid));
   const because = withholdingReason({
     stopping: stop.aborted,
     held,
@@ -76,9 +74,9 @@ export async function attemptOnce(
   const made =
     because === undefined
       ? await makeAttempt(sender, claimed, contents, number)
-      : withheldAttempt(because, number, context.now());
+      : unsentAttempt({ kind: 'withheld', because }, number, context.now());
   sender.addressCheck.answered(made.outcome, () =>
-    sender.gateway.urlOf(toOutgoingRequest(sender.channel, claimed, contents)),
+    sender.gateway.urlOf(toOutgoingRequest(sender.slice.channel, claimed, contents)),
   );
   const changeInLedger = breaker && updateBreaker(breaker, made, probe);
   if (changeInLedger) await outageRetry.retry(changeInLedger);
@@ -86,14 +84,14 @@ export async function attemptOnce(
 }
 
 export function stepAfter(
-  { context, bisect, stop, breaker }: Sender,
+  { context, settings, stop, breaker }: Sender,
   { destinations }: ClaimedRequest,
   made: Attempt,
   attempts: number,
 ): Step {
   return nextStep(made, {
     attempts,
-    bisect,
+    bisect: settings.bisect,
     recipients: destinations.count,
     stopping: stop.aborted,
     breakerOpen: isBreakerOpen(breaker),
@@ -106,7 +104,7 @@ function isBreakerOpen(breaker: AccountBreaker | undefined): boolean {
 }
 
 export function settlementOf(
-  { run, slice, owner }: Pick<Sender, 'run' | 'slice' | 'owner'>,
+  { run, slice, owner }: OwnedSlice,
   { request }: ClaimedRequest,
   { number, outcome, httpStatus, finishedAt }: Attempt,
   as: SettledState,
@@ -116,7 +114,7 @@ export function settlementOf(
 }
 
 async function makeAttempt(
-  { gateway, context, run, channel, cutOff }: Sender,
+  { gateway, context, slice: { run, channel }, account, observer, cutOff }: Sender,
   claimed: ClaimedRequest,
   contents: FileContents,
   number: number,
@@ -131,7 +129,9 @@ async function makeAttempt(
     const reason = errorMessage(error);
     return unsentAttempt({ kind: 'unsendable', reason }, number, context.now());
   }
+  const exchangeEnded = observer.exchangeStarted?.(account.name);
   const evidence = await exchange;
+  exchangeEnded?.();
   trace('answered', run, claimed.request);
   return {
     number,
@@ -150,8 +150,15 @@ function unsentAttempt(
   return { number, outcome, httpStatus: null, startedAt: finishedAt, finishedAt };
 }
 
-export function withheldAttempt(because: WithheldCause, number: number, now: Date): Attempt {
-  return unsentAttempt({ kind: 'withheld', because }, number, now);
+/** Of a claimed request of which no byte has left. */
+export function releaseOf(
+  slice: OwnedSlice,
+  claimed: ClaimedRequest,
+  because: WithheldCause,
+  now: Date,
+): Settlement {
+  const attempt = unsentAttempt({ kind: 'withheld', because }, claimed.attempt, now);
+  return settlementOf(slice, claimed, attempt, released);
 }
 
 /** Returns the service's own words, or what failed. */

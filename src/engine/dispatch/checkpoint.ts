@@ -1,5 +1,5 @@
 import type { AcceptedRequest, Advance, AdvanceResult, RangeClaim } from '../../ledger/requests/advance.ts';
-import type { ClaimedRows, RowsClaim } from '../../ledger/requests/claim-rows.ts';
+import type { Settlement } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { trace } from '../trace-points.ts';
 import type { Recorder } from './recorder.ts';
@@ -10,37 +10,14 @@ import { createWakeup } from './wakeup.ts';
  * follows from the result. `checkpointer.ts` commits.
  */
 
-export type AcceptedAttempt = AcceptedRequest & { readonly messageId: string };
-
-/** How the sources of a slice claim and record. */
-export type SliceCheckpoint = {
-  /**
-   * Waits a moment for claims of other slices.
-   *
-   * @returns false if refused: the run is not running, or what was read is stale
-   */
-  readonly claim: (claim: RangeClaim) => Promise<boolean>;
-  /** Commits the waiting or next claim at once. */
-  readonly flush: () => void;
-  /** Releases claimed requests after `to`, of which no byte has left. */
-  readonly releaseClaim: (released: Omit<RangeClaim, 'epoch'>) => Promise<void>;
-  /** @param unrecorded claimed requests without a recorded outcome */
-  readonly claimRows: (
-    claim: Pick<RowsClaim, 'from' | 'limit'>,
-    unrecorded: readonly number[],
-  ) => Promise<ClaimedRows>;
-  readonly accept: (accepted: AcceptedAttempt) => void;
-  /** Accepted and not committed. */
-  readonly unrecorded: () => number;
-  readonly whenRecorded: () => Promise<void>;
-};
+export type AcceptedAttempt = AcceptedRequest & Settlement & { readonly messageId: string };
 
 export type CheckpointOptions = {
   readonly onAccepted: (accepted: AcceptedAttempt) => void;
   /** The ledger failed, other than by an outage. */
   readonly onFailed: (error: unknown) => void;
   /** Records requests that were accepted after the slice was reclaimed. */
-  readonly recorder: Recorder;
+  readonly record: Recorder;
 };
 
 type PendingClaim = RangeClaim & PromiseWithResolvers<boolean>;
@@ -123,14 +100,7 @@ function markRecorded(state: CheckpointState, accepted: AcceptedAttempt): void {
 
 /** Settles a request that became in doubt when its slice was reclaimed. */
 async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Promise<void> {
-  const { run, slice, owner } = state.slice;
-  const { request, finishedAt, httpStatus, jobNumber } = accepted;
-  const as = { state: 'accepted', ...(jobNumber === undefined ? {} : { jobNumber }) } as const;
-  const detail = jobNumber === undefined ? null : ({ kind: 'job_number', jobNumber } as const);
-  const attempt = { attempt: 1, finishedAt: new Date(finishedAt), httpStatus, detail };
-  await state.options.recorder
-    .record({ run, slice, owner, request, ...as, ...attempt })
-    .catch(state.options.onFailed);
+  await state.options.record(accepted).catch(state.options.onFailed);
   changeUnrecorded(state, -1);
 }
 

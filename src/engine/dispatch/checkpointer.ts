@@ -5,6 +5,7 @@ import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import type { EngineContext } from '../context.ts';
 import { trace } from '../trace-points.ts';
 import {
+  type AcceptedAttempt,
   addAccepted,
   type CheckpointOptions,
   type CheckpointState,
@@ -12,14 +13,15 @@ import {
   createCheckpointState,
   extractAdvance,
   failCheckpoint,
-  type SliceCheckpoint,
 } from './checkpoint.ts';
 import { type CurrentClaimFence, createClaimFence } from './ledger-location.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-export type Checkpointer = {
-  readonly open: (slice: SendingSlice, options: CheckpointOptions) => SliceCheckpoint;
-};
+/** Opens the part of one slice. */
+export type Checkpointer = ReturnType<typeof createCheckpointer>;
+
+/** How the sources of a slice claim and record. */
+export type SliceCheckpoint = ReturnType<Checkpointer>;
 
 /**
  * A group commit: all slices of a process share commits of claims and accepted requests. A commit takes half a
@@ -32,11 +34,7 @@ export type Checkpointer = {
  *
  * @param ledger the id of the ledger when the worker started
  */
-export function createCheckpointer(
-  context: EngineContext,
-  outageRetry: OutageRetry,
-  ledger: string,
-): Checkpointer {
+export function createCheckpointer(context: EngineContext, outageRetry: OutageRetry, ledger: string) {
   const fence = createClaimFence(context, outageRetry, ledger);
   const writer: Writer = { context, outageRetry, fence };
   const commits = createCommitSchedule((states) => commit(writer, states));
@@ -49,36 +47,45 @@ export function createCheckpointer(
     return pending.promise;
   }
 
-  return {
-    open(slice, options) {
-      const state = createCheckpointState(slice, options);
-      const flush = (): void => commits.flush(state);
-      return {
-        claim: (claim) => claimRange(state, claim),
-        flush,
-        async releaseClaim(range) {
-          flush();
-          await claimRange(state, { ...range, epoch: noEpoch });
-        },
-        claimRows: (claim, unrecorded) =>
-          new Promise((resolve, reject) => {
-            commits.runBetweenCommits(() =>
-              claimRowsOfSlice(writer, state, claim, unrecorded).then(resolve, reject),
-            );
-          }),
-        accept(accepted) {
-          addAccepted(state, accepted);
-          if (!state.failure) commits.add(state, 1);
-        },
-        unrecorded: () => state.unrecorded,
-        // Resolves after a failure too, which the caller gets elsewhere.
-        async whenRecorded() {
-          while (state.unrecorded > 0 && !state.failure) await state.allRecorded.wait(1_000);
-        },
-      };
-    },
+  return (slice: SendingSlice, options: CheckpointOptions) => {
+    const state = createCheckpointState(slice, options);
+    /** Commits the waiting or next claim at once. */
+    const flush = (): void => commits.flush(state);
+    return {
+      /**
+       * Waits a moment for claims of other slices.
+       *
+       * @returns false if refused: the run is not running, or what was read is stale
+       */
+      claim: (claim: RangeClaim): Promise<boolean> => claimRange(state, claim),
+      flush,
+      /** Releases claimed requests after `to`, of which no byte has left. */
+      async releaseClaim(range: Omit<RangeClaim, 'epoch'>): Promise<void> {
+        flush();
+        await claimRange(state, { ...range, epoch: noEpoch });
+      },
+      /** @param unrecorded claimed requests without a recorded outcome */
+      claimRows: (claim: WantedRows, unrecorded: readonly number[]): Promise<ClaimedRows> =>
+        new Promise((resolve, reject) => {
+          commits.runBetweenCommits(() =>
+            claimRowsOfSlice(writer, state, claim, unrecorded).then(resolve, reject),
+          );
+        }),
+      accept(accepted: AcceptedAttempt): void {
+        addAccepted(state, accepted);
+        if (!state.failure) commits.add(state, 1);
+      },
+      /** Accepted and not committed. */
+      unrecorded: (): number => state.unrecorded,
+      /** Resolves after a failure too, which the caller gets elsewhere. */
+      async whenRecorded(): Promise<void> {
+        while (state.unrecorded > 0 && !state.failure) await state.allRecorded.wait(1_000);
+      },
+    };
   };
 }
+
+type WantedRows = Pick<RowsClaim, 'from' | 'limit'>;
 
 /** A claim that releases requests needs no look at suppressions. */
 const noEpoch = '0';
@@ -114,7 +121,7 @@ async function commit(
 async function claimRowsOfSlice(
   { context, outageRetry, fence }: Writer,
   state: CheckpointState,
-  claim: Pick<RowsClaim, 'from' | 'limit'>,
+  claim: WantedRows,
   unrecorded: readonly number[],
 ): Promise<ClaimedRows> {
   const { hot, pool } = context.ledger;

@@ -5,16 +5,9 @@ export const maxDrain = 10_000;
 export const cutOffAfter = 7_500;
 const giveUpAfter = 9_000;
 
-export type DrainDeadlines = {
-  readonly begun: Promise<void>;
-  /** Aborts the wait for answers. Their requests are in doubt. */
-  readonly cutOff: AbortSignal;
-  /** Aborts the recording of outcomes. */
-  readonly giveUp: AbortSignal;
-  readonly clear: () => void;
-};
+export type DrainDeadlines = ReturnType<typeof drainDeadlines>;
 
-export function drainDeadlines(stop: AbortSignal): DrainDeadlines {
+export function drainDeadlines(stop: AbortSignal) {
   const cutOff = new AbortController();
   const giveUp = new AbortController();
   const { promise: begun, resolve } = Promise.withResolvers<void>();
@@ -28,9 +21,11 @@ export function drainDeadlines(stop: AbortSignal): DrainDeadlines {
   else stop.addEventListener('abort', begin, { once: true });
   return {
     begun,
+    /** Aborts the wait for answers. Their requests are in doubt. */
     cutOff: cutOff.signal,
+    /** Aborts the recording of outcomes. */
     giveUp: giveUp.signal,
-    clear() {
+    clear(): void {
       stop.removeEventListener('abort', begin);
       for (const timer of timers) clearTimeout(timer);
     },

@@ -1,39 +1,38 @@
-import { type HeldSlice, renewLeases } from '../../ledger/slices/acquire.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acquireSlice, type HeldSlice, renewLeases } from '../../ledger/slices/acquire.ts';
 import { finishSlice } from '../../ledger/slices/finish.ts';
 import { type DispatchProgress, readDispatchProgress } from '../../ledger/slices/progress.ts';
-import { maxHoldMilliseconds, type SliceQueue } from '../../ledger/slices/queue.ts';
-import type { EngineContext } from '../context.ts';
+import { maxHoldMilliseconds } from '../../ledger/slices/queue.ts';
+import { returnSlice } from '../../ledger/slices/reclaim.ts';
 import { trace } from '../trace-points.ts';
-import type { AccountRuntime } from './account-runtime.ts';
+import type { AccountRuntime, AccountRuntimes } from './account-runtime.ts';
+import { dispatchSettings } from './dispatch-settings.ts';
+import { createSliceDispatcher, type Dispatch, stopIfRejected } from './dispatch-slice.ts';
 import { createLease, type Lease } from './lease.ts';
-import type { Observer } from './observer.ts';
-import type { OutageRetry } from './outage-retry.ts';
-import type { SliceDispatcher } from './slice-dispatcher.ts';
+import type { Wakeup } from './wakeup.ts';
 
-export type HeldSlices = {
-  readonly count: () => number;
-  /** Without slices whose service refuses every request, so that these take no capacity from other accounts. */
-  readonly busyCount: () => number;
-  readonly begin: (slice: HeldSlice, account: AccountRuntime) => void;
-  /** Stops slices whose run is not running or is preempted. */
-  readonly watch: () => Promise<void>;
-  readonly renewLeases: () => Promise<void>;
-  readonly whenDone: () => Promise<void>;
-};
+/** Limit of slices in one process. An account allows at most four in the whole fleet. */
+const maxHeld = 8;
 
-type HeldSlicesOptions = {
-  readonly context: EngineContext;
-  readonly queue: SliceQueue;
-  readonly outageRetry: OutageRetry;
-  readonly dispatcher: SliceDispatcher;
-  readonly observer: Observer;
+/** Additional slices of urgent runs. */
+const maxUrgent = 2;
+
+/** Milliseconds between two looks at an empty queue. */
+const idlePollInterval = 1_000;
+
+export type HeldSlices = ReturnType<typeof createHeldSlices>;
+
+type HeldSlicesOptions = Dispatch & {
+  readonly worker: string;
+  readonly accounts: AccountRuntimes;
   /** Watched even while none of its slices is held. */
   readonly watchedRun: string | undefined;
   readonly stop: AbortSignal;
+  /** Signalled when a slice may be in the queue, or one is no longer held. */
+  readonly wakeup: Wakeup;
   readonly onSliceFailed: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
   readonly onProgress: (progress: ReadonlyMap<string, DispatchProgress>) => Promise<void>;
-  readonly onFree: () => void;
 };
 
 type SliceRuntime = {
@@ -45,32 +44,52 @@ type SliceRuntime = {
   readonly done: Promise<void>;
 };
 
-export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
-  const { context, queue, outageRetry, dispatcher, watchedRun, stop } = options;
+export function createHeldSlices(options: HeldSlicesOptions) {
+  const { context, queue, outageRetry, watchedRun, stop, wakeup } = options;
   const { retry } = outageRetry;
   const { ledger, monotonic, now } = context;
+  const dispatchSlice = createSliceDispatcher(options);
   const held = new Set<SliceRuntime>();
+  /** Without slices whose service refuses every request, so that these take no capacity from other accounts. */
+  const busyCount = (): number => [...held].filter(({ account }) => !account.breaker.isOpen()).length;
 
   async function work(
     slice: HeldSlice,
-    account: AccountRuntime,
+    runtime: AccountRuntime,
     lease: Lease,
-    stopSlice: AbortSignal,
+    halted: AbortSignal,
   ): Promise<void> {
+    const settings = dispatchSettings(slice.run, runtime.account, slice.definition);
     try {
-      await dispatcher.dispatch(slice, lease, account, stopSlice);
+      await dispatchSlice({ ...runtime, slice, settings, lease, stop: halted });
     } catch (error) {
       options.onSliceFailed(slice.run);
       throw error;
     }
-    const { plan, policy } = dispatcher.settingsOf(slice, account.account);
     await retry(() =>
-      finishSlice(queue, ledger.pool, slice, { plan, policy, interrupted: stopSlice.aborted, now: now() }),
+      finishSlice(queue, ledger.pool, slice, { ...settings, interrupted: halted.aborted, now: now() }),
     );
     trace('slice finished', slice.run);
     await retry(watch);
   }
 
+  function begin(slice: HeldSlice, account: AccountRuntime): void {
+    const { job } = slice;
+    const lease = createLease(context, async () =>
+      (await retry(() => renewLeases(queue, [job]))).includes(job.id),
+    );
+    const halt = new AbortController();
+    const done = work(slice, account, lease, AbortSignal.any([stop, halt.signal, lease.lost]))
+      .catch(options.onFailed)
+      .finally(() => {
+        held.delete(item);
+        wakeup.signal();
+      });
+    const item = { slice, lease, heldSince: monotonic(), halt, account, done };
+    held.add(item);
+  }
+
+  /** Stops slices whose run is not running or is preempted. */
   async function watch(): Promise<void> {
     const runs = new Set([...held].map(({ slice }) => slice.run));
     if (watchedRun !== undefined) runs.add(watchedRun);
@@ -81,44 +100,61 @@ export function createHeldSlices(options: HeldSlicesOptions): HeldSlices {
   }
 
   return {
-    count: () => held.size,
-    busyCount: () => [...held].filter(({ account }) => !account.breaker.isOpen()).length,
-    begin(slice, account) {
-      const { job } = slice;
-      const lease = createLease(context, async () =>
-        (await retry(() => renewLeases(queue, [job]))).includes(job.id),
-      );
-      const halt = new AbortController();
-      const done = work(slice, account, lease, AbortSignal.any([stop, halt.signal, lease.lost]))
-        .catch(options.onFailed)
-        .finally(() => {
-          held.delete(item);
-          options.onFree();
-        });
-      const item = { slice, lease, heldSince: monotonic(), halt, account, done };
-      held.add(item);
+    /** Acquires slices and begins them, until `stop`. */
+    async acquire(): Promise<void> {
+      while (!stop.aborted) {
+        const busy = busyCount();
+        const minPriority = busy < maxHeld ? 'bulk' : 'urgent';
+        const acquired = busy < maxHeld + maxUrgent && (await acquireOne(options, minPriority, begin));
+        if (!acquired) await wakeup.wait(idlePollInterval, stop);
+        // A worker with slices lets other workers go first.
+        else if (held.size > 1) await sleep(5 * held.size);
+      }
     },
     watch,
-    async renewLeases() {
+    async renewLeases(): Promise<void> {
       await Promise.all([...held].map(({ lease }) => lease.renew()));
     },
-    async whenDone() {
+    async whenDone(): Promise<void> {
       await Promise.all([...held].map(({ done }) => done));
     },
   };
 }
 
+async function acquireOne(
+  { context, queue, outageRetry, worker, accounts }: HeldSlicesOptions,
+  minPriority: 'bulk' | 'urgent',
+  begin: (slice: HeldSlice, account: AccountRuntime) => void,
+): Promise<boolean> {
+  const { ledger, now } = context;
+  const owner = context.randomUuid();
+  let isRetry = false;
+  const acquisition = await outageRetry.retry(() => {
+    const wanted = { worker, owner, isRetry, ignoredAccounts: accounts.unknown(), now, minPriority } as const;
+    isRetry = true;
+    return acquireSlice(queue, ledger.pool, wanted);
+  });
+  if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
+  const { slice } = acquisition;
+  trace('slice acquired', slice.run);
+  const account = await accounts.open(slice.account);
+  if (account) begin(slice, account);
+  else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));
+  return true;
+}
+
 async function stopUnlessWanted(
-  { context, dispatcher, observer }: Pick<HeldSlicesOptions, 'context' | 'dispatcher' | 'observer'>,
+  dispatch: Dispatch,
   { slice, halt, heldSince }: SliceRuntime,
   found: DispatchProgress | undefined,
 ): Promise<void> {
   const { run, account } = slice;
   if (found?.state === 'running') {
-    await dispatcher.stopIfRejected(slice, found);
-    if (found.preemptedBy !== null || context.monotonic() - heldSince > maxHoldMilliseconds) halt.abort();
+    await stopIfRejected(dispatch, slice, found);
+    const isHeldTooLong = dispatch.context.monotonic() - heldSince > maxHoldMilliseconds;
+    if (found.preemptedBy !== null || isHeldTooLong) halt.abort();
     return;
   }
-  if (!halt.signal.aborted) observer.runEnded({ account, run, state: found?.state });
+  if (!halt.signal.aborted) dispatch.observer.runEnded?.({ account, run, state: found?.state });
   halt.abort();
 }

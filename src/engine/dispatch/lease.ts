@@ -2,15 +2,7 @@ import { leaseSeconds } from '../../ledger/slices/queue.ts';
 import type { EngineContext } from '../context.ts';
 
 /** The right to send requests of a slice. */
-export type Lease = {
-  /** Aborts when another worker may own the slice. */
-  readonly lost: AbortSignal;
-  /** Whether no other worker reclaims the slice yet. */
-  readonly isValid: () => boolean;
-  /** Asks the ledger only after a pause of the process (stopped, or a sleeping machine). */
-  readonly ensureValid: () => Promise<boolean>;
-  readonly renew: () => Promise<void>;
-};
+export type Lease = ReturnType<typeof createLease>;
 
 const leaseDuration = leaseSeconds * 1_000;
 
@@ -23,7 +15,7 @@ const leaseDuration = leaseSeconds * 1_000;
 export function createLease(
   { monotonic, now }: Pick<EngineContext, 'monotonic' | 'now'>,
   renewInQueue: () => Promise<boolean>,
-): Lease {
+) {
   const readClocks = () => ({ monotonic: monotonic(), clock: now().getTime() });
   const lost = new AbortController();
   let renewedAt = readClocks();
@@ -46,13 +38,16 @@ export function createLease(
     const is = readClocks();
     return is.monotonic - renewedAt.monotonic < leaseDuration && is.clock - renewedAt.clock < leaseDuration;
   };
+  /** Whether no other worker reclaims the slice yet. */
   const isValid = (): boolean => !lost.signal.aborted && isRecent();
 
   return {
+    /** Aborts when another worker may own the slice. */
     lost: lost.signal,
     isValid,
     renew: renewOnce,
-    async ensureValid() {
+    /** Asks the ledger only after a pause of the process (stopped, or a sleeping machine). */
+    async ensureValid(): Promise<boolean> {
       // The renewal in progress may be older than the pause.
       for (let renewals = 0; !isRecent() && renewals < 2 && !lost.signal.aborted; renewals++) {
         await renewOnce();

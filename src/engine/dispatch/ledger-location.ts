@@ -107,31 +107,23 @@ function reasonIfMoved({ location }: LedgerLocation, here: string | null): HoldR
 }
 
 /** The ledger that this process claims from, and its last claim there. */
-export type CurrentClaimFence = {
-  readonly current: () => ClaimFence;
-  /** Call it before any of their requests is sent. */
-  readonly markClaims: (claims: readonly Omit<ClaimMark, 'at'>[], now: Date) => void;
-  /** After a refused claim: the ledger may be older than the last claim, or have a new id. */
-  readonly refresh: () => Promise<void>;
-};
+export type CurrentClaimFence = ReturnType<typeof createClaimFence>;
 
-export function createClaimFence(
-  context: EngineContext,
-  { retry }: OutageRetry,
-  ledger: string,
-): CurrentClaimFence {
+export function createClaimFence(context: EngineContext, { retry }: OutageRetry, ledger: string) {
   const { marks } = context.ledger;
   let fence: ClaimFence = { ledger, last: null };
   return {
-    current: () => fence,
-    markClaims(claims, now) {
+    current: (): ClaimFence => fence,
+    /** Call it before any of their requests is sent. */
+    markClaims(claims: readonly Omit<ClaimMark, 'at'>[], now: Date): void {
       const made = claims.map(({ run, slice, owner, version }) => {
         return { run, slice, owner, version, at: now.toISOString() };
       });
       marks.write(fence.ledger, made);
       fence = { ...fence, last: made[0] ?? fence.last };
     },
-    async refresh() {
+    /** After a refused claim: the ledger may be older than the last claim, or have a new id. */
+    async refresh(): Promise<void> {
       const found = await retry(() => checkLedgerLocation(context));
       if (found.onHold !== null || found.ledger === fence.ledger) return;
       marks.markReplaced(fence.ledger, found.location);

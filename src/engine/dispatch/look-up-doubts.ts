@@ -1,12 +1,13 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { type Gateway, openGateway } from '../../gateway/gateway.ts';
+import { openGateway } from '../../gateway/gateway.ts';
 import type { LookUp } from '../../gateway/look-up.ts';
 import { type Doubt, listDoubts } from '../../ledger/requests/list-failed.ts';
 import { acceptLookedUp, resendDoubts } from '../../ledger/requests/resolve.ts';
 import type { DoubtsSlice } from '../../ledger/slices/acquire.ts';
-import type { DoubtPolicy } from '../../ledger/slices/finish.ts';
 import type { EngineContext } from '../context.ts';
+import type { AccountRuntime } from './account-runtime.ts';
+import type { DispatchSettings } from './dispatch-settings.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
@@ -28,9 +29,7 @@ export type LookUpEnd = LookUpCounts &
   );
 
 /** What an account is asked with. */
-export type LookUpService = {
-  readonly account: Account;
-  readonly gateway: Gateway;
+export type LookUpService = Pick<AccountRuntime, 'account' | 'gateway'> & {
   readonly rate: Pick<RateLimiter, 'admitLookUp'>;
 };
 
@@ -94,14 +93,11 @@ export function requireLookUp({ name, interface: interfaceName, statusLookUp }: 
   throw new InputError([{ where: `account ${name}`, what }]);
 }
 
-type DoubtWork = {
+type DoubtWork = Pick<AccountRuntime, 'account' | 'gateway' | 'limiter'> & {
   readonly context: EngineContext;
   readonly outageRetry: OutageRetry;
   readonly slice: DoubtsSlice;
-  readonly account: Account;
-  readonly gateway: Gateway;
-  readonly limiter: RateLimiter;
-  readonly policy: DoubtPolicy;
+  readonly settings: Pick<DispatchSettings, 'policy'>;
   readonly stop: AbortSignal;
 };
 
@@ -110,32 +106,24 @@ type DoubtWork = {
  * a delivery report or an operator.
  */
 export async function settleDoubts(work: DoubtWork): Promise<void> {
-  const { context, outageRetry, slice, policy, stop } = work;
+  const { context, outageRetry, slice, settings, stop } = work;
   const { run, owner } = slice;
-  if (policy.lookUp) await lookUp(work);
-  if (stop.aborted || policy.resends === 0) return;
-  await outageRetry.retry(() =>
-    resendDoubts(context.ledger.pool, { run, owner, resends: policy.resends }, context.now()),
-  );
+  const { lookUp, resends } = settings.policy;
+  if (lookUp) await lookUpAll(work);
+  if (stop.aborted || resends === 0) return;
+  await outageRetry.retry(() => resendDoubts(context.ledger.pool, { run, owner, resends }, context.now()));
 }
 
 /** Milliseconds. At one look-up a second, `volley resolve --look-up` must do the rest. */
 const maxLookUpTime = 10 * 60_000;
 
-async function lookUp({
-  context,
-  outageRetry,
-  slice,
-  account,
-  gateway,
-  limiter,
-  stop,
-}: DoubtWork): Promise<void> {
+async function lookUpAll(work: DoubtWork): Promise<void> {
+  const { context, outageRetry, stop } = work;
+  const { run } = work.slice;
+  const service = { ...work, rate: work.limiter };
   const long = new AbortController();
   const timer = setTimeout(() => long.abort(), maxLookUpTime);
   const until = AbortSignal.any([stop, long.signal]);
-  const service = { account, gateway, rate: limiter };
-  const { run } = slice;
   try {
     await outageRetry.retry(() => {
       const doubts = { run, pages: listDoubts(context.ledger.pool, run, 'all') };

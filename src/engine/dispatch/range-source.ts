@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../domain/message.ts';
 import type { WithheldCause } from '../../domain/reasons.ts';
@@ -7,65 +6,62 @@ import type { RangeClaim } from '../../ledger/requests/advance.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import { type OrdinaryRequest, readContents, readEnvelopes } from '../../ledger/requests/read-contents.ts';
 import { coalesce } from '../coalesce.ts';
-import { attemptOnce, type Sender, settlementOf, withheldAttempt } from './attempt-once.ts';
-import type { AcceptedAttempt, SliceCheckpoint } from './checkpoint.ts';
-import { type Attempt, released } from './next-step.ts';
-import { type RequestSource, refusedClaimWait, type SourceContext } from './request-source.ts';
-import { retryRequest } from './retry-request.ts';
+import { attemptOnce, releaseOf, settlementOf } from './attempt-once.ts';
+import type { SliceCheckpoint } from './checkpointer.ts';
+import { type RequestSource, type SliceWork, settleRow, waitAfterRefusal } from './request-source.ts';
 
 /**
  * Makes the fast path, which claims and accepts requests without rows of their own as ranges. A request with any other
  * outcome gets a row first.
  */
-export function createRangeSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
-  const { recorder, onSettled } = options;
-  const readAhead = createReadAhead(options);
-  const addRow = rowAdder(options);
-  const unsent = createUnsent(options, addRow);
+export function createRangeSource(work: SliceWork, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, stop } = work;
+  const readAhead = createReadAhead(work);
+  const addRow = rowAdder(work);
+  const unsent = createUnsent(work, addRow);
 
   return {
     available: readAhead.available,
-    async claim(limit, stop) {
+    async claim(limit) {
       const { requests, claim } = await readAhead.next(limit);
       if (await checkpoint.claim(claim)) {
         readAhead.advance(requests, claim);
         return requests;
       }
       readAhead.discard();
-      await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
+      await waitAfterRefusal(stop);
       return [];
     },
-    async send(sender, prepared) {
+    async send(prepared) {
       const { claimed } = prepared;
-      const { attempt, step } = await attemptOnce(sender, prepared, 1).catch((error: unknown) => {
+      const first = await attemptOnce(work, prepared, 1).catch((error: unknown) => {
         // A byte may have left.
         unsent.markSent(claimed.request);
         throw error;
       });
-      const { outcome, startedAt } = attempt;
+      const { attempt, step } = first;
+      const { outcome, startedAt, finishedAt } = attempt;
       if (outcome.kind === 'withheld') {
         unsent.add([claimed], outcome.because);
-        return settlementOf(sender, claimed, attempt, released);
+        return undefined;
       }
       unsent.markSent(claimed.request);
-      if (step.kind === 'settle' && step.as.state === 'accepted') {
-        checkpoint.accept(acceptedAttempt(claimed, attempt, step.as.jobNumber));
-        return settlementOf(sender, claimed, attempt, step.as);
+      const settlement = step.kind === 'settle' && settlementOf(slice, claimed, attempt, step.as);
+      if (settlement && settlement.state === 'accepted') {
+        const { messageId, destinations } = claimed;
+        const tookMs = finishedAt.getTime() - startedAt.getTime();
+        checkpoint.accept({ ...settlement, messageId, recipients: destinations.count, tookMs });
+        return settlement;
       }
       await addRow({ request: claimed.request, startedAt });
-      const settlement =
-        step.kind === 'settle'
-          ? settlementOf(sender, claimed, attempt, step.as)
-          : await retryRequest(sender, prepared, { attempt, step });
-      if (settlement && (await recorder.record(settlement))) onSettled(claimed.messageId, settlement.state);
-      return settlement;
+      return settleRow(work, prepared, first);
     },
-    async release(_sender, claimed, because) {
+    async release(claimed, because) {
       unsent.add(claimed, because);
     },
-    async end(sender) {
+    async end() {
       await checkpoint.whenRecorded();
-      await unsent.release(sender, (to) => checkpoint.releaseClaim({ after: readAhead.claimedTo(), to }));
+      await unsent.release((to) => checkpoint.releaseClaim({ after: readAhead.claimedTo(), to }));
       const rest = readAhead.rest();
       if (!rest || !unsent.isEmpty()) return;
       checkpoint.flush();
@@ -76,7 +72,7 @@ export function createRangeSource(options: SourceContext, checkpoint: SliceCheck
 
 type AddRow = (started: StartedRequest) => Promise<void>;
 
-function rowAdder({ context, outageRetry, slice }: SourceContext): AddRow {
+function rowAdder({ context, outageRetry, slice }: SliceWork): AddRow {
   return coalesce(
     async (started: readonly StartedRequest[]) => {
       await outageRetry.retry(() => addSendingRows(context.ledger.pool, { ...slice, started }));
@@ -87,7 +83,7 @@ function rowAdder({ context, outageRetry, slice }: SourceContext): AddRow {
 }
 
 /** Keeps claimed requests of which no byte has left. */
-function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRow) {
+function createUnsent({ context, record, slice }: SliceWork, addRow: AddRow) {
   const unsent: { readonly claimed: ClaimedRequest; readonly because: WithheldCause }[] = [];
   let sentTo = slice.claimedTo;
   return {
@@ -99,13 +95,13 @@ function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRo
     },
     isEmpty: () => unsent.length === 0,
     /** @param releaseClaim releases all requests after the given one */
-    async release(sender: Sender, releaseClaim: (after: number) => Promise<void>): Promise<void> {
+    async release(releaseClaim: (after: number) => Promise<void>): Promise<void> {
       const belowSent = unsent.filter(({ claimed }) => claimed.request < sentTo);
       await Promise.all(
         belowSent.map(async ({ claimed, because }) => {
           const now = context.now();
           await addRow({ request: claimed.request, startedAt: now });
-          await recorder.record(settlementOf(sender, claimed, withheldAttempt(because, 1, now), released));
+          await record(releaseOf(slice, claimed, because, now));
         }),
       );
       if (belowSent.length < unsent.length) await releaseClaim(sentTo);
@@ -113,27 +109,11 @@ function createUnsent({ context, recorder, slice }: SourceContext, addRow: AddRo
   };
 }
 
-function acceptedAttempt(
-  { request, messageId, destinations }: ClaimedRequest,
-  { startedAt, finishedAt, httpStatus }: Pick<Attempt, 'startedAt' | 'finishedAt' | 'httpStatus'>,
-  jobNumber: string | undefined,
-): AcceptedAttempt {
-  return {
-    request,
-    recipients: destinations.count,
-    messageId,
-    jobNumber,
-    finishedAt: finishedAt.getTime(),
-    tookMs: finishedAt.getTime() - startedAt.getTime(),
-    httpStatus: httpStatus ?? 200,
-  };
-}
-
 /** Reads requests without rows, and their envelopes, before they are claimed. */
-function createReadAhead({ context, outageRetry, slice }: ReadContext) {
+function createReadAhead({ context, outageRetry, slice }: SliceWork) {
   const { pool, hot } = context.ledger;
   const { retry } = outageRetry;
-  const loadEnvelopes = envelopeLoader({ context, outageRetry, slice });
+  const loadEnvelopes = envelopeLoader((numbers) => retry(() => readEnvelopes(hot, slice.run, numbers)));
   let requests: OrdinaryRequest[] = [];
   let epoch: string | undefined;
   let readTo = slice.claimedTo;
@@ -194,12 +174,10 @@ function createReadAhead({ context, outageRetry, slice }: ReadContext) {
   };
 }
 
-type ReadContext = Pick<SourceContext, 'context' | 'outageRetry' | 'slice'>;
-
 const maxEnvelopes = 256;
 
 /** @returns loads the envelopes of requests by their numbers, and keeps the last ones */
-function envelopeLoader({ context, outageRetry, slice }: ReadContext) {
+function envelopeLoader(read: (numbers: readonly number[]) => ReturnType<typeof readEnvelopes>) {
   const cache = new LRUCache<number, Envelope>({ max: maxEnvelopes });
   return async (requests: readonly OrdinaryRequest[]): Promise<ReadonlyMap<number, Envelope>> => {
     const loaded = new Map<number, Envelope>();
@@ -210,8 +188,7 @@ function envelopeLoader({ context, outageRetry, slice }: ReadContext) {
       else missing.add(envelope);
     }
     if (missing.size === 0) return loaded;
-    const rows = await outageRetry.retry(() => readEnvelopes(context.ledger.hot, slice.run, [...missing]));
-    for (const { envelope, ...fields } of rows) {
+    for (const { envelope, ...fields } of await read([...missing])) {
       loaded.set(envelope, fields);
       cache.set(envelope, fields);
     }

@@ -13,14 +13,7 @@ import { areSameLimits, limitsInForce, noLimits } from './account-limits.ts';
 import { type Admit, sharePermits } from './share-permits.ts';
 
 /** Enforces an account's rates, which all processes share through the ledger. */
-export type RateLimiter = {
-  /** Waits until some requests can be claimed. A stopped wait uses nothing up. */
-  readonly admit: Admit;
-  /** Returns unclaimed requests, and charges excess requests and recipients. Can be repeated after a failure. */
-  readonly spend: (usage: Usage) => Promise<void>;
-  /** @returns false after `stop` */
-  readonly admitLookUp: (stop: AbortSignal) => Promise<boolean>;
-};
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 type Usage = {
   /** As `admit` returned it; 0 for a retry, which does not wait. */
@@ -49,7 +42,7 @@ export function createRateLimiter(
   context: Pick<EngineContext, 'ledger' | 'monotonic'>,
   account: Pick<Account, 'name' | 'requestsPerSecond' | 'recipientsPerSecond'>,
   { timer = processTimer, onClockSteppedBack = () => undefined }: LimiterOptions = {},
-): RateLimiter {
+) {
   const { pool } = context.ledger;
   const limits = createCurrentLimits(context, account);
   const reservations = createReservations(pool, account.name, limits);
@@ -100,9 +93,11 @@ export function createRateLimiter(
 
   const { spend } = reservations;
   return {
+    /** Waits until some requests can be claimed. A stopped wait uses nothing up. */
     admit: sharePermits(obtain, (left) => spend({ admitted: left, claimed: 0, recipients: 0 })),
     spend,
-    admitLookUp: async (stop) => {
+    /** @returns false after `stop` */
+    async admitLookUp(stop: AbortSignal): Promise<boolean> {
       if (stop.aborted) return false;
       const { now, admittedAt } = await reserveLookUp(pool, account.name);
       return waitUnlessStopped(timer, admittedAt - now, stop);
@@ -121,6 +116,7 @@ function createReservations(pool: EngineContext['ledger']['pool'], account: stri
     add,
     /** The recipients of each request of the last batch. */
     recipientsEach: () => recipientsEach,
+    /** Returns unclaimed requests, and charges excess requests and recipients. Can be repeated after a failure. */
     async spend({ admitted, claimed, recipients }: Usage): Promise<void> {
       if (claimed > 0) recipientsEach = Math.max(1, Math.round(recipients / claimed));
       // Without a limit, nothing was reserved.

@@ -4,10 +4,8 @@ import { coalesce } from '../coalesce.ts';
 import { trace } from '../trace-points.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-export type Recorder = {
-  /** @returns when committed; false if another worker owned the request */
-  record(settlement: Settlement): Promise<boolean>;
-};
+/** Returns when the settlement is committed; false if another worker owned the request. */
+export type Recorder = (settlement: Settlement) => Promise<boolean>;
 
 export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Recorder {
   async function commit(settlements: readonly Settlement[]): Promise<boolean[]> {
@@ -22,5 +20,5 @@ export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Rec
     return settlements.map((_, index) => settled.has(index) || attempts > 1);
   }
 
-  return { record: coalesce(commit, { maxBatch: 64, busyThreshold: 16 }) };
+  return coalesce(commit, { maxBatch: 64, busyThreshold: 16 });
 }

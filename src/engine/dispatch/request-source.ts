@@ -4,58 +4,60 @@ import { findFirstPlanned } from '../../ledger/requests/add-rows.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
 import type { SettledState, Settlement } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
-import type { EngineContext } from '../context.ts';
-import { type PreparedRequest, type Sender, settlementOf, withheldAttempt } from './attempt-once.ts';
-import type { SliceCheckpoint } from './checkpoint.ts';
-import { released } from './next-step.ts';
-import type { OutageRetry } from './outage-retry.ts';
+import {
+  type AttemptResult,
+  attemptOnce,
+  type PreparedRequest,
+  releaseOf,
+  type Sender,
+} from './attempt-once.ts';
+import type { SliceCheckpoint } from './checkpointer.ts';
+import type { DispatchSettings } from './dispatch-settings.ts';
 import type { Recorder } from './recorder.ts';
-import { attemptUntilSettled } from './retry-request.ts';
+import { retryRequest } from './retry-request.ts';
+
+/** A slice that is sent, and what its worker needs to send and record it. */
+export type SliceWork = Sender & {
+  readonly slice: SendingSlice;
+  readonly settings: Pick<DispatchSettings, 'concurrency'>;
+  readonly record: Recorder;
+  readonly onSettled: (messageId: string, state: SettledState['state']) => void;
+};
 
 /** Supplies the requests of a slice and records their outcomes. */
 export type RequestSource = {
   /** @returns 0 at the end */
-  readonly available: (max: number, stop: AbortSignal) => Promise<number>;
+  readonly available: (max: number) => Promise<number>;
   /** @returns none if the claim is refused now */
-  readonly claim: (limit: number, stop: AbortSignal) => Promise<readonly ClaimedRequest[]>;
-  /** @returns undefined if another owner has settled it */
-  readonly send: (sender: Sender, prepared: PreparedRequest) => Promise<Settlement | undefined>;
+  readonly claim: (limit: number) => Promise<readonly ClaimedRequest[]>;
+  /** @returns undefined if it was not settled here */
+  readonly send: (prepared: PreparedRequest) => Promise<Settlement | undefined>;
   /** Releases claimed requests of which no byte will leave. */
-  readonly release: (
-    sender: Sender,
-    claimed: readonly ClaimedRequest[],
-    because: WithheldCause,
-  ) => Promise<void>;
+  readonly release: (claimed: readonly ClaimedRequest[], because: WithheldCause) => Promise<void>;
   /** Resolves when all outcomes are recorded. */
-  readonly end: (sender: Sender) => Promise<void>;
+  readonly end: () => Promise<void>;
 };
 
-export type SourceContext = {
-  readonly context: EngineContext;
-  readonly outageRetry: OutageRetry;
-  readonly recorder: Recorder;
-  readonly slice: SendingSlice;
-  readonly onSettled: (messageId: string, state: SettledState['state']) => void;
-};
+/** Waits until a refused claim is repeated: its run may be paused, or a lock held. */
+export async function waitAfterRefusal(stop: AbortSignal): Promise<void> {
+  await sleep(250, undefined, { signal: stop }).catch(() => undefined);
+}
 
-/** Milliseconds until a refused claim is repeated: its run may be paused, or a lock held. */
-export const refusedClaimWait = 250;
-
-export function createRowSource(options: SourceContext, checkpoint: SliceCheckpoint): RequestSource {
-  const { slice, outageRetry, context, recorder, onSettled } = options;
-  const { pool } = context.ledger;
+/** Makes the slow path, which claims and records requests with rows of their own. */
+export function createRowSource(work: SliceWork, checkpoint: SliceCheckpoint): RequestSource {
+  const { slice, outageRetry, context, record, stop } = work;
   /** Claimed and not recorded: they may have been sent. */
   const unrecorded = new Set<number>();
   let from: number | undefined;
 
   return {
-    async available(max, stop) {
+    async available(max) {
       const isFirst = from === undefined;
       if (from !== undefined && from <= slice.last) return Math.min(max, slice.last - from + 1);
-      from = await outageRetry.retry(() => findFirstPlanned(pool, slice));
+      from = await outageRetry.retry(() => findFirstPlanned(context.ledger.pool, slice));
       if (from === undefined) return 0;
       // A claim has skipped it: another transaction is changing it.
-      if (!isFirst) await sleep(refusedClaimWait, undefined, { signal: stop }).catch(() => undefined);
+      if (!isFirst) await waitAfterRefusal(stop);
       return Math.min(max, slice.last - from + 1);
     },
     async claim(limit) {
@@ -65,23 +67,28 @@ export function createRowSource(options: SourceContext, checkpoint: SliceCheckpo
       for (const { request } of rows.claimed) unrecorded.add(request);
       return rows.claimed;
     },
-    async send(sender, prepared) {
-      const settlement = await attemptUntilSettled(sender, prepared);
-      if (settlement && (await recorder.record(settlement))) {
-        onSettled(prepared.claimed.messageId, settlement.state);
-      }
+    async send(prepared) {
+      const settlement = await settleRow(work, prepared, await attemptOnce(work, prepared, 1));
       unrecorded.delete(prepared.claimed.request);
       return settlement;
     },
-    async release(sender, claimed, because) {
+    async release(claimed, because) {
       const now = context.now();
       // If this fails too, the requests are in doubt, and the first failure is reported.
-      await Promise.allSettled(
-        claimed.map((each) =>
-          recorder.record(settlementOf(sender, each, withheldAttempt(because, each.attempt, now), released)),
-        ),
-      );
+      await Promise.allSettled(claimed.map((each) => record(releaseOf(slice, each, because, now))));
     },
     end: async () => undefined,
   };
+}
+
+/** Settles a request that has a row, with further attempts where its first one allows them. */
+export async function settleRow(
+  work: SliceWork,
+  prepared: PreparedRequest,
+  first: AttemptResult,
+): Promise<Settlement | undefined> {
+  const settlement = await retryRequest(work, prepared, first);
+  if (settlement && (await work.record(settlement)))
+    work.onSettled(prepared.claimed.messageId, settlement.state);
+  return settlement;
 }

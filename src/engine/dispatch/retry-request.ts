@@ -15,23 +15,14 @@ import {
 } from './attempt-once.ts';
 import { type Attempt, outOfRetries } from './next-step.ts';
 
-/**
- * Sends a request that has a row. Without one, a source attempts it once, and adds the row before `retryRequest`.
- *
- * @returns undefined if another owner has settled the request
- */
-export async function attemptUntilSettled(
-  sender: Sender,
-  prepared: PreparedRequest,
-): Promise<Settlement | undefined> {
-  const first = await attemptOnce(sender, prepared, 1);
-  if (first.step.kind === 'retry') return retryRequest(sender, prepared, first);
-  return settlementOf(sender, prepared.claimed, first.attempt, first.step.as);
-}
+/** Thrown to p-retry, which needs an error to go on. */
+const notSettled = new Error('the request is not settled');
 
 /**
- * p-retry holds how many attempts there are; `nextStep` decides whether one follows.
+ * Sends a request that has a row until it is settled. p-retry holds how many attempts there are; `nextStep` decides
+ * whether one follows.
  *
+ * @param first what came of the first attempt since the claim
  * @returns undefined if another owner has settled the request
  */
 export async function retryRequest(
@@ -48,16 +39,16 @@ export async function retryRequest(
           if (!(await recordNextAttempt(sender, claimed, attempt))) return undefined;
           ({ attempt, step } = await attemptOnce(sender, prepared, attempts));
         }
-        if (step.kind === 'retry') throw new RetryAfter(step.after);
-        return settlementOf(sender, claimed, attempt, step.as);
+        if (step.kind === 'retry') throw notSettled;
+        return settlementOf(sender.slice, claimed, attempt, step.as);
       },
       {
-        retries: sender.retries,
+        retries: sender.settings.retries,
         // p-retry's jitter can only lengthen a wait, and its signal would drop a later answer.
         minTimeout: 0,
         shouldRetry: async ({ error, attemptNumber }) => {
-          if (!(error instanceof RetryAfter)) return false;
-          await wait(error.after, sender);
+          if (error !== notSettled || step.kind !== 'retry') return false;
+          await wait(step.after, sender);
           // The worker may be stopping now, or the breaker open.
           step = stepAfter(sender, claimed, attempt, attemptNumber);
           return step.kind === 'retry';
@@ -65,17 +56,8 @@ export async function retryRequest(
       },
     );
   } catch (error) {
-    if (!(error instanceof RetryAfter)) throw error;
-    return settlementOf(sender, claimed, attempt, step.kind === 'settle' ? step.as : outOfRetries);
-  }
-}
-
-class RetryAfter extends Error {
-  readonly after: number;
-
-  constructor(after: number) {
-    super(`retry after ${after} ms`);
-    this.after = after;
+    if (error !== notSettled) throw error;
+    return settlementOf(sender.slice, claimed, attempt, step.kind === 'settle' ? step.as : outOfRetries);
   }
 }
 
@@ -87,21 +69,14 @@ async function wait(milliseconds: number, { stop, breaker }: Sender): Promise<vo
 
 /** @returns false if another worker owns the request */
 async function recordNextAttempt(
-  { context, limiter, outageRetry, run, owner }: Sender,
+  { context, limiter, outageRetry, slice: { run, owner } }: Sender,
   { request, destinations }: ClaimedRequest,
   { number, httpStatus, outcome, finishedAt }: Attempt,
 ): Promise<boolean> {
+  const detail = describeOutcome(outcome);
+  const ended = { run, owner, request, attempt: number, httpStatus, finishedAt, detail };
   const owned = await outageRetry.retry(() =>
-    startNextAttempt(context.ledger.pool, {
-      run,
-      owner,
-      request,
-      attempt: number,
-      httpStatus,
-      finishedAt,
-      detail: describeOutcome(outcome),
-      now: context.now(),
-    }),
+    startNextAttempt(context.ledger.pool, { ...ended, now: context.now() }),
   );
   if (!owned) return false;
   trace('next attempt', run, request);

@@ -6,37 +6,32 @@ import { readRunFiles } from '../../ledger/runs/run-files.ts';
 
 export type FileContents = ReadonlyMap<string, string>;
 
-/** The files of a run in base64, each read and encoded once. */
-export type RunFiles = {
-  /** Takes at most one query. */
-  readonly load: (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
-};
+/** Loads the files of a run in base64, each read and encoded once. Takes at most one query. */
+export type LoadFiles = (requests: readonly ClaimedRequest[]) => Promise<FileContents>;
 
 /** Characters. */
 const maxCharacters = 64 * 1024 * 1024;
 
-export function createRunFiles(pool: Ledger['pool'], run: string): RunFiles {
+export function createFileLoader(pool: Ledger['pool'], run: string): LoadFiles {
   const kept = new LRUCache<string, string>({
     maxSize: maxCharacters,
     sizeCalculation: (base64) => Math.max(1, base64.length),
   });
-  return {
-    async load(requests) {
-      const contents = new Map<string, string>();
-      const missing: string[] = [];
-      for (const path of new Set(requests.flatMap(({ envelope }) => pathsOf(envelope)))) {
-        const base64 = kept.get(path);
-        if (base64 === undefined) missing.push(path);
-        else contents.set(path, base64);
-      }
-      if (missing.length === 0) return contents;
-      for (const { path, data } of await readRunFiles(pool, run, missing)) {
-        const base64 = data.toString('base64');
-        kept.set(path, base64);
-        contents.set(path, base64);
-      }
-      return contents;
-    },
+  return async (requests) => {
+    const contents = new Map<string, string>();
+    const missing: string[] = [];
+    for (const path of new Set(requests.flatMap(({ envelope }) => pathsOf(envelope)))) {
+      const base64 = kept.get(path);
+      if (base64 === undefined) missing.push(path);
+      else contents.set(path, base64);
+    }
+    if (missing.length === 0) return contents;
+    for (const { path, data } of await readRunFiles(pool, run, missing)) {
+      const base64 = data.toString('base64');
+      kept.set(path, base64);
+      contents.set(path, base64);
+    }
+    return contents;
   };
 }
 

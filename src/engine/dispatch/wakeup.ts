@@ -1,19 +1,16 @@
 /** A signal that ends a wait. */
-export type Wakeup = {
-  readonly signal: () => void;
-  /** Resolves at a signal, also an earlier one since the last wait. */
-  readonly wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
-};
+export type Wakeup = ReturnType<typeof createWakeup>;
 
-export function createWakeup(): Wakeup {
+export function createWakeup() {
   let isSignalled = false;
   let wake = (): void => undefined;
   return {
-    signal() {
+    signal(): void {
       isSignalled = true;
       wake();
     },
-    async wait(milliseconds, stop) {
+    /** Resolves at a signal, also an earlier one since the last wait. */
+    async wait(milliseconds: number, stop?: AbortSignal): Promise<void> {
       if (!isSignalled && !stop?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;

@@ -1,32 +1,23 @@
 import pLimit from 'p-limit';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import type { ClaimedRequest } from '../../ledger/requests/claim-rows.ts';
-import type { SettledState } from '../../ledger/requests/settle.ts';
-import type { SendingSlice } from '../../ledger/slices/acquire.ts';
 import { trace } from '../trace-points.ts';
-import type { Reservations } from './address-check.ts';
-import { type Admission, admitRequests } from './admit-requests.ts';
-import type { PreparedRequest, Sender } from './attempt-once.ts';
-import type { SliceCheckpoint } from './checkpoint.ts';
-import type { Checkpointer } from './checkpointer.ts';
+import { type Admission, type Admitted, admitRequests } from './admit-requests.ts';
+import type { PreparedRequest } from './attempt-once.ts';
+import type { Checkpointer, SliceCheckpoint } from './checkpointer.ts';
 import { createRangeSource } from './range-source.ts';
-import type { Recorder } from './recorder.ts';
-import { createRowSource, type RequestSource } from './request-source.ts';
-import type { FileContents, RunFiles } from './run-files.ts';
-import { createWakeup, type Wakeup } from './wakeup.ts';
+import { createRowSource, type RequestSource, type SliceWork } from './request-source.ts';
+import type { FileContents, LoadFiles } from './run-files.ts';
+import { createWakeup } from './wakeup.ts';
 
-export type SliceWork = {
-  readonly slice: SendingSlice;
-  readonly sender: Sender;
-  readonly checkpointer: Checkpointer;
-  readonly recorder: Recorder;
-  readonly files: RunFiles;
-  /** Requests in flight. */
-  readonly concurrency: number;
-  readonly onSettled: (messageId: string, state: SettledState['state']) => void;
-  /** The service refused the credential. */
-  readonly onRefused: (words: string) => void;
-};
+/** A whole slice. */
+export type WholeSlice = SliceWork &
+  Pick<Admitted, 'giveUpIfRefused'> & {
+    readonly checkpointer: Checkpointer;
+    readonly loadFiles: LoadFiles;
+    /** The service refused the credential. */
+    readonly onRefused: (words: string) => void;
+  };
 
 /**
  * Sends the planned requests of a held slice until none is left, its window closes, or `stop`. The next batch is
@@ -34,51 +25,54 @@ export type SliceWork = {
  *
  * @throws Error if the ledger fails, other than by an outage
  */
-export async function workSlice(work: SliceWork): Promise<void> {
-  const { stop } = work.sender;
+export async function workSlice(work: WholeSlice): Promise<void> {
+  const { stop } = work;
   const halted = new AbortController();
   const halt = (): void => halted.abort();
   // Each read of a composed signal checks all its sources.
   if (stop.aborted) halt();
   stop.addEventListener('abort', halt, { once: true });
   try {
-    await sendAll({ ...work, sender: { ...work.sender, stop: halted.signal } }, halt);
+    await sendAll({ ...work, stop: halted.signal }, halt);
   } finally {
     stop.removeEventListener('abort', halt);
   }
 }
 
-async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
-  const { recorder, slice, sender, files, concurrency, onSettled } = work;
-  const { context, outageRetry } = sender;
+async function sendAll(work: WholeSlice, halt: () => void): Promise<void> {
+  const { record, slice, addressCheck, onSettled } = work;
   const room = createWakeup();
   let failure: { readonly error: unknown } | undefined;
-  let isRefused = false;
   const fail = (error: unknown): void => {
     failure ??= { error };
     halt();
   };
   const onRefused = (words: string): void => {
-    if (!isRefused && !failure) work.onRefused(words);
-    isRefused = true;
+    if (!failure) work.onRefused(words);
     halt();
   };
-  const checkpoint = work.checkpointer.open(slice, {
+  const checkpoint = work.checkpointer(slice, {
     onAccepted({ messageId }) {
       onSettled(messageId, 'accepted');
       room.signal();
     },
     onFailed: fail,
-    recorder,
+    record,
   });
-  const sourceContext = { context, outageRetry, recorder, slice, onSettled };
-  const reservations = sender.addressCheck.join(room.signal);
+  const reservations = addressCheck.join(room.signal);
   try {
     for (const open of [createRangeSource, createRowSource]) {
-      const source = open(sourceContext, checkpoint);
-      const sending = { sender, files, concurrency, source, checkpoint, room, reservations, onRefused, fail };
-      const isDone = await sendFromSource(sending);
-      await source.end(sender).catch(fail);
+      const source = open(work, checkpoint);
+      const isDone = await sendFromSource({
+        ...work,
+        source,
+        checkpoint,
+        room,
+        reservations,
+        onRefused,
+        fail,
+      });
+      await source.end().catch(fail);
       if (failure) throw failure.error;
       if (!isDone) break;
     }
@@ -87,15 +81,12 @@ async function sendAll(work: SliceWork, halt: () => void): Promise<void> {
   }
 }
 
-type Sending = Pick<SliceWork, 'sender' | 'files' | 'concurrency'> & {
-  readonly source: RequestSource;
-  readonly checkpoint: SliceCheckpoint;
-  readonly room: Wakeup;
-  readonly reservations: Reservations;
-  /** Halts the slice, and reports the first refusal. */
-  readonly onRefused: (words: string) => void;
-  readonly fail: (error: unknown) => void;
-};
+type Sending = WholeSlice &
+  Admitted & {
+    readonly source: RequestSource;
+    readonly checkpoint: SliceCheckpoint;
+    readonly fail: (error: unknown) => void;
+  };
 
 /**
  * After a kill, every claimed request without a recorded outcome is in doubt. So at most four times `concurrency` are
@@ -108,8 +99,8 @@ type Sending = Pick<SliceWork, 'sender' | 'files' | 'concurrency'> & {
  * @returns false if the slice stops before its end
  */
 async function sendFromSource(sending: Sending): Promise<boolean> {
-  const { sender, concurrency, source, checkpoint, room, reservations, fail } = sending;
-  const { stop } = sender;
+  const { source, checkpoint, room, reservations, fail, stop } = sending;
+  const { concurrency } = sending.settings;
   let answered = 0;
   let answeredInClaim = 0;
   const lanes = createLanes(concurrency, async (prepared: PreparedRequest) => {
@@ -130,11 +121,11 @@ async function sendFromSource(sending: Sending): Promise<boolean> {
   async function claimAll(): Promise<boolean> {
     for (;;) {
       while (!stop.aborted && !hasRoom()) await room.wait(1_000, stop);
-      if (stop.aborted || !sender.isWindowOpen()) return false;
+      if (stop.aborted || !sending.isWindowOpen()) return false;
       // Asks for no more permits than there are requests. Otherwise, at a low rate, the slice would end late.
-      const available = await source.available(concurrency + claimAhead(), stop);
+      const available = await source.available(concurrency + claimAhead());
       if (available === 0) return true;
-      const admission = await admitRequests(available, sender, { reservations, room });
+      const admission = await admitRequests(available, sending);
       if (!admission) return false;
       const before = answered;
       const claiming = claim(sending, admission);
@@ -156,28 +147,22 @@ async function sendFromSource(sending: Sending): Promise<boolean> {
   }
 }
 
-async function claim(
-  { source, sender, files }: Sending,
-  { admitted, probe }: Admission,
-): Promise<readonly PreparedRequest[]> {
-  const { run, outageRetry, limiter, breaker, stop } = sender;
-  trace('claiming', run);
-  const claimed = await source.claim(admitted, stop);
-  trace('claimed', run);
+async function claim(sending: Sending, { admitted, probe }: Admission): Promise<readonly PreparedRequest[]> {
+  const { source, slice, outageRetry, limiter, breaker } = sending;
+  trace('claiming', slice.run);
+  const claimed = await source.claim(admitted);
+  trace('claimed', slice.run);
   const recipients = claimed.reduce((sum, { destinations }) => sum + destinations.count, 0);
   await outageRetry.retry(() => limiter.spend({ admitted, claimed: claimed.length, recipients }));
   if (probe !== undefined && claimed.length === 0)
     await outageRetry.retry(async () => breaker?.releaseProbe(probe));
-  const contents = await loadOrRelease(source, sender, files, claimed);
+  const contents = await loadOrRelease(sending, claimed);
   return claimed.map((each): PreparedRequest => ({ claimed: each, contents, probe }));
 }
 
-async function sendOne(
-  { sender, source, onRefused, fail }: Sending,
-  prepared: PreparedRequest,
-): Promise<void> {
+async function sendOne({ source, onRefused, fail }: Sending, prepared: PreparedRequest): Promise<void> {
   try {
-    const settlement = await source.send(sender, prepared);
+    const settlement = await source.send(prepared);
     const isRefused = settlement?.state === 'planned' && settlement.verdict === 'unauthorized';
     if (isRefused) onRefused(formatReasonOrNull(settlement.detail) ?? '');
   } catch (error) {
@@ -190,15 +175,13 @@ async function sendOne(
  * sent.
  */
 async function loadOrRelease(
-  source: RequestSource,
-  sender: Sender,
-  files: RunFiles,
+  { source, outageRetry, loadFiles }: Sending,
   claimed: readonly ClaimedRequest[],
 ): Promise<FileContents> {
   try {
-    return await sender.outageRetry.retry(() => files.load(claimed));
+    return await outageRetry.retry(() => loadFiles(claimed));
   } catch (error) {
-    await source.release(sender, claimed, 'files_unread');
+    await source.release(claimed, 'files_unread');
     throw error;
   }
 }

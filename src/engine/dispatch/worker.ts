@@ -11,15 +11,13 @@ import type { WatchedRun } from '../../ledger/watch/watches.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
 import { watchRuns } from '../watch/watch-runs.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
-import { acquireSlices } from './acquire-slices.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { createHeldSlices, type HeldSlices } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
-import { noObserver, type Observer } from './observer.ts';
+import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import { createRecorder } from './recorder.ts';
-import { createSliceDispatcher } from './slice-dispatcher.ts';
 import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
 
@@ -33,7 +31,7 @@ export type WorkerOptions = {
   readonly outageRetry: OutageRetry;
   /** Called when sending a slice failed; some of its requests may be in doubt. */
   readonly onSliceFailed?: (run: string) => void;
-  readonly observer?: Observer;
+  readonly observer?: Partial<Observer>;
   /** Called at each check that finds the ledger on hold. */
   readonly onHold?: (reason: string) => void;
   readonly watchedRun?: string;
@@ -48,7 +46,7 @@ export type WorkerOptions = {
  */
 export async function runWorker(context: EngineContext, options: WorkerOptions): Promise<void> {
   const { ledger } = context;
-  const { outageRetry, observer = noObserver } = options;
+  const { outageRetry, observer = {} } = options;
   const { retry } = outageRetry;
   const worker = context.randomUuid();
   const failed = new AbortController();
@@ -63,28 +61,24 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
     context,
     queue,
     outageRetry,
-    dispatcher: createSliceDispatcher({
-      context,
-      queue,
-      outageRetry,
-      checkpointer: createCheckpointer(context, outageRetry, location.ledger),
-      recorder: createRecorder(ledger.hot, outageRetry),
-      observer,
-      cutOff: options.cutOff,
-    }),
+    checkpointer: createCheckpointer(context, outageRetry, location.ledger),
+    record: createRecorder(ledger.hot, outageRetry),
     observer,
+    cutOff: options.cutOff,
+    worker,
+    accounts,
     watchedRun: options.watchedRun,
     stop,
+    wakeup,
     onSliceFailed: (run) => options.onSliceFailed?.(run),
     onFailed: fail,
     onProgress: (progress) => onProgress(options, accounts, progress),
-    onFree: wakeup.signal,
   });
   const ended = new AbortController();
   const closeSession = await keepWorkerSession(ledger.pool, worker, wakeup.signal, outageRetry);
   const tasks = periodicTasks(context, options, { worker, queue, accounts, held });
   const running = runPeriodicTasks(tasks, outageRetry, ended.signal).catch(fail);
-  await acquireSlices({ ...options, context, queue, worker, accounts, held, wakeup, stop }).catch(fail);
+  await held.acquire().catch(fail);
   await held.whenDone();
   ended.abort();
   await running;

@@ -3,6 +3,7 @@ import { batchOf, type Columns } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import type { Transaction } from '../session.ts';
 import type { OwnedSlice } from '../slice-states/transitions.ts';
+import type { Settlement } from './settle.ts';
 
 /** Permission to send ordinary requests of a slice: those without rows of their own (`add-rows.ts`). */
 export type RangeClaim = {
@@ -14,14 +15,11 @@ export type RangeClaim = {
   readonly epoch: string;
 };
 
-export type AcceptedRequest = {
-  readonly request: number;
+export type AcceptedRequest = Pick<Settlement, 'request' | 'finishedAt' | 'httpStatus'> & {
   readonly recipients: number;
-  readonly finishedAt: number;
   readonly tookMs: number;
-  readonly httpStatus: number;
   /** The service's number for the request, if it returns one. */
-  readonly jobNumber: string | undefined;
+  readonly jobNumber?: string | undefined;
 };
 
 export type Advance = OwnedSlice & {
@@ -144,7 +142,7 @@ const advanceBatch = batchOf<DatedAdvance>({
     'text',
     ({ accepted, now }) =>
       integerArray([
-        ...accepted.map(({ finishedAt }) => clampToInteger(now.getTime() - finishedAt)),
+        ...accepted.map(({ finishedAt }) => clampToInteger(now.getTime() - finishedAt.getTime())),
         ...accepted.map(({ tookMs }) => clampToInteger(tookMs)),
       ]),
   ],
@@ -153,7 +151,7 @@ const advanceBatch = batchOf<DatedAdvance>({
     ({ accepted }) =>
       accepted.every(({ httpStatus }) => httpStatus === 200)
         ? null
-        : integerArray(accepted.map(({ httpStatus }) => httpStatus)),
+        : integerArray(accepted.map(({ httpStatus }) => httpStatus ?? 200)),
   ],
   job_numbers: [
     'text',

@@ -7,7 +7,7 @@ import {
   millisecondsUntilProbe,
   openBreaker,
   releaseProbe,
-} from '../../../src/engine/dispatch/breaker.ts';
+} from '../../../src/engine/dispatch/account-breaker.ts';
 
 const lease = 60_000;
 const refused = { reason: 'HTTP 503', requestedWait: undefined, probeId: undefined, random: 0.5 };

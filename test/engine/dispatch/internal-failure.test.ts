@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
-import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
 import { checkLedgerLocation } from '../../../src/engine/dispatch/ledger-location.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRangeSource } from '../../../src/engine/dispatch/range-source.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
 import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
@@ -25,38 +25,40 @@ async function openSlice() {
   const run = await planContacts(ledger, aRun({ chunkSize: 1 }), [aContact(2), aContact(3), aContact(4)]);
   const slice = await acquireSliceOf(ledger, run);
   const outageRetry = createOutageRetry({ onDown: () => {}, onUp: () => {} }, ledger, never);
-  const recorder = createRecorder(ledger.hot, outageRetry);
+  const record = createRecorder(ledger.hot, outageRetry);
   const location = await checkLedgerLocation(context);
   const recorded: number[] = [];
-  const checkpoint = createCheckpointer(context, outageRetry, location.ledger).open(slice, {
-    onAccepted: ({ request }) => recorded.push(request),
-    onFailed: () => {},
-    recorder,
-  });
-  const source = createRangeSource(
-    { context, outageRetry, recorder, slice, onSettled: () => {} },
-    checkpoint,
-  );
-  const sender = (gateway: Sender['gateway']): Sender => ({
+  const checkpoint = createCheckpointer(
     context,
     outageRetry,
-    gateway,
-    limiter: createRateLimiter(context, anAccount()),
-    breaker: undefined,
-    addressCheck: createAddressCheck(20, async () => undefined),
-    run,
-    slice: slice.slice,
-    owner: slice.owner,
-    channel: 'sms',
-    retries: 0,
-    bisect: false,
-    isLeaseValid: () => true,
-    giveUpIfRefused: async () => false,
-    ensureLease: async () => true,
-    isWindowOpen: () => true,
-    stop: never,
-    cutOff: never,
+    location.ledger,
+  )(slice, {
+    onAccepted: ({ request }) => recorded.push(request),
+    onFailed: () => {},
+    record,
   });
+  const sourceWith = (gateway: Gateway) =>
+    createRangeSource(
+      {
+        context,
+        outageRetry,
+        record,
+        slice,
+        onSettled: () => {},
+        account: anAccount(),
+        observer: {},
+        gateway,
+        limiter: createRateLimiter(context, anAccount()),
+        breaker: undefined,
+        addressCheck: createAddressCheck(20, async () => undefined),
+        settings: { retries: 0, bisect: false, concurrency: 1 },
+        lease: { isValid: () => true, ensureValid: async () => true },
+        isWindowOpen: () => true,
+        stop: never,
+        cutOff: never,
+      },
+      checkpoint,
+    );
   const claimedTo = async () => {
     const { rows } = await ledger.pool.query<{ claimed_to: number }>(
       'SELECT claimed_to FROM slices WHERE run_id = $1 AND slice = $2',
@@ -64,24 +66,24 @@ async function openSlice() {
     );
     return rows[0]?.claimed_to;
   };
-  return { context, slice, checkpoint, source, sender, claimedTo, recorded };
+  return { context, slice, checkpoint, sourceWith, claimedTo, recorded };
 }
 
 test('a request whose answer could not be classified is not returned with the unsent requests', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
   await using gateway = openTestGateway(service.url);
-  const { source, sender, claimedTo } = await openSlice();
+  const { sourceWith, claimedTo } = await openSlice();
   const classify = (): never => {
     throw new Error('a bug of ours');
   };
-  const broken = sender({ ...gateway, classify });
-  await source.available(3, broken.stop);
-  const [first, ...others] = await source.claim(3, broken.stop);
+  const source = sourceWith({ ...gateway, classify });
+  await source.available(3);
+  const [first, ...others] = await source.claim(3);
   if (!first) throw new Error('nothing was claimed');
   const sending = { claimed: first, contents: new Map<string, string>(), probe: undefined };
-  await expect(source.send(broken, sending)).rejects.toThrow('a bug of ours');
-  await source.release(broken, others, 'stopping');
-  await source.end(broken);
+  await expect(source.send(sending)).rejects.toThrow('a bug of ours');
+  await source.release(others, 'stopping');
+  await source.end();
   expect(service.calls).toHaveLength(1);
   expect(await claimedTo()).toBe(1);
 });
@@ -89,13 +91,16 @@ test('a request whose answer could not be classified is not returned with the un
 test('after a claim that could not be marked, no accepted request counts as recorded', async () => {
   const { context, checkpoint, recorded, slice } = await openSlice();
   const accepted = (request: number) => ({
+    ...slice,
     request,
     messageId: `M${request}`,
     recipients: 1,
-    finishedAt: Date.now(),
+    state: 'accepted' as const,
+    attempt: 1,
+    finishedAt: new Date(),
     tookMs: 1,
     httpStatus: 200,
-    jobNumber: undefined,
+    detail: null,
   });
   const { marks } = context.ledger;
   const write = marks.write;

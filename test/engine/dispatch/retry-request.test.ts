@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
-import type { Sender } from '../../../src/engine/dispatch/attempt-once.ts';
+import { attemptOnce, type Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
-import { attemptUntilSettled } from '../../../src/engine/dispatch/retry-request.ts';
+import { retryRequest } from '../../../src/engine/dispatch/retry-request.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
@@ -23,11 +23,17 @@ const claimed = {
   destinations: toStoredDestinations([{ Recipient: '+61400000001' }]),
 };
 
+/** A lease that must be renewed before each request. */
+const staleLease = (ensureValid: Sender['lease']['ensureValid']): Sender['lease'] => ({
+  isValid: () => false,
+  ensureValid,
+});
+
 async function send(
   service: SendPeer,
   changes: Partial<Sender>,
   classify?: (gateway: Gateway) => Gateway['classify'],
-): ReturnType<typeof attemptUntilSettled> {
+): ReturnType<typeof retryRequest> {
   const { context } = opened;
   const never = new AbortController().signal;
   await using gateway = openTestGateway(service.url);
@@ -37,22 +43,19 @@ async function send(
     gateway: { ...gateway, ...(classify && { classify: classify(gateway) }) },
     limiter: createRateLimiter(context, anAccount()),
     breaker: undefined,
+    account: anAccount(),
+    observer: {},
     addressCheck: createAddressCheck(20, async () => undefined),
-    run: 'run',
-    slice: 1,
-    owner: '00000000-0000-4000-8000-000000000000',
-    channel: 'sms',
-    retries: 0,
-    bisect: false,
-    isLeaseValid: () => false,
-    giveUpIfRefused: async () => false,
-    ensureLease: async () => true,
+    slice: { run: 'run', slice: 1, owner: '00000000-0000-4000-8000-000000000000', channel: 'sms' },
+    settings: { retries: 0, bisect: false },
+    lease: staleLease(async () => true),
     isWindowOpen: () => true,
     stop: never,
     cutOff: never,
     ...changes,
   };
-  return await attemptUntilSettled(sender, { claimed, contents: new Map(), probe: undefined });
+  const prepared = { claimed, contents: new Map(), probe: undefined };
+  return await retryRequest(sender, prepared, await attemptOnce(sender, prepared, 1));
 }
 
 test('an outage during the check of the lease is waited out', async () => {
@@ -62,7 +65,7 @@ test('an outage during the check of the lease is waited out', async () => {
     if (++asked === 1) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     return true;
   };
-  expect(await send(service, { ensureLease })).toMatchObject({ state: 'accepted' });
+  expect(await send(service, { lease: staleLease(ensureLease) })).toMatchObject({ state: 'accepted' });
 });
 
 test('a failure after sending is thrown, even while the run is stopping', async () => {
@@ -78,7 +81,7 @@ test('a failure after sending is thrown, even while the run is stopping', async 
 
 test('a request whose lease may be lost is not sent and is returned', async () => {
   await using service = await sendPeer(() => ({ kind: 'accepted' }));
-  expect(await send(service, { ensureLease: async () => false })).toMatchObject({
+  expect(await send(service, { lease: staleLease(async () => false) })).toMatchObject({
     state: 'planned',
     verdict: 'released',
     attempt: 1,
@@ -97,7 +100,7 @@ test('an answer after the stop of the run is kept', async () => {
 
 test('a request that another owner has at its next attempt is neither sent again nor settled', async () => {
   await using service = await sendPeer(() => ({ kind: 'busy' }));
-  expect(await send(service, { retries: 3 })).toBeUndefined();
+  expect(await send(service, { settings: { retries: 3, bisect: false } })).toBeUndefined();
   expect(service.calls).toHaveLength(1);
 });
 

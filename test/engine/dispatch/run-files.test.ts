@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRunFiles, toOutgoingRequest } from '../../../src/engine/dispatch/run-files.ts';
+import { createFileLoader, toOutgoingRequest } from '../../../src/engine/dispatch/run-files.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { toStoredDestinations } from '../../support/outgoing.ts';
 import type { ClaimedRequest } from '../../support/requests.ts';
@@ -31,34 +31,34 @@ function claimed(path: string): ClaimedRequest {
   };
 }
 
-describe('createRunFiles', () => {
+describe('createFileLoader', () => {
   test('the files of a run are in base64 as they were when the run was planned', async () => {
-    const contents = await createRunFiles(opened.ledger.pool, run).load([claimed('a.pdf'), claimed('b.pdf')]);
+    const contents = await createFileLoader(opened.ledger.pool, run)([claimed('a.pdf'), claimed('b.pdf')]);
     expect([...contents].toSorted()).toEqual(
       ['a.pdf', 'b.pdf', 'v.wav'].map((path) => [path, Buffer.from(`content of ${path}`).toString('base64')]),
     );
   });
 
   test('a file is read and encoded once, however many requests carry it', async () => {
-    const files = createRunFiles(opened.ledger.pool, run);
-    const before = await files.load([claimed('a.pdf')]);
+    const load = createFileLoader(opened.ledger.pool, run);
+    const before = await load([claimed('a.pdf')]);
     // A cached file is not read again.
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'v.wav' }).update({ path: 'moved.wav' });
-    const after = await files.load([claimed('b.pdf')]);
+    const after = await load([claimed('b.pdf')]);
     expect(after.get('v.wav')).toBe(before.get('v.wav'));
     await opened.ledger.knex('run_files').where({ run_id: run, path: 'moved.wav' }).update({ path: 'v.wav' });
   });
 
   test('a batch needs at most one query for its files, and none if all are cached', async () => {
-    const files = createRunFiles(opened.ledger.pool, run);
+    const load = createFileLoader(opened.ledger.pool, run);
     let queries = 0;
     const count = () => {
       queries++;
     };
     opened.ledger.pool.on('acquire', count);
-    await files.load([claimed('a.pdf'), claimed('b.pdf'), claimed('a.pdf')]);
+    await load([claimed('a.pdf'), claimed('b.pdf'), claimed('a.pdf')]);
     expect(queries).toBe(1);
-    await files.load([claimed('b.pdf'), claimed('a.pdf')]);
+    await load([claimed('b.pdf'), claimed('a.pdf')]);
     opened.ledger.pool.off('acquire', count);
     expect(queries).toBe(1);
   });

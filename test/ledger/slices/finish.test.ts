@@ -84,7 +84,7 @@ describe('finishSlice', () => {
         {
           request: other.first,
           recipients: 1,
-          finishedAt: 0,
+          finishedAt: new Date(0),
           tookMs: 1,
           httpStatus: 200,
           jobNumber: undefined,
