@@ -13,18 +13,9 @@ export type BackgroundJob<Counts> = Counts & {
   readonly words: string | null;
 };
 
-export type BackgroundJobs<Subject, Counts> = {
-  /**
-   * Begins to ask, and returns at once.
-   *
-   * @throws InputError if the service cannot be asked, or is being asked about the run already
-   */
-  readonly start: (context: EngineContext, subject: Subject) => Promise<void>;
-  /** The last one of this process. */
-  readonly of: (run: string) => BackgroundJob<Counts> | undefined;
-  /** Stops all, and waits for their last answers. */
-  readonly close: () => Promise<void>;
-};
+export type BackgroundJobs<Subject extends { readonly run: string }, Counts> = ReturnType<
+  typeof createBackgroundJobs<Subject, Counts>
+>;
 
 /** How the service is asked. */
 type Questions<Subject, Counts> = {
@@ -46,7 +37,7 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
   noneCounted,
   requireAskable,
   ask,
-}: Questions<Subject, Counts>): BackgroundJobs<Subject, Counts> {
+}: Questions<Subject, Counts>) {
   const jobs = new Map<string, BackgroundJob<Counts>>();
   const running = new Map<string, Promise<void>>();
   const stop = new AbortController();
@@ -71,7 +62,12 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
   }
 
   return {
-    start: async (context, subject) => {
+    /**
+     * Begins to ask, and returns at once.
+     *
+     * @throws InputError if the service cannot be asked, or is being asked about the run already
+     */
+    start: async (context: EngineContext, subject: Subject): Promise<void> => {
       const { run } = subject;
       await requireAskable(context, subject);
       if (running.has(run)) {
@@ -83,8 +79,10 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
         work(context, subject).finally(() => running.delete(run)),
       );
     },
-    of: (run) => jobs.get(run),
-    close: async () => {
+    /** The last one of this process. */
+    of: (run: string) => jobs.get(run),
+    /** Stops all, and waits for their last answers. */
+    close: async (): Promise<void> => {
       stop.abort();
       await Promise.all(running.values());
     },

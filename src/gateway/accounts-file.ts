@@ -9,10 +9,9 @@ import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
 import type { Account } from './account.ts';
 import { accountsSchema } from './accounts-schema.ts';
 import { capsOf } from './caps.ts';
-import { toDeliveryReportMapping } from './delivery-report-mapping.ts';
 import { rateLimitsOf, readAccount } from './read-account.ts';
 import { readReceiverAccounts } from './read-receivers.ts';
-import type { ReceiverAccount } from './receiver-settings.ts';
+import { type ReceiverAccount, toDeliveryReportMapping } from './receiver-settings.ts';
 import { sharingOf, suppressionAccountOf } from './sharing-rules.ts';
 
 /** An accounts file that is parsed once, for all that it says. */

@@ -13,21 +13,12 @@ export type Trust =
   | { readonly kind: 'close' }
   | { readonly kind: 'prove'; readonly couldBeOurAnswer: (next: Answer) => boolean };
 
-type Connections = {
-  /**
-   * Makes one exchange, alone on its connection. Never rejects, never sends twice.
-   *
-   * @param assessTrust anything but `keep` ends the connection
-   * @param signal aborts the exchange
-   */
-  readonly exchange: (
-    request: EncodedSendRequest | EncodedLookUp,
-    assessTrust: (answer: Answer) => Trust,
-    signal?: AbortSignal,
-  ) => Promise<Evidence>;
-  /** Waits for exchanges in flight, then closes the connections. */
-  readonly close: () => Promise<void>;
-};
+/** `assessTrust`: anything but `keep` ends the connection. `signal` aborts the exchange. */
+type ExchangeParameters = [
+  request: EncodedSendRequest | EncodedLookUp,
+  assessTrust: (answer: Answer) => Trust,
+  signal?: AbortSignal | undefined,
+];
 
 type ConnectionLimits = ExchangeLimits & {
   /** Milliseconds. */
@@ -46,7 +37,7 @@ export function openConnections(
   limits: ConnectionLimits,
   maxConnections: number,
   probePath: string,
-): Connections {
+) {
   const pool = createPool(maxConnections, () => openConnection(url, limits));
   const provesOrder = createOrderProof(limits, probePath);
   const inFlight = new Set<Promise<Evidence>>();
@@ -54,7 +45,7 @@ export function openConnections(
 
   async function exchangeOn(
     connection: Connection,
-    ...[request, assessTrust, signal]: Parameters<Connections['exchange']>
+    ...[request, assessTrust, signal]: ExchangeParameters
   ): Promise<Evidence> {
     const evidence = await exchange(connection.client, request, limits, { signal });
     if (evidence.kind !== 'answer') return evidence;
@@ -65,7 +56,7 @@ export function openConnections(
       // An answer that came twice: the next one on this connection would belong to this request.
       const isRepeated = trust.jobNumber !== undefined && trust.jobNumber === connection.jobNumber;
       connection.jobNumber = trust.jobNumber;
-      if (isRepeated) reopenConnection(connection, url, limits);
+      if (isRepeated) connection.reopen();
       return evidence;
     }
     // Nothing before a first exchange could leave a surplus answer. After `close` a service processes nothing more.
@@ -74,11 +65,11 @@ export function openConnections(
       isFirst ||
       evidence.closing ||
       (await provesOrder(connection, trust.couldBeOurAnswer));
-    reopenConnection(connection, url, limits);
+    connection.reopen();
     return isProven ? evidence : { ...evidence, unproven: true };
   }
 
-  async function exchangeInTurn(...parameters: Parameters<Connections['exchange']>): Promise<Evidence> {
+  async function exchangeInTurn(...parameters: ExchangeParameters): Promise<Evidence> {
     const connection = await pool.acquire();
     try {
       return await exchangeOn(connection, ...parameters);
@@ -89,7 +80,8 @@ export function openConnections(
   }
 
   return {
-    async exchange(...parameters) {
+    /** Makes one exchange, alone on its connection. Never rejects, never sends twice. */
+    async exchange(...parameters: ExchangeParameters): Promise<Evidence> {
       if (closed) return { kind: 'not_sent', error: 'the gateway is closed' };
       const exchanging = exchangeInTurn(...parameters);
       inFlight.add(exchanging);
@@ -99,7 +91,8 @@ export function openConnections(
         inFlight.delete(exchanging);
       }
     },
-    async close() {
+    /** Waits for exchanges in flight, then closes the connections. */
+    async close(): Promise<void> {
       closed = true;
       await Promise.all(inFlight);
       await Promise.all(pool.connections.map(({ client }) => client.close()));
@@ -107,54 +100,46 @@ export function openConnections(
   };
 }
 
-/**
- * `exchanges`: how many the client's present connection has carried. `jobNumber`: of its last answer.
- */
-type Connection = { client: Client; exchanges: number; jobNumber: string | undefined };
+type Connection = {
+  client: Client;
+  /** How many the present client has carried. */
+  exchanges: number;
+  /** Of its last answer. */
+  jobNumber: string | undefined;
+  readonly reopen: () => void;
+};
 
 function openConnection(url: URL, limits: ConnectionLimits): Connection {
-  const client = openClient(url, limits);
-  const connection: Connection = { client, exchanges: 0, jobNumber: undefined };
-  resetCountOnConnect(connection);
+  const openClient = (): Client =>
+    new Client(url.origin, {
+      // With more at a time, undici moves requests from a lost connection to another one.
+      pipelining: 1,
+      // Over HTTP/2, undici resends refused and unprocessed requests by itself, POST included.
+      allowH2: false,
+      connect: { timeout: limits.connect },
+    }).on('connect', () => {
+      connection.exchanges = 0;
+      connection.jobNumber = undefined;
+    });
+  const connection: Connection = {
+    client: openClient(),
+    exchanges: 0,
+    jobNumber: undefined,
+    reopen() {
+      void connection.client.destroy();
+      connection.client = openClient();
+    },
+  };
   return connection;
 }
 
-function reopenConnection(connection: Connection, url: URL, limits: ConnectionLimits): void {
-  void connection.client.destroy();
-  connection.client = openClient(url, limits);
-  resetCountOnConnect(connection);
-}
-
-function openClient(url: URL, limits: ConnectionLimits): Client {
-  return new Client(url.origin, {
-    // With more at a time, undici moves requests from a lost connection to another one.
-    pipelining: 1,
-    // Over HTTP/2, undici resends refused and unprocessed requests by itself, POST included.
-    allowH2: false,
-    connect: { timeout: limits.connect },
-  });
-}
-
-function resetCountOnConnect(connection: Connection): void {
-  connection.client.on('connect', () => {
-    connection.exchanges = 0;
-    connection.jobNumber = undefined;
-  });
-}
-
-type Pool = {
-  readonly connections: readonly Connection[];
-  readonly acquire: () => Connection | Promise<Connection>;
-  readonly release: (connection: Connection) => void;
-};
-
-function createPool(maxConnections: number, open: () => Connection): Pool {
+function createPool(maxConnections: number, open: () => Connection) {
   const connections: Connection[] = [];
   const idle: Connection[] = [];
   const waiting: ((connection: Connection) => void)[] = [];
   return {
     connections,
-    acquire() {
+    acquire(): Connection | Promise<Connection> {
       const connection = idle.pop();
       if (connection) return connection;
       if (connections.length >= maxConnections) return new Promise((resolve) => waiting.push(resolve));
@@ -162,7 +147,7 @@ function createPool(maxConnections: number, open: () => Connection): Pool {
       connections.push(opened);
       return opened;
     },
-    release(connection) {
+    release(connection: Connection): void {
       const next = waiting.shift();
       if (next) next(connection);
       else idle.push(connection);

@@ -7,8 +7,8 @@ import { describeForeign, mayBeInFront } from './verdict.ts';
 
 /** Only `found` proves anything: the service accepted the message. */
 export type LookUp =
-  /** `state` is the service's word. */
-  | { readonly kind: 'found'; readonly state?: string; readonly jobNumber?: string }
+  /** `state` is the service's word. The recipients prove no more than a delivery report. */
+  | ({ readonly kind: 'found'; readonly state?: string; readonly jobNumber?: string } & StatusLookUpPage)
   /** Unknown, deleted, or not processed yet: no proof that the message was not accepted. */
   | { readonly kind: 'not_found' }
   /** In the service's words; one entry or more. */
@@ -25,11 +25,6 @@ export type InconclusiveLookUp = {
 /** The most characters of a quoted answer. */
 const maxQuoteLength = 160;
 
-/** Proves what `LookUp` does, and has a page of recipients. */
-export type RecipientLookUp =
-  | Exclude<LookUp, { kind: 'found' }>
-  | ({ readonly kind: 'found' } & StatusLookUpPage);
-
 /** The longest MessageID, state or job number that is kept. */
 const maxNameLength = 80;
 
@@ -37,7 +32,7 @@ const maxNameLength = 80;
 export function readLookUp(
   evidence: Evidence,
   messageId: string,
-  decode: StatusLookUp['decode'],
+  { decode, decodeRecipients }: StatusLookUp,
   redact: Redact,
 ): LookUp {
   if (evidence.kind !== 'answer') return { kind: 'unclear', reason: evidence.error };
@@ -62,6 +57,7 @@ export function readLookUp(
       kind: 'found',
       ...(state && { state: toName(state) }),
       ...(jobNumber && { jobNumber: toName(jobNumber) }),
+      ...decodeRecipients(evidence.body),
     };
   }
   if (answer.kind === 'not_found' && status === 404) return { kind: 'not_found' };
@@ -73,17 +69,4 @@ export function readLookUp(
 /** Whether it has a result, as every answer of the interface does. */
 function hasResult(body: Uint8Array): boolean {
   return member(parseMembers(body) ?? {}, 'Result') !== undefined;
-}
-
-/** The recipients' members prove no more than a delivery report. */
-export function readRecipientLookUp(
-  evidence: Evidence,
-  messageId: string,
-  { decode, decodeRecipients }: StatusLookUp,
-  redact: Redact,
-): RecipientLookUp {
-  const lookUp = readLookUp(evidence, messageId, decode, redact);
-  if (lookUp.kind !== 'found') return lookUp;
-  const page = evidence.kind === 'answer' ? decodeRecipients(evidence.body) : { recipients: [], pages: 1 };
-  return { kind: 'found', ...page };
 }

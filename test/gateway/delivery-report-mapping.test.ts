@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  deliveryReportMappingShape,
-  toDeliveryReportMapping,
-} from '../../src/gateway/delivery-report-mapping.ts';
+import { deliveryReportMappingShape, toDeliveryReportMapping } from '../../src/gateway/receiver-settings.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
 import { isStopWord } from '../../src/wire/stop-words.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { checkReachable } from '../../src/gateway/reachable.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   answeringPeer,
@@ -223,22 +224,19 @@ describe('checkReachable', () => {
         bytes += chunk.length;
       });
     });
-    await using gateway = openTestGateway(peer.url);
-    expect(await gateway.checkReachable()).toEqual({ kind: 'reachable' });
+    expect(await checkReachable(new URL(peer.url), 5_000)).toEqual({ kind: 'reachable' });
     expect({ bytes, connections }).toEqual({ bytes: 0, connections: 1 });
   });
 
   test('an unreachable service is reported with the reason', async () => {
-    await using gateway = openTestGateway(`http://127.0.0.1:${await freePort()}`);
-    expect(await gateway.checkReachable()).toEqual({ kind: 'unreachable', why: 'connection refused' });
+    const url = new URL(`http://127.0.0.1:${await freePort()}`);
+    expect(await checkReachable(url, 5_000)).toEqual({ kind: 'unreachable', why: 'connection refused' });
   });
 
   test('a service without TLS in time is unreachable', async () => {
     await using peer = await tcpPeer(() => {});
-    await using gateway = openTestGateway(peer.url.replace('http:', 'https:'), {
-      timeouts: { connect: 100 },
-    });
-    expect(await gateway.checkReachable()).toEqual({
+    const url = new URL(peer.url.replace('http:', 'https:'));
+    expect(await checkReachable(url, 100)).toEqual({
       kind: 'unreachable',
       why: 'no connection within 100 ms',
     });

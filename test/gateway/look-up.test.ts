@@ -18,6 +18,8 @@ describe('lookUp', () => {
       kind: 'found',
       state: 'Completed',
       jobNumber: expect.stringMatching(/^[0-9A-F]{8}$/),
+      recipients: [expect.any(Object)],
+      pages: 1,
     });
   });
 
@@ -68,7 +70,7 @@ test('a look-up is one GET below the path of the account, without a body', async
     response.end(JSON.stringify(found));
   });
   await using gateway = openTestGateway(`${peer.url}/behind/proxy`);
-  expect(await gateway.lookUp('V1')).toEqual({ kind: 'found', state: 'Pending' });
+  expect(await gateway.lookUp('V1')).toEqual({ kind: 'found', state: 'Pending', recipients: [], pages: 1 });
   expect(seen).toEqual([
     {
       method: 'GET',
@@ -152,6 +154,8 @@ test('the result of a look-up never contains the token, NUL or very long names',
     kind: 'found',
     state: `a${'***'.repeat(9)}`,
     jobNumber: 'x'.repeat(80),
+    recipients: [],
+    pages: 1,
   });
   expect(await mirror('Unauthorized', 401, 'token-for-tests?')).toEqual({
     kind: 'unauthorized',

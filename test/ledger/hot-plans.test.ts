@@ -122,7 +122,6 @@ test('no claim or settlement needs a plan that the settings forbid', async () =>
       { name: 'read-contents', ...expectedPlan },
       { name: 'read-envelopes', ...expectedPlan },
       { name: 'settle-requests', ...expectedPlan },
-      { name: 'settle-requests-with-job-numbers', ...expectedPlan },
     ]);
     const { rows: settings } = await client.query('SHOW jit');
     expect(settings).toEqual([{ jit: 'off' }]);

@@ -2,8 +2,14 @@ import type { z } from 'zod';
 import type { Check } from '../../domain/doctor.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { listAccountLimits } from '../../engine/dispatch/account-limits.ts';
-import { type GroupedRun, maxGrouped, type RunGroups } from '../../engine/live/run-groups.ts';
-import { createLiveRunLists, type LiveRunList, type RunLine } from '../../engine/live/run-list.ts';
+import {
+  createLiveRunLists,
+  type GroupedRun,
+  type LiveRunList,
+  maxGrouped,
+  type RunGroups,
+  type RunLine,
+} from '../../engine/live/run-list.ts';
 import { addAmounts, createAmountFormat } from '../../platform/money.ts';
 import { count } from '../../platform/sentence.ts';
 import { columnsOf, pickColumns } from '../../report/column.ts';

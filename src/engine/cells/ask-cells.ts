@@ -1,6 +1,6 @@
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { type Ledger, openLedger } from '../../ledger/connection.ts';
-import { type LedgerIdentity, readIdentity } from '../../ledger/location/location.ts';
+import { type LedgerLocation, readLocation } from '../../ledger/location/location.ts';
 import { openInspection } from '../../ledger/pools.ts';
 import type { HashKey } from '../../ledger/suppressions/hash.ts';
 import { leaseDatabase } from '../../platform/database.ts';
@@ -112,7 +112,7 @@ type OpenCell = {
   readonly kind: 'open';
   readonly cell: Cell;
   readonly ledger: Ledger;
-  readonly identity: LedgerIdentity;
+  readonly identity: LedgerLocation;
   /** The ledger that reads would ask; undefined: it is asked now, or cannot be. */
   readonly read: string | undefined;
 };
@@ -145,7 +145,7 @@ async function openCell(
     const ledger = await openLedger(connection, lease.description, { access, findHashKey });
     try {
       const read = access === 'read' ? undefined : await findLedger(environment[cell.read]);
-      return { kind: 'open', cell, ledger, identity: await readIdentity(ledger.pool), read };
+      return { kind: 'open', cell, ledger, identity: await readLocation(ledger.pool), read };
     } catch (error) {
       await ledger.close();
       throw error;
@@ -158,7 +158,7 @@ async function openCell(
 async function findLedger(connectionString: string | undefined): Promise<string | undefined> {
   if (!connectionString) return undefined;
   const { pool, close } = openInspection({ connectionString });
-  const identity = await readIdentity(pool).catch(() => undefined);
+  const identity = await readLocation(pool).catch(() => undefined);
   await close();
   return identity?.ledger;
 }

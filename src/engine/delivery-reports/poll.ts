@@ -110,7 +110,7 @@ async function lookUpAllPages(
   const recipients: Readonly<Record<string, string>>[] = [];
   for (let page = 1; page <= maxPages; page++) {
     if (!(await rate.admitLookUp(stop))) return { kind: 'stopped' };
-    const answer = await gateway.lookUpRecipients(messageId, page, stop);
+    const answer = await gateway.lookUp(messageId, stop, page);
     if (stop.aborted && answer.kind === 'unclear') return { kind: 'stopped' };
     if (answer.kind !== 'found') return answer;
     recipients.push(...answer.recipients);

@@ -2,8 +2,7 @@ import type { Breaker } from '../../domain/breaker.ts';
 import type { Account } from '../../gateway/account.ts';
 import { type BreakerSnapshot, changeBreaker, readBreaker } from '../../ledger/limits/breaker.ts';
 import type { EngineContext } from '../context.ts';
-import type { Attempt } from './next-step.ts';
-import { maxRetryWait, retryAfterMilliseconds, retryWait } from './retry-wait.ts';
+import { type Attempt, maxRetryWait, retryAfterMilliseconds, retryWait } from './next-step.ts';
 
 /** An account's circuit breaker, shared by all processes through the ledger. */
 export type AccountBreaker = ReturnType<typeof createAccountBreaker>;

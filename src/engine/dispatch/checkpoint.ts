@@ -1,8 +1,10 @@
+import type { Ledger } from '../../ledger/connection.ts';
 import type { AcceptedRequest, Advance, AdvanceResult, RangeClaim } from '../../ledger/requests/advance.ts';
-import type { Settlement } from '../../ledger/requests/settle.ts';
+import { type Settlement, settleRequests } from '../../ledger/requests/settle.ts';
 import type { SendingSlice } from '../../ledger/slices/acquire.ts';
+import { coalesce } from '../coalesce.ts';
 import { trace } from '../trace-points.ts';
-import type { Recorder } from './recorder.ts';
+import type { OutageRetry } from './outage-retry.ts';
 import { createWakeup } from './wakeup.ts';
 
 /*
@@ -107,4 +109,23 @@ async function settleLate(state: CheckpointState, accepted: AcceptedAttempt): Pr
 function changeUnrecorded(state: CheckpointState, change: number): void {
   state.unrecorded += change;
   if (state.unrecorded === 0) state.allRecorded.signal();
+}
+
+/** Returns when the settlement is committed; false if another worker owned the request. */
+export type Recorder = (settlement: Settlement) => Promise<boolean>;
+
+export function createRecorder(pool: Ledger['hot'], { retry }: OutageRetry): Recorder {
+  async function commit(settlements: readonly Settlement[]): Promise<boolean[]> {
+    let attempts = 0;
+    for (const { run, request } of settlements) trace('recording', run, request);
+    const settled = await retry(() => {
+      attempts++;
+      return settleRequests(pool, settlements);
+    });
+    for (const { run, request } of settlements) trace('recorded', run, request);
+    // An earlier attempt may have committed it although its answer was lost.
+    return settlements.map((_, index) => settled.has(index) || attempts > 1);
+  }
+
+  return coalesce(commit, { maxBatch: 64, busyThreshold: 16 });
 }

@@ -127,13 +127,15 @@ async function acquireOne(
   begin: (slice: HeldSlice, account: AccountRuntime) => void,
 ): Promise<boolean> {
   const { ledger, now } = context;
-  const owner = context.randomUuid();
-  let isRetry = false;
-  const acquisition = await outageRetry.retry(() => {
-    const wanted = { worker, owner, isRetry, ignoredAccounts: accounts.unknown(), now, minPriority } as const;
-    isRetry = true;
-    return acquireSlice(queue, ledger.pool, wanted);
-  });
+  const acquisition = await outageRetry.retry(() =>
+    acquireSlice(queue, ledger.pool, {
+      worker,
+      owner: context.randomUuid(),
+      ignoredAccounts: accounts.unknown(),
+      now,
+      minPriority,
+    }),
+  );
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
   const { slice } = acquisition;
   trace('slice acquired', slice.run);

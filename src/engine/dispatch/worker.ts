@@ -11,13 +11,13 @@ import type { WatchedRun } from '../../ledger/watch/watches.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
 import { watchRuns } from '../watch/watch-runs.ts';
 import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
+import { createRecorder } from './checkpoint.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
 import { createHeldSlices, type HeldSlices } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
-import { createRecorder } from './recorder.ts';
 import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
 

@@ -4,7 +4,7 @@ import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { openAccounts } from '../../gateway/accounts-file.ts';
 import { openGateway } from '../../gateway/gateway.ts';
-import type { Reachability } from '../../gateway/reachable.ts';
+import { checkReachable, type Reachability } from '../../gateway/reachable.ts';
 import { count } from '../../platform/sentence.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 import { accountsPath, readText } from '../definition-files.ts';
@@ -98,14 +98,8 @@ export async function checkConnectedAccounts(
   return [...services, ...(await askAll(credentials, deadline, undefined))];
 }
 
-async function reach(account: Account): Promise<Reachability> {
-  const connect = Math.min(account.timeouts.connect, connectTimeout);
-  const gateway = openGateway({ ...account, timeouts: { ...account.timeouts, connect } });
-  try {
-    return await gateway.checkReachable();
-  } finally {
-    await gateway.close();
-  }
+function reach({ baseUrl, timeouts }: Account): Promise<Reachability> {
+  return checkReachable(new URL(baseUrl), Math.min(timeouts.connect, connectTimeout));
 }
 
 const sandboxPort = '8025';

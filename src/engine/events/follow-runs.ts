@@ -1,19 +1,17 @@
 import { hasEnded } from '../../domain/runs.ts';
 import type { RunEvent } from '../../ledger/events/event.ts';
 import {
-  type ReadAttempt,
-  type ReadRequest,
-  readAttempts,
-  readSettledRequests,
-} from '../../ledger/events/read-requests.ts';
-import {
   type FollowedRun,
   listFollowedRuns,
-  type ReadResolution,
-  type ReadStateChange,
+  mayBeRead,
+  type ReadEvent,
+  type RunningTransactions,
+  readAttempts,
   readResolutions,
+  readRunningTransactions,
+  readSettledRequests,
   readStateChanges,
-} from '../../ledger/events/read-runs.ts';
+} from '../../ledger/events/read-rows.ts';
 import {
   listFirstSlices,
   listTouchedSlices,
@@ -23,7 +21,6 @@ import {
   readSliceOutcomes,
   type TouchedSlice,
 } from '../../ledger/events/read-slices.ts';
-import { mayBeRead, type RunningTransactions, readRunningTransactions } from '../../ledger/events/recent.ts';
 import { inSnapshot, type Transaction } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 import { type KnownSlices, sliceKey, takeDoneSlices, takeOutcomes } from './accepted-requests.ts';
@@ -61,15 +58,14 @@ export function createFollower(
   return async () => {
     const [found, foundReports] = await inSnapshot(ledger.monitoring, async (client) => {
       const running = await readRunningTransactions(client);
-      const read = await readRuns(client, options, { known, oldest, running });
+      const read = await readRuns(client, options, { known, oldest, running, now: now() });
       const runs = options.run === undefined ? null : [options.run];
       const query = { runs, withAddresses: options.withAddresses };
       return [read, await reports.read(client, query, running)] as const;
     });
-    const earlierNow = now();
     const events = [
       ...takeSliceEvents(found, known),
-      ...takeRowEvents(found, seen, earlierNow),
+      ...found.rows.filter(seen.isNew).map(({ event }) => event),
       ...reports.take(foundReports),
     ];
     oldest = found.running.oldest;
@@ -84,13 +80,10 @@ export function createFollower(
 type Found = {
   readonly running: RunningTransactions;
   readonly followed: readonly FollowedRun[];
-  readonly states: readonly ReadStateChange[];
-  readonly resolutions: readonly ReadResolution[];
   readonly touched: readonly TouchedSlice[];
   readonly outcomes: readonly ReadOutcomes[];
   readonly done: readonly ReadSliceOutcomes[];
-  readonly attempts: readonly ReadAttempt[];
-  readonly settled: readonly ReadRequest[];
+  readonly rows: readonly ReadEvent[];
 };
 
 /** Slices in a statement, which may take less than a second. */
@@ -99,14 +92,16 @@ const batchSize = 25;
 /** Requests are claimed before they are answered: at most so long before (milliseconds). */
 const longestInFlight = 600_000;
 
+type Looking = Pick<Found, 'running'> & {
+  readonly known: KnownSlices;
+  readonly oldest: string | null;
+  readonly now: Date;
+};
+
 async function readRuns(
   client: Transaction,
   { run, since }: FollowOptions,
-  {
-    known,
-    oldest,
-    running,
-  }: { readonly known: KnownSlices; readonly oldest: string | null; readonly running: RunningTransactions },
+  { known, oldest, running, now }: Looking,
 ): Promise<Found> {
   const followed = await listFollowedRuns(client, run);
   const runs = followed.map((each) => each.run);
@@ -119,21 +114,21 @@ async function readRuns(
       );
   const outcomes: ReadOutcomes[] = [];
   const done: ReadSliceOutcomes[] = [];
-  const attempts: ReadAttempt[] = [];
-  const settled: ReadRequest[] = [];
+  const rows = [
+    ...(await readStateChanges(client, runs, oldest)),
+    ...(await readResolutions(client, runs, oldest)),
+  ];
   for (let start = 0; start < touched.length; start += batchSize) {
     const slices = touched.slice(start, start + batchSize);
     const open = slices.filter(({ isDone }) => !isDone);
-    const versions = open.map((each) => ({ ...each, version: known.get(sliceKey(each))?.version ?? 0 }));
     const finished = slices.filter(({ isDone }) => isDone);
+    const versions = open.map((each) => ({ ...each, version: known.get(sliceKey(each))?.version ?? 0 }));
     outcomes.push(...(await readOutcomes(client, versions, oldest)));
     done.push(...(await readSliceOutcomes(client, finished, oldest)));
-    attempts.push(...(await readAttempts(client, slices, oldest, first ? since : null)));
-    settled.push(...(await readSettledRequests(client, slices, oldest)));
+    rows.push(...(await readAttempts(client, slices, oldest, first ? since : null)));
+    rows.push(...(await readSettledRequests(client, slices, oldest, now)));
   }
-  const states = await readStateChanges(client, runs, oldest);
-  const resolutions = await readResolutions(client, runs, oldest);
-  return { running, followed, states, resolutions, touched, outcomes, done, attempts, settled };
+  return { running, followed, touched, outcomes, done, rows };
 }
 
 function takeSliceEvents({ touched, outcomes, done }: Found, known: KnownSlices): RunEvent[] {
@@ -153,38 +148,12 @@ function takeSliceEvents({ touched, outcomes, done }: Found, known: KnownSlices)
   ];
 }
 
-function takeRowEvents(
-  { states, resolutions, attempts, settled }: Found,
-  seen: ReturnType<typeof createSeen>,
-  now: Date,
-): RunEvent[] {
-  return [
-    ...states.flatMap(({ change, transaction, ...state }): RunEvent[] =>
-      seen.isNew(`state ${change}`, '', transaction) ? [{ kind: 'state', ...state }] : [],
-    ),
-    ...resolutions.flatMap(({ transaction, ...resolved }): RunEvent[] => {
-      const key = `resolved ${resolved.run}/${resolved.at.toISOString()}/${resolved.requests[0]}`;
-      return seen.isNew(key, '', transaction) ? [{ kind: 'resolved', ...resolved }] : [];
-    }),
-    ...attempts.flatMap(({ transaction, ...attempt }): RunEvent[] => {
-      const key = `attempt ${attempt.run}/${attempt.request}/${attempt.attempt}`;
-      const content = `${attempt.verdict}/${attempt.httpStatus}`;
-      return seen.isNew(key, content, transaction) ? [{ kind: 'attempt', ...attempt }] : [];
-    }),
-    ...settled.flatMap(({ transaction, at, ...request }): RunEvent[] => {
-      const content = `${request.state}/${JSON.stringify(request.reason)}`;
-      const isNew = seen.isNew(`request ${request.run}/${request.request}`, content, transaction);
-      return isNew ? [{ kind: 'settled', at: at ?? now, ...request }] : [];
-    }),
-  ];
-}
-
 /** What a follower has shown of rows that it may read again. */
 function createSeen() {
-  const rows = new Map<string, { readonly content: string; readonly transaction: number }>();
+  const rows = new Map<string, Pick<ReadEvent, 'content' | 'transaction'>>();
   return {
     /** Whether the row's content was not shown yet. From then on it was. */
-    isNew(key: string, content: string, transaction: number): boolean {
+    isNew({ key, content, transaction }: ReadEvent): boolean {
       const isNew = rows.get(key)?.content !== content;
       rows.set(key, { content, transaction });
       return isNew;

@@ -9,7 +9,7 @@ import {
   readReportMarks,
   readReports,
 } from '../../ledger/events/read-reports.ts';
-import type { RunningTransactions } from '../../ledger/events/recent.ts';
+import type { RunningTransactions } from '../../ledger/events/read-rows.ts';
 import type { Transaction } from '../../ledger/session.ts';
 
 /** One look reads at most so many. */

@@ -8,7 +8,7 @@ import { characterError, valueError } from '../../campaign/value-checks.ts';
 import { createAddressReader } from '../../contacts/address.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { readWebhook } from '../../gateway/webhook-settings.ts';
+import { readWebhook } from '../../gateway/webhook.ts';
 import { hasCode, unreadableReason } from '../../platform/file-error.ts';
 import type { Environment } from '../../platform/secrets.ts';
 import { channelsOf, messageFields } from '../../wire/fields.ts';

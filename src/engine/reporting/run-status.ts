@@ -1,5 +1,5 @@
 import { formatReasonOrNull } from '../../domain/reasons.ts';
-import { findClockStep } from '../../ledger/limits/clock.ts';
+import { findClockStep } from '../../ledger/limits/reserve.ts';
 import { listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { inSnapshot } from '../../ledger/session.ts';

@@ -1,21 +1,14 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
-import { openGateway } from '../../gateway/gateway.ts';
+import { checkReachable } from '../../gateway/reachable.ts';
 import { isLoopbackHost } from '../../wire/loopback.ts';
 
 /** @throws InputError when the account's service is unreachable */
-export async function requireReachable(account: Account): Promise<void> {
-  const gateway = openGateway(account);
-  try {
-    const reachable = await gateway.checkReachable();
-    if (reachable.kind === 'unreachable') {
-      const hint = isLoopbackHost(new URL(account.baseUrl).hostname)
-        ? ' For a trial, add --sandbox, or start `volley sandbox`.'
-        : '';
-      const what = `${account.baseUrl} cannot be reached (${reachable.why}). Check "baseUrl" and whether the service is up.${hint}`;
-      throw new InputError([{ where: `account ${account.name}`, what }]);
-    }
-  } finally {
-    await gateway.close();
-  }
+export async function requireReachable({ name, baseUrl, timeouts }: Account): Promise<void> {
+  const url = new URL(baseUrl);
+  const reachable = await checkReachable(url, timeouts.connect);
+  if (reachable.kind === 'reachable') return;
+  const hint = isLoopbackHost(url.hostname) ? ' For a trial, add --sandbox, or start `volley sandbox`.' : '';
+  const what = `${baseUrl} cannot be reached (${reachable.why}). Check "baseUrl" and whether the service is up.${hint}`;
+  throw new InputError([{ where: `account ${name}`, what }]);
 }

@@ -1,6 +1,6 @@
 import { batchOf } from '../batch.ts';
 import type { Transaction } from '../session.ts';
-import { isRecent } from './recent.ts';
+import { isRecent } from './read-rows.ts';
 
 type SliceKey = { readonly run: string; readonly slice: number };
 

@@ -15,32 +15,21 @@ export type LedgerLocation = {
   readonly holdReason: HoldReason | null;
   /** It lacks something that is known to have been done, and may lack more. */
   readonly incomplete: boolean;
-};
-
-const noIdentity =
-  'The table ledger_location is empty, so the ledger has no identity. Restore it from a backup.';
-
-export async function readLocation(client: Connection): Promise<LedgerLocation> {
-  const { rows } = await client.query<Stored<LedgerLocation, 'holdReason'>>(
-    'SELECT ledger, location, held_reason AS "holdReason", incomplete FROM ledger_location',
-  );
-  const [location] = rows;
-  if (!location) throw new Error(noIdentity);
-  return { ...location, holdReason: holdReason(location.holdReason) };
-}
-
-export type LedgerIdentity = Pick<LedgerLocation, 'ledger'> & {
   /** Whether the server only replays the changes of another. */
   readonly isStandby: boolean;
 };
 
-export async function readIdentity(client: Connection): Promise<LedgerIdentity> {
-  const { rows } = await client.query<LedgerIdentity>(
-    'SELECT ledger, pg_is_in_recovery() AS "isStandby" FROM ledger_location',
+export async function readLocation(client: Connection): Promise<LedgerLocation> {
+  const { rows } = await client.query<Stored<LedgerLocation, 'holdReason'>>(
+    `SELECT ledger, location, held_reason AS "holdReason", incomplete, pg_is_in_recovery() AS "isStandby"
+     FROM ledger_location`,
   );
-  const [identity] = rows;
-  if (!identity) throw new Error(noIdentity);
-  return identity;
+  const [location] = rows;
+  if (!location)
+    throw new Error(
+      'The table ledger_location is empty, so the ledger has no identity. Restore it from a backup.',
+    );
+  return { ...location, holdReason: holdReason(location.holdReason) };
 }
 
 /** The timeline is that of the current WAL; the control file has that of the last checkpoint. */

@@ -8,7 +8,7 @@ import { rejectionDetailColumns, stagedRejections } from '../runs/rejected-conta
 import { storeRunFiles } from '../runs/run-files.ts';
 import { inTransactionOf, type Transaction } from '../session.ts';
 import { planSlices, type SliceableRange } from '../slices/plan.ts';
-import { rankOf } from '../slices/priority.ts';
+import { rankOf } from '../slices/enqueue.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { insertWatch } from '../watch/watches.ts';
 import { isCanary } from './canary.ts';

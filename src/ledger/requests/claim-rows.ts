@@ -111,6 +111,21 @@ export async function claimRows(
   };
 }
 
+/** SQL: those of `checked` whose address is in a table. */
+const suppressedBy = (table: 'suppressions' | 'hashed_suppressions', isSame: string): string => `
+    SELECT c.request, c.attempts, c.position
+    FROM (
+      SELECT channel, coalesce(suppression_account, account) AS suppression_account FROM runs WHERE run_id = $1
+    ) r
+    CROSS JOIN checked c
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM ${table}
+      WHERE channel = r.channel AND ${isSame} AND account IN ('', r.suppression_account)
+        AND (sub_account = '' OR sub_account = c.sub_account)
+      LIMIT 1
+    ) s`;
+
 // All parts of a statement see the state before it, so suppressed recipients come from `suppressed`, not from
 // `cancelled_recipient`. The plan is cached while tables are small; LIMIT 1 and the run in the batch keep it from
 // reading all suppressions.
@@ -144,31 +159,8 @@ const claimStatement = `
        OR EXISTS (SELECT FROM hashed_suppressions
                   WHERE channel = (SELECT channel FROM runs WHERE run_id = $1))
   ), suppressed AS MATERIALIZED (
-    SELECT c.request, c.attempts, c.position
-    FROM (
-      SELECT channel, coalesce(suppression_account, account) AS suppression_account FROM runs WHERE run_id = $1
-    ) r
-    CROSS JOIN checked c
-    CROSS JOIN LATERAL (
-      SELECT
-      FROM suppressions
-      WHERE channel = r.channel AND address = c.address AND account IN ('', r.suppression_account)
-        AND (sub_account = '' OR sub_account = c.sub_account)
-      LIMIT 1
-    ) s
-    UNION
-    SELECT c.request, c.attempts, c.position
-    FROM (
-      SELECT channel, coalesce(suppression_account, account) AS suppression_account FROM runs WHERE run_id = $1
-    ) r
-    CROSS JOIN checked c
-    CROSS JOIN LATERAL (
-      SELECT
-      FROM hashed_suppressions
-      WHERE channel = r.channel AND hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}
-        AND account IN ('', r.suppression_account) AND (sub_account = '' OR sub_account = c.sub_account)
-      LIMIT 1
-    ) s
+${suppressedBy('suppressions', 'address = c.address')}
+    UNION${suppressedBy('hashed_suppressions', `hash = ${hashedAddress('r.channel', 'c.address', '$8', '$9')}`)}
     WHERE EXISTS (SELECT FROM hashed_suppressions)
   ), emptied AS MATERIALIZED (
     SELECT b.run_id, b.request, b.sent_before

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RequestReason } from '../../domain/reasons.ts';
-import { batchOf, type Columns } from '../batch.ts';
+import { batchOf } from '../batch.ts';
 import { recordReopenedRequests } from '../billing/changes.ts';
 import { reasonOf, reasonValue, resentReason } from '../reasons.ts';
 import { type Connection, inTransaction } from '../session.ts';
@@ -32,7 +32,7 @@ export type SettledState =
   /** The service provably did not accept the request. `unauthorized` also pauses the run. */
   | { readonly state: 'planned'; readonly verdict: 'unauthorized' | 'released' };
 
-const settlementColumns: Columns<Settlement> = {
+const batch = batchOf<Settlement>({
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
   owner: ['uuid', ({ owner }) => owner],
@@ -43,10 +43,8 @@ const settlementColumns: Columns<Settlement> = {
   detail: ['jsonb', ({ detail }) => reasonValue(detail)],
   state: ['text', ({ state }) => state],
   verdict: ['text', (settled) => (settled.state === 'planned' ? settled.verdict : settled.state)],
-};
-
-const withoutJobNumbers = batchOf<Settlement>(settlementColumns);
-const withJobNumbers = batchOf<Settlement>({ ...settlementColumns, job_number: ['text', jobNumberOf] });
+  job_number: ['text', jobNumberOf],
+});
 
 function jobNumberOf(settlement: Settlement): string | null {
   return (settlement.state === 'accepted' && settlement.jobNumber) || null;
@@ -102,11 +100,10 @@ async function settleAndDivide(
 }
 
 async function settleBatch(client: Connection, settlements: readonly Settlement[]): Promise<Settled> {
-  const hasJobNumbers = settlements.some((settlement) => jobNumberOf(settlement) !== null);
   const { rows } = await client.query<{ index: string }>({
-    name: hasJobNumbers ? 'settle-requests-with-job-numbers' : 'settle-requests',
-    text: settleStatement(hasJobNumbers),
-    values: (hasJobNumbers ? withJobNumbers : withoutJobNumbers).values(settlements),
+    name: 'settle-requests',
+    text: settleStatement,
+    values: batch.values(settlements),
   });
   const settled = rows.map(({ index }) => Number(index));
   if (settled.length === settlements.length) return { settled: new Set(settled), late: [] };
@@ -117,53 +114,46 @@ async function settleBatch(client: Connection, settlements: readonly Settlement[
   };
 }
 
-/**
- * Job numbers have a statement of their own, so that other interfaces pay nothing. They are stored for settled
- * requests too, because delivery reports may name them.
- */
-function settleStatement(hasJobNumbers: boolean): string {
-  const jobNumbers = `
-      RETURNING a.run_id, a.request, o.job_number, o.finished_at
-    ), numbered AS (
-      INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
-      SELECT upper(f.job_number), r.account, f.run_id, f.request, f.finished_at
-      FROM finished f
-      JOIN runs r ON r.run_id = f.run_id
-      WHERE f.job_number IS NOT NULL
-      ON CONFLICT DO NOTHING`;
-  return `
-    WITH outcome AS MATERIALIZED (
-      SELECT *
-      FROM ${(hasJobNumbers ? withJobNumbers : withoutJobNumbers).table('outcome', 1, 'ordinal')}
-    ), finished AS (
-      UPDATE attempts a
-      SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
-      FROM outcome o
-      WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
-        AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
-      ${hasJobNumbers ? jobNumbers : ''}
-    ), settled AS (
-      UPDATE requests q
-      SET state = CASE
-                    WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN 'accepted'
-                    WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
-                    ELSE o.state
-                  END,
-          reason = CASE
-                     WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN ${reasonOf('reported')}
-                     WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
-                     THEN ${resentReason('o.state', 'o.detail')}
-                     ELSE o.detail
-                   END,
-          owner = NULL, updated_at = o.finished_at
-      FROM outcome o
-      WHERE q.run_id = o.run_id AND q.request = o.request
-        AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
-      RETURNING o.ordinal
-    )
-    SELECT ordinal - 1 AS index FROM settled
-  `;
-}
+// Job numbers are stored for settled requests too, because delivery reports may name them.
+const settleStatement = `
+  WITH outcome AS MATERIALIZED (
+    SELECT *
+    FROM ${batch.table('outcome', 1, 'ordinal')}
+  ), finished AS (
+    UPDATE attempts a
+    SET finished_at = o.finished_at, verdict = o.verdict, http_status = o.http_status, detail = o.detail
+    FROM outcome o
+    WHERE a.run_id = o.run_id AND a.request = o.request AND a.attempt = o.attempt AND a.owner = o.owner
+      AND (a.finished_at IS NULL OR (a.verdict = 'in_doubt' AND a.http_status IS NULL))
+    RETURNING a.run_id, a.request, o.job_number, o.finished_at
+  ), numbered AS (
+    INSERT INTO job_numbers (job_number, account, run_id, request, answered_at)
+    SELECT upper(f.job_number), r.account, f.run_id, f.request, f.finished_at
+    FROM finished f
+    JOIN runs r ON r.run_id = f.run_id
+    WHERE f.job_number IS NOT NULL
+    ON CONFLICT DO NOTHING
+  ), settled AS (
+    UPDATE requests q
+    SET state = CASE
+                  WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN 'accepted'
+                  WHEN q.resends > 0 AND o.state IN ('rejected', 'failed') THEN 'in_doubt'
+                  ELSE o.state
+                END,
+        reason = CASE
+                   WHEN q.reported AND (o.state IN ('in_doubt', 'planned') OR q.resends > 0) THEN ${reasonOf('reported')}
+                   WHEN q.resends > 0 AND o.state IN ('rejected', 'failed')
+                   THEN ${resentReason('o.state', 'o.detail')}
+                   ELSE o.detail
+                 END,
+        owner = NULL, updated_at = o.finished_at
+    FROM outcome o
+    WHERE q.run_id = o.run_id AND q.request = o.request
+      AND q.attempts = o.attempt AND q.state = 'sending' AND q.owner = o.owner
+    RETURNING o.ordinal
+  )
+  SELECT ordinal - 1 AS index FROM settled
+`;
 
 /**
  * `in_doubt → accepted | rejected` by a late answer to the attempt that caused the doubt. A rejected resend stays in
@@ -179,7 +169,7 @@ async function settleInDoubt(
     `
     WITH outcome AS MATERIALIZED (
       SELECT *
-      FROM ${withoutJobNumbers.table('outcome', 1, 'ordinal')}
+      FROM ${batch.table('outcome', 1, 'ordinal')}
     ), settled AS (
       UPDATE requests q
       SET state = CASE WHEN q.resends > 0 AND o.state = 'rejected' THEN 'in_doubt' ELSE o.state END,
@@ -200,7 +190,7 @@ async function settleInDoubt(
     )
     SELECT (ordinal - 1)::integer AS index FROM settled
     `,
-    withoutJobNumbers.values(settlements),
+    batch.values(settlements),
   );
   return rows.map(({ index }) => index);
 }

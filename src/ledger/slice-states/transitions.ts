@@ -1,4 +1,4 @@
-import type { RunPhase, RunState } from '../../domain/runs.ts';
+import type { RunState } from '../../domain/runs.ts';
 import type { Transaction } from '../session.ts';
 
 /*
@@ -88,29 +88,35 @@ export async function markDequeued(client: Transaction, run: string): Promise<Sl
   return rows;
 }
 
-export type DbAcquiredSlice = {
-  readonly phase: RunPhase;
-  readonly first_request: number | null;
-  readonly last_request: number | null;
-  readonly claimed_to: number | null;
-  readonly version: number;
-  readonly window_index: number | null;
-  /** Whose lease had expired. */
-  readonly former_owner: string | null;
-};
+/** A slice with its range of requests, or the one that settles doubts (a CHECK constraint of the table). */
+type SlicePhase =
+  | {
+      readonly phase: 'sending';
+      readonly first: number;
+      readonly last: number;
+      /** Requests up to this one that have no rows may have been sent. */
+      readonly claimedTo: number;
+      readonly version: number;
+      readonly windowIndex: number | null;
+    }
+  | { readonly phase: 'settling doubts'; readonly version: number };
+
+/** `formerOwner`: of whom the lease had expired. */
+export type AcquiredSlice = SlicePhase & { readonly formerOwner: string | null };
 
 /** `queued, held → held`. @returns undefined if no slice has this job any more */
 export async function markHeld(
   client: Transaction,
   { run, slice, job, worker, owner }: OwnedSlice & { readonly job: string; readonly worker: string },
-): Promise<DbAcquiredSlice | undefined> {
-  const { rows } = await client.query<DbAcquiredSlice>(
+): Promise<AcquiredSlice | undefined> {
+  const { rows } = await client.query<AcquiredSlice>(
     `
     UPDATE slices s
     SET state = 'held', worker = $4, owner = $5, version = version + 1
-    FROM (SELECT owner AS former_owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE) former
+    FROM (SELECT owner FROM slices WHERE run_id = $1 AND slice = $2 FOR UPDATE) former
     WHERE s.run_id = $1 AND s.slice = $2 AND s.job = $3 AND s.state IN ('queued', 'held')
-    RETURNING s.phase, s.first_request, s.last_request, s.claimed_to, s.version, s.window_index, former.former_owner
+    RETURNING s.phase, s.first_request AS first, s.last_request AS last, s.claimed_to AS "claimedTo", s.version,
+              s.window_index AS "windowIndex", former.owner AS "formerOwner"
     `,
     [run, slice, job, worker, owner],
   );

@@ -3,18 +3,16 @@ import { z } from 'zod';
 import type { Channel } from '../../domain/message.ts';
 import type { Priority, RunState } from '../../domain/runs.ts';
 import { markUnrecordedInDoubt } from '../requests/doubt.ts';
-import type { SliceRange } from '../requests/read-contents.ts';
 import { markBegun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import {
-  type DbAcquiredSlice,
+  type AcquiredSlice,
   markHeld,
   type OwnedSlice,
   recordOwner,
   type SliceKey,
 } from '../slice-states/transitions.ts';
-import { accountSlicesLimit, requeueLater } from './enqueue.ts';
-import { isPreempted, rankOf } from './priority.ts';
+import { accountSlicesLimit, isPreempted, rankOf, requeueLater } from './enqueue.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { findWindow, type SliceWindow } from './windows.ts';
 
@@ -29,11 +27,7 @@ type AcquiredJob = OwnedSlice & {
 
 /** A slice that only this worker sends from. */
 export type SendingSlice = AcquiredJob &
-  SliceRange & {
-    readonly phase: 'sending';
-    /** Requests up to this one that have no rows may have been sent. */
-    readonly claimedTo: number;
-    readonly version: number;
+  Omit<Extract<AcquiredSlice, { phase: 'sending' }>, 'windowIndex' | 'formerOwner'> & {
     /** Null if it can be sent at any time. */
     readonly window: SliceWindow | null;
   };
@@ -67,7 +61,8 @@ const tiers = Object.fromEntries(
 
 /**
  * In one transaction the worker gets the next job and slice, the run becomes running, and requests that an expired
- * owner was sending become in doubt (rule 2a). The fleet acquires one slice at a time.
+ * owner was sending become in doubt (rule 2a). The fleet acquires one slice at a time. A slice whose acquisition was
+ * committed without an answer is acquired again once its lease has expired.
  *
  * @param ignoredAccounts that this process does not have
  */
@@ -77,8 +72,6 @@ export async function acquireSlice(
   acquisition: {
     readonly worker: string;
     readonly owner: string;
-    /** A retry without an answer returns the slice that was committed for this owner, if any. */
-    readonly isRetry?: boolean;
     readonly ignoredAccounts: readonly string[];
     readonly minPriority?: Priority;
     /** Called once the slice is held: until then a former owner can begin attempts. */
@@ -87,10 +80,7 @@ export async function acquireSlice(
 ): Promise<Acquisition> {
   return inTransaction(pool, async (client) => {
     const db = queueDb(client);
-    // Also waits for an acquisition whose answer was lost.
     await lockAcquisitions(client);
-    const known = acquisition.isRetry ? await findAcquired(queue, client, acquisition) : undefined;
-    if (known) return { kind: 'held', slice: known };
     const [job] = await queue.fetch<SliceKey>(queueName, {
       db,
       groupConcurrency: { default: 1, tiers },
@@ -107,10 +97,8 @@ export async function acquireSlice(
       return { kind: 'stale' };
     }
     if (found.state === 'planned') await markBegun(client, run);
-    const range = rangeOf(row);
-    if (range && row.former_owner !== null) {
-      await markUnrecordedInDoubt(client, { run, slice, ...range }, row.former_owner, acquisition.now());
-    }
+    if (row.phase === 'sending' && row.formerOwner !== null)
+      await markUnrecordedInDoubt(client, { run, slice, ...row }, row.formerOwner, acquisition.now());
     const { account, channel, definition, priority, preempted } = found;
     if (preempted) {
       const maxAccountSlices = (job.groupTier && tiers[job.groupTier]) || 1;
@@ -121,48 +109,11 @@ export async function acquireSlice(
     await recordOwner(client, { run, slice, owner, version: row.version });
     const acquired = { id: job.id, retryCount: job.retryCount };
     const held = { run, slice, owner, job: acquired, account, channel, definition };
-    return { kind: 'held', slice: await toHeldSlice(client, held, row) };
+    if (row.phase === 'settling doubts') return { kind: 'held', slice: { ...held, phase: row.phase } };
+    const { formerOwner: _, windowIndex, ...range } = row;
+    const window = windowIndex === null ? null : await findWindow(client, run, windowIndex);
+    return { kind: 'held', slice: { ...held, ...range, window } };
   });
-}
-
-type DbReacquiredSlice = Omit<DbAcquiredSlice, 'former_owner'> &
-  Pick<AcquiredJob, 'run' | 'slice' | 'account' | 'channel' | 'definition'> & { readonly job: string };
-
-/** Finds a slice whose acquisition was committed without an answer, and renews its lease. */
-async function findAcquired(
-  queue: SliceQueue,
-  client: Transaction,
-  { worker, owner }: { readonly worker: string; readonly owner: string },
-): Promise<HeldSlice | undefined> {
-  const { rows } = await client.query<DbReacquiredSlice>(
-    `
-    SELECT s.run_id AS run, s.slice, s.job, s.phase, s.first_request, s.last_request, s.claimed_to, s.version,
-           s.window_index, r.account, r.channel, r.definition
-    FROM slices s
-    JOIN runs r USING (run_id)
-    WHERE s.state = 'held' AND s.worker = $1 AND s.owner = $2
-    `,
-    [worker, owner],
-  );
-  const [row] = rows;
-  const job = row && (await queue.getJobById(queueName, row.job, { db: queueDb(client) }));
-  if (!job) return undefined;
-  const { run, slice, account, channel, definition } = row;
-  const renewed = { id: job.id, retryCount: job.retryCount };
-  if (!(await renewLeases(queue, [renewed], client)).includes(job.id)) return undefined;
-  return toHeldSlice(client, { run, slice, owner, job: renewed, account, channel, definition }, row);
-}
-
-async function toHeldSlice(
-  client: Transaction,
-  held: AcquiredJob,
-  row: Omit<DbAcquiredSlice, 'former_owner'>,
-): Promise<HeldSlice> {
-  const range = rangeOf(row);
-  if (!range) return { ...held, phase: 'settling doubts' };
-  const { version, window_index: windowIndex } = row;
-  const window = windowIndex === null ? null : await findWindow(client, held.run, windowIndex);
-  return { ...held, ...range, phase: 'sending', version, window };
 }
 
 async function findRun(client: Transaction, run: string): Promise<DbRun | undefined> {
@@ -175,13 +126,6 @@ async function findRun(client: Transaction, run: string): Promise<DbRun | undefi
     [run],
   );
   return rows[0];
-}
-
-function rangeOf(
-  row: Omit<DbAcquiredSlice, 'former_owner'>,
-): Pick<SendingSlice, 'first' | 'last' | 'claimedTo'> | undefined {
-  const { first_request: first, last_request: last, claimed_to: claimedTo } = row;
-  return first === null || last === null || claimedTo === null ? undefined : { first, last, claimedTo };
 }
 
 /** Missing from the types of pg-boss. */

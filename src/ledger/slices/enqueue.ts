@@ -1,4 +1,4 @@
-import type { Priority, RunState } from '../../domain/runs.ts';
+import { type Priority, priorities, type RunState } from '../../domain/runs.ts';
 import { lockRun } from '../run-states/transitions.ts';
 import type { Transaction } from '../session.ts';
 import {
@@ -10,7 +10,6 @@ import {
   type SliceJobId,
   type SliceKey,
 } from '../slice-states/transitions.ts';
-import { rankOf } from './priority.ts';
 import { queueDb, queueName, type SliceQueue, withAcquisitionsLocked } from './queue.ts';
 
 export type SlicePlan = {
@@ -115,3 +114,28 @@ export async function lockAndDequeueRun(
     return state;
   });
 }
+
+/** Returns the number of a priority in the queue: normal is 0. */
+export function rankOf(priority: Priority): number {
+  return priorities.indexOf(priority) - priorities.indexOf('normal');
+}
+
+/** SQL: more urgent runs of the same account with queued or held slices. `run`: an alias. */
+const preemptingRuns = (run: string): string => `
+  FROM runs urgent
+  WHERE urgent.account = ${run}.account AND urgent.priority > ${run}.priority
+    AND urgent.state IN ('planned', 'running')
+    AND EXISTS (
+      SELECT FROM slices q
+      WHERE q.run_id = urgent.run_id AND q.phase = 'sending' AND q.state IN ('queued', 'held')
+    )`;
+
+/** SQL: whether a more urgent run goes first. `run`: an alias. */
+export const isPreempted = (run: string): string => `EXISTS (SELECT ${preemptingRuns(run)})`;
+
+/** SQL: the most urgent run that goes first, and of several the oldest; null if there is none. `run`: an alias. */
+export const preemptingRun = (run: string): string => `(
+    SELECT urgent.run_id ${preemptingRuns(run)}
+    ORDER BY urgent.priority DESC, urgent.created_at
+    LIMIT 1
+  )`;

@@ -5,7 +5,7 @@ import type { WinnerWait } from '../../domain/waits.ts';
 import { countNotAccepted, countSettled, type RunCounts, readRunCounts } from '../counts/run-counts.ts';
 import { runReason, type Stored } from '../reasons.ts';
 import type { Connection } from '../session.ts';
-import { preemptingRun } from './priority.ts';
+import { preemptingRun } from './enqueue.ts';
 
 export type CanaryProgress = {
   /** Whether all of it that can be sent now is settled. */

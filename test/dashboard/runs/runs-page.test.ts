@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { summaryPart } from '../../../src/dashboard/runs/runs-page.ts';
-import type { GroupedRun } from '../../../src/engine/live/run-groups.ts';
+import type { GroupedRun } from '../../../src/engine/live/run-list.ts';
 import { noCounts } from '../../support/run-counts.ts';
 
 const viewer = { zone: 'UTC', mayRun: true, mayApprove: true, mayAdmin: true };

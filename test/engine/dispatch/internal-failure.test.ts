@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createAddressCheck } from '../../../src/engine/dispatch/address-check.ts';
+import { createRecorder } from '../../../src/engine/dispatch/checkpoint.ts';
 import { createCheckpointer } from '../../../src/engine/dispatch/checkpointer.ts';
 import { checkLedgerLocation } from '../../../src/engine/dispatch/ledger-location.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRangeSource } from '../../../src/engine/dispatch/range-source.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
-import { createRecorder } from '../../../src/engine/dispatch/recorder.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';

@@ -4,7 +4,7 @@ import {
   maxRetryWait,
   retryAfterMilliseconds,
   retryWait,
-} from '../../../src/engine/dispatch/retry-wait.ts';
+} from '../../../src/engine/dispatch/next-step.ts';
 
 const nearlyOne = 1 - Number.EPSILON;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cancelRun, pauseRun } from '../../../src/ledger/runs/stop.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { acquireSlice, type HeldSlice } from '../../../src/ledger/slices/acquire.ts';
+import type { HeldSlice } from '../../../src/ledger/slices/acquire.ts';
 import { enqueueDoubts } from '../../../src/ledger/slices/enqueue.ts';
 import { returnSlice } from '../../../src/ledger/slices/reclaim.ts';
 import { aContact, aRun, planContacts } from '../../support/ledger.ts';
@@ -91,26 +91,4 @@ test('a run that is begun again is queued under the account’s present limits',
   await beginSliced(ledger, run, { account: run, maxAccountSlices: 1, maxRunSlices: 1 });
   const acquisitions = [await acquireNextSlice(opened.ledger), await acquireNextSlice(opened.ledger)];
   expect(acquisitions.map(({ kind }) => kind)).toEqual(['held', 'none']);
-});
-
-test('a retried acquisition returns the slice of the first one and no other', async () => {
-  const { ledger } = opened;
-  const { pool } = ledger;
-  const queue = await ledger.queue();
-  const run = await planSlicedRun(ledger, 2);
-  const first = await acquireSliceOf(ledger, run);
-  const { rows } = await pool.query<{ worker: string }>('SELECT worker FROM slices WHERE owner = $1', [
-    first.owner,
-  ]);
-  const options = {
-    worker: rows[0]?.worker ?? '',
-    owner: first.owner,
-    ignoredAccounts: [],
-    now: () => new Date(),
-  };
-  const again = await acquireSlice(queue, pool, { ...options, isRetry: true });
-  expect(again).toEqual({ kind: 'held', slice: first });
-  await returnSlice(queue, pool, first, new Date());
-  const next = await acquireSlice(queue, pool, { ...options, isRetry: true });
-  expect(next).toMatchObject({ kind: 'held', slice: { run, slice: 2, owner: first.owner } });
 });

@@ -3,7 +3,7 @@ import { createAddressCheck } from '../../../src/engine/dispatch/address-check.t
 import { attemptOnce, type Sender } from '../../../src/engine/dispatch/attempt-once.ts';
 import { createOutageRetry } from '../../../src/engine/dispatch/outage-retry.ts';
 import { createRateLimiter } from '../../../src/engine/dispatch/rate-limiter.ts';
-import { retryRequest } from '../../../src/engine/dispatch/retry-request.ts';
+import { retryRequest } from '../../../src/engine/dispatch/request-source.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
 import { openTestGateway } from '../../gateway/test-peers.ts';
 import { anAccount } from '../../support/account.ts';
