@@ -119,29 +119,13 @@ function missingAccountsHint({ environment, workingFolder }: Settings): string {
   return ` ${workingFolder} is in no Volley project: go to your project folder (\`volley init\` makes one), or set VOLLEY_ACCOUNTS to the path of the file.`;
 }
 
-const lineFeed = 10;
-const carriageReturn = 13;
-
 /**
  * A decoder would put U+FFFD for an invalid byte, which silently changes a name.
  *
  * @returns the first invalid line, from 1; undefined if all is UTF-8
  */
-function findInvalidLine(bytes: Uint8Array): number | undefined {
+function findInvalidLine(bytes: Buffer): number | undefined {
   if (isUtf8(bytes)) return undefined;
-  let line = 1;
-  let start = 0;
-  for (let index = 0; index < bytes.length; index++) {
-    if (!endsLine(bytes, index)) continue;
-    if (!isUtf8(bytes.subarray(start, index))) break;
-    start = index + 1;
-    line++;
-  }
-  return line;
-}
-
-/** LF, CRLF and CR each end a line. */
-function endsLine(bytes: Uint8Array, index: number): boolean {
-  const byte = bytes[index];
-  return byte === lineFeed || (byte === carriageReturn && bytes[index + 1] !== lineFeed);
+  const lines = bytes.toString('latin1').split(/\r\n|[\r\n]/);
+  return lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1'))) + 1;
 }

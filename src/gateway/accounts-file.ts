@@ -1,11 +1,7 @@
-import type { AccountSharing } from '../domain/account-sharing.ts';
-import type { Caps } from '../domain/caps.ts';
 import { InputError } from '../domain/problems.ts';
-import type { RateLimits } from '../domain/rate-limits.ts';
 import type { Environment } from '../platform/secrets.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 import { readYaml } from '../platform/yaml.ts';
-import type { DeliveryReportMapping } from '../wire/delivery-report-mapping.ts';
 import type { Account } from './account.ts';
 import { accountsSchema } from './accounts-schema.ts';
 import { capsOf } from './caps.ts';
@@ -15,39 +11,31 @@ import { type ReceiverAccount, toDeliveryReportMapping } from './receiver-settin
 import { sharingOf, suppressionAccountOf } from './sharing-rules.ts';
 
 /** An accounts file that is parsed once, for all that it says. */
-export type AccountsFile = {
-  /** In the order of the file. */
-  readonly names: readonly string[];
-  readonly limits: ReadonlyMap<string, RateLimits>;
-  readonly caps: ReadonlyMap<string, Caps>;
-  readonly sharing: AccountSharing;
-  /** Of each account that has receiver settings. */
-  readonly mappings: ReadonlyMap<string, DeliveryReportMapping>;
-  /**
-   * @param requestedAt such as the campaign's line that names the account
-   * @throws InputError for an unknown account, an unset name or an incomplete credential
-   */
-  readonly read: (name: string, environment: Environment, requestedAt?: string) => Account;
-  /** The accounts with a webhook token. @throws InputError as `readReceiverAccounts` does */
-  readonly readReceivers: (environment: Environment) => ReadonlyMap<string, ReceiverAccount>;
-};
+export type AccountsFile = ReturnType<typeof openAccounts>;
 
 /** @throws InputError for an invalid file */
-export function openAccounts(source: string, file: string): AccountsFile {
+export function openAccounts(source: string, file: string) {
   const { value, locate } = readYaml(source, file, accountsSchema);
   const { accounts } = value;
   const names = Object.keys(accounts);
+  const definitions = Object.entries(accounts);
   return {
+    /** In the order of the file. */
     names,
-    limits: new Map(Object.entries(accounts).map(([name, { limits }]) => [name, rateLimitsOf(limits)])),
-    caps: new Map(Object.entries(accounts).map(([name, each]) => [name, capsOf(each, value.frequency)])),
+    limits: new Map(definitions.map(([name, { limits }]) => [name, rateLimitsOf(limits)])),
+    caps: new Map(definitions.map(([name, each]) => [name, capsOf(each, value.frequency)])),
     sharing: sharingOf(accounts),
+    /** Of each account that has receiver settings. */
     mappings: new Map(
-      Object.entries(accounts).flatMap(([name, { receiver }]) =>
+      definitions.flatMap(([name, { receiver }]) =>
         receiver ? [[name, toDeliveryReportMapping(receiver)] as const] : [],
       ),
     ),
-    read: (name, environment, requestedAt = file) => {
+    /**
+     * @param requestedAt such as the campaign's line that names the account
+     * @throws InputError for an unknown account, an unset name or an incomplete credential
+     */
+    read(name: string, environment: Environment, requestedAt = file): Account {
       const definition = Object.hasOwn(accounts, name) ? accounts[name] : undefined;
       if (!definition) throw unknownAccount(names, file, name, requestedAt);
       const locateOf = (path: readonly (string | number)[]): string => locate(['accounts', name, ...path]);
@@ -55,7 +43,9 @@ export function openAccounts(source: string, file: string): AccountsFile {
       const suppressionsOf = suppressionAccountOf(accounts, name);
       return readAccount(reading, { suppressionsOf, caps: capsOf(definition, value.frequency) });
     },
-    readReceivers: (environment) => readReceiverAccounts(accounts, locate, environment),
+    /** Reads the accounts with a webhook token. @throws InputError as `readReceiverAccounts` does */
+    readReceivers: (environment: Environment): ReadonlyMap<string, ReceiverAccount> =>
+      readReceiverAccounts(accounts, locate, environment),
   };
 }
 

@@ -19,30 +19,24 @@ type Column<Row> = {
 
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
-/** Rows for a statement, one array parameter for each column. */
-export type Batch<Row> = {
-  readonly columns: string;
-  /**
-   * SQL: the rows as a table.
-   *
-   * @param first number of the first parameter
-   * @param ordinality adds a column of this name that numbers the rows from 1
-   */
-  table(alias: string, first?: number, ordinality?: string): string;
-  values(rows: readonly Row[]): unknown[][];
-};
-
-export function batchOf<Row>(columns: Columns<Row>): Batch<Row> {
+/** Makes rows for a statement, one array parameter for each column. */
+export function batchOf<Row>(columns: Columns<Row>) {
   const names = Object.keys(columns);
   const each = Object.values(columns);
   return {
     columns: names.join(', '),
-    table: (alias, first = 1, ordinality) => {
+    /**
+     * SQL: the rows as a table.
+     *
+     * @param first number of the first parameter
+     * @param ordinality adds a column of this name that numbers the rows from 1
+     */
+    table(alias: string, first = 1, ordinality?: string): string {
       const arrays = each.map(([type], at) => `$${first + at}::${type}[]`);
       const all = ordinality === undefined ? names : [...names, ordinality];
       return `unnest(${arrays.join(', ')})${ordinality === undefined ? '' : ' WITH ORDINALITY'} AS ${alias} (${all.join(', ')})`;
     },
-    values: (rows) => each.map(([, value]) => rows.map((row) => value(row))),
+    values: (rows: readonly Row[]): unknown[][] => each.map(([, value]) => rows.map((row) => value(row))),
   };
 }
 

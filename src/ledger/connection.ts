@@ -8,41 +8,21 @@ import { connectionReason, isConnectionFailure } from '../platform/database-fail
 import { migrationSource, readSchemaState, type SchemaState } from './fingerprint.ts';
 import { bindToLocation, readLocation } from './location/location.ts';
 import { applySettings, everySession, openPool, openPools, readOnly, type SessionSettings } from './pools.ts';
-import { openReplica, type Replica } from './replica.ts';
+import { openReplica } from './replica.ts';
 import { prepareSchema, type SchemaAccess, type SchemaChange } from './schema.ts';
 import { openQueue, type SliceQueue } from './slices/queue.ts';
 import type { HashKey } from './suppressions/hash.ts';
 
 /** Connections: `pool` for SQL, `knex` for migrations and the few queries that it builds. */
-export type Ledger = {
-  /** For threads of this process. It holds a password: never log it. */
-  readonly connection: DatabaseConnection;
-  /** Names the database, without secrets. */
-  readonly description: string;
-  readonly pool: pg.Pool;
-  /** For claims and settlements, planned once a connection, by keys. */
-  readonly hot: pg.Pool;
-  readonly knex: Knex;
-  /** For monitoring: separate connections with short timeouts. */
-  readonly monitoring: pg.Pool;
-  /** Null: reports read the primary. */
-  readonly replica: Replica | null;
-  /** Key of hashed suppressions; null: none is known yet. Another process may make one at any time. */
-  readonly hashKey: HashKey | null;
-  /** Claims that this machine made last, outside the ledger. */
-  readonly marks: ClaimMarks;
-  readonly queue: () => Promise<SliceQueue>;
-  /**
-   * Restarts a stopped server at the same address, if Volley manages it.
-   *
-   * @param onGone called before the restart
-   * @throws Error with instructions, when the server cannot be restarted
-   */
-  readonly revive: (onGone: () => void) => Promise<void>;
-  /** Closes all connections and fails their queries. Later work opens new ones. */
-  readonly dropConnections: () => void;
-  close(): Promise<void>;
-};
+export type Ledger = Awaited<ReturnType<typeof openLedger>>;
+
+/**
+ * Restarts a stopped server at the same address, if Volley manages it.
+ *
+ * @param onGone called before the restart
+ * @throws Error with instructions, when the server cannot be restarted
+ */
+type Revive = (onGone: () => void) => Promise<void>;
 
 export function connectLedger(connection: DatabaseConnection, settings?: SessionSettings): Knex {
   return createKnex({ ...knexConfiguration(connection, settings) });
@@ -80,6 +60,8 @@ export type OpenOptions = {
   readonly replica?: ReplicaSettings | undefined;
 };
 
+type LedgerOptions = OpenOptions & { readonly revive?: Revive; readonly findHashKey?: () => HashKey | null };
+
 /** @throws InputError when the database cannot be reached or its schema does not fit */
 export async function openLedger(
   connection: DatabaseConnection,
@@ -91,8 +73,8 @@ export async function openLedger(
     onSchema,
     marks = createMemoryClaimMarks(),
     replica: replicaOf,
-  }: OpenOptions & { readonly revive?: Ledger['revive']; readonly findHashKey?: () => HashKey | null } = {},
-): Promise<Ledger> {
+  }: LedgerOptions = {},
+) {
   const settings: SessionSettings = access === 'read' ? { ...everySession, ...readOnly } : everySession;
   const knex = connectLedger(connection, settings);
   const { pool, hot, monitoring, dropConnections } = openPools(connection, settings, bindToLocation);
@@ -117,19 +99,27 @@ export async function openLedger(
     throw isConnectionFailure(error) ? unreachable(error, description) : error;
   }
   return {
+    /** For threads of this process. It holds a password: never log it. */
     connection,
+    /** Names the database, without secrets. */
     description,
     pool,
+    /** For claims and settlements, planned once a connection, by keys. */
     hot,
+    /** For monitoring: separate connections with short timeouts. */
     monitoring,
+    /** Null: reports read the primary. */
     replica,
     knex,
-    get hashKey() {
+    /** Key of hashed suppressions; null: none is known yet. Another process may make one at any time. */
+    get hashKey(): HashKey | null {
       return findHashKey();
     },
+    /** Claims that this machine made last, outside the ledger. */
     marks,
     queue: queue.open,
     revive,
+    /** Closes all connections and fails their queries. Later work opens new ones. */
     dropConnections,
     close,
   };

@@ -34,13 +34,6 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
   );
 }
 
-export type Pools = {
-  readonly pool: pg.Pool;
-  readonly hot: pg.Pool;
-  readonly monitoring: pg.Pool;
-  readonly dropConnections: () => void;
-};
-
 /** pg leaves a connection open that it could not log in to, and Postgres waits a minute for the password. */
 class ClosingClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
@@ -69,11 +62,7 @@ type Prepare = (client: pg.ClientBase) => Promise<void>;
  *
  * @param prepareHot called for each connection of `hot`
  */
-export function openPools(
-  connection: DatabaseConnection,
-  settings: SessionSettings,
-  prepareHot: Prepare,
-): Pools {
+export function openPools(connection: DatabaseConnection, settings: SessionSettings, prepareHot: Prepare) {
   const pool = openPool(connection, settings, { max: 10 });
   const hot = openPool(connection, { ...settings, ...keyedPlans }, { max: 4 }, prepareHot);
   const monitoring = openPool(connection, settings, { ...shortTimeouts, pipeline: true, max: 2 });

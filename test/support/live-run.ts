@@ -79,7 +79,7 @@ export function aLiveRun({ state, waits = [], text = 'words', ...counts }: Optio
       ended: [{ second: 1_790_000_000, verdict: 'accepted', httpStatus: 200, attempts: settled }],
       latency: { answered: settled, median: 10, p95: 20, p99: 30 },
     },
-    waits: waits.length > 0 ? waits : state === 'paused' ? [{ kind: 'resume', reason: text }] : [],
+    waits: waits.length > 0 ? [...waits] : state === 'paused' ? [{ kind: 'resume', reason: text }] : [],
     perSecond: undefined,
     secondsLeft: null,
     limits: undefined,

@@ -22,17 +22,18 @@ const idlePollInterval = 1_000;
 
 export type HeldSlices = ReturnType<typeof createHeldSlices>;
 
-type HeldSlicesOptions = Dispatch & {
+export type HeldSlicesOptions = Dispatch & {
   readonly worker: string;
   readonly accounts: AccountRuntimes;
-  /** Watched even while none of its slices is held. */
-  readonly watchedRun: string | undefined;
   readonly stop: AbortSignal;
   /** Signalled when a slice may be in the queue, or one is no longer held. */
   readonly wakeup: Wakeup;
-  readonly onSliceFailed: (run: string) => void;
+  /** Called when sending a slice failed; some of its requests may be in doubt. */
+  readonly onSliceFailed?: (run: string) => void;
   readonly onFailed: (error: unknown) => void;
-  readonly onProgress: (progress: ReadonlyMap<string, DispatchProgress>) => Promise<void>;
+  /** Watched even while none of its slices is held. */
+  readonly watchedRun?: string;
+  readonly onProgress?: (progress: DispatchProgress) => void;
 };
 
 type SliceRuntime = {
@@ -63,7 +64,7 @@ export function createHeldSlices(options: HeldSlicesOptions) {
     try {
       await dispatchSlice({ ...runtime, slice, settings, lease, stop: halted });
     } catch (error) {
-      options.onSliceFailed(slice.run);
+      options.onSliceFailed?.(slice.run);
       throw error;
     }
     await retry(() =>
@@ -95,7 +96,9 @@ export function createHeldSlices(options: HeldSlicesOptions) {
     if (watchedRun !== undefined) runs.add(watchedRun);
     if (runs.size === 0) return;
     const progress = await readDispatchProgress(ledger.pool, [...runs]);
-    await options.onProgress(progress);
+    await options.accounts.refreshBreakers();
+    const watched = watchedRun === undefined ? undefined : progress.get(watchedRun);
+    if (watched) options.onProgress?.(watched);
     for (const item of held) await stopUnlessWanted(options, item, progress.get(item.slice.run));
   }
 

@@ -3,20 +3,7 @@ import type { Ledger } from '../../ledger/connection.ts';
 import { isConnectionFailure } from '../../platform/database-failures.ts';
 import { codeOf } from '../../platform/file-error.ts';
 
-export type OutageRetry = {
-  /**
-   * Repeats work in the ledger until an outage is over. Work must be safe to repeat, even after a commit whose answer
-   * was lost.
-   *
-   * @param stop lets the work end early; then its success does not end the outage
-   * @throws Error the database's failure when the process must end
-   */
-  readonly retry: <Result>(work: () => Promise<Result>, stop?: AbortSignal) => Promise<Result>;
-  /** Repeats a query that is answered quickly. Without an answer in time, the database is marked down. */
-  readonly query: <Result>(question: () => Promise<Result>) => Promise<Result>;
-  readonly isDown: () => boolean;
-  readonly waitUntilUp: (stop: AbortSignal) => Promise<void>;
-};
+export type OutageRetry = ReturnType<typeof createOutageRetry>;
 
 /** Milliseconds, as all below. */
 const minWait = 100;
@@ -30,13 +17,22 @@ export function createOutageRetry(
   events: OutageEvents,
   { revive, dropConnections }: Pick<Ledger, 'revive' | 'dropConnections'>,
   end: AbortSignal,
-): OutageRetry {
+) {
   const state = createOutageState(events, revive);
-  const retry: OutageRetry['retry'] = (work, stop) => retryWork(state, work, end, stop);
+  /**
+   * Repeats work in the ledger until an outage is over. Work must be safe to repeat, even after a commit whose answer
+   * was lost.
+   *
+   * @param stop lets the work end early; then its success does not end the outage
+   * @throws Error the database's failure when the process must end
+   */
+  const retry = <Result>(work: () => Promise<Result>, stop?: AbortSignal): Promise<Result> =>
+    retryWork(state, work, end, stop);
   return {
     retry,
     isDown: state.isDown,
-    async query(question) {
+    /** Repeats a query that is answered quickly. Without an answer in time, the database is marked down. */
+    async query<Result>(question: () => Promise<Result>): Promise<Result> {
       let timedOut = false;
       const timer = setTimeout(() => {
         timedOut = true;
@@ -52,7 +48,7 @@ export function createOutageRetry(
         clearInterval(dropTimer);
       }
     },
-    async waitUntilUp(stop) {
+    async waitUntilUp(stop: AbortSignal): Promise<void> {
       if (!stop.aborted) await rejectOnAbort(state.untilUp(), stop).catch(() => undefined);
     },
   };

@@ -2,40 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputError } from '../../domain/problems.ts';
 import type { Ledger } from '../../ledger/connection.ts';
 import type { SlicePlan } from '../../ledger/slices/enqueue.ts';
-import type { DispatchProgress } from '../../ledger/slices/progress.ts';
-import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { reclaimExpiredSlices, reclaimSlicesOfEndedWorkers } from '../../ledger/slices/reclaim.ts';
 import { openWorkerSession } from '../../ledger/slices/worker-session.ts';
 import { requireHashKey } from '../../ledger/suppressions/hash.ts';
 import type { WatchedRun } from '../../ledger/watch/watches.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
 import { watchRuns } from '../watch/watch-runs.ts';
-import { type AccountRuntimes, createAccountRuntimes } from './account-runtime.ts';
+import { createAccountRuntimes } from './account-runtime.ts';
 import { createRecorder } from './checkpoint.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { dispatchSettings } from './dispatch-settings.ts';
-import { createHeldSlices, type HeldSlices } from './held-slices.ts';
+import { createHeldSlices, type HeldSlices, type HeldSlicesOptions } from './held-slices.ts';
 import { checkLedgerLocation } from './ledger-location.ts';
 import type { Observer } from './observer.ts';
 import type { OutageRetry } from './outage-retry.ts';
 import { createWakeup } from './wakeup.ts';
 import { openDueWindows } from './windows.ts';
 
-export type WorkerOptions = {
+export type WorkerOptions = Pick<
+  HeldSlicesOptions,
+  'outageRetry' | 'cutOff' | 'watchedRun' | 'onSliceFailed' | 'onProgress'
+> & {
   readonly accountNamed: AccountNamed;
   readonly onUnknownAccount?: (error: InputError) => void;
   /** Drains the worker. */
   readonly stop: AbortSignal;
-  /** When aborted, requests in flight are abandoned. */
-  readonly cutOff: AbortSignal;
-  readonly outageRetry: OutageRetry;
-  /** Called when sending a slice failed; some of its requests may be in doubt. */
-  readonly onSliceFailed?: (run: string) => void;
   readonly observer?: Partial<Observer>;
   /** Called at each check that finds the ledger on hold. */
   readonly onHold?: (reason: string) => void;
-  readonly watchedRun?: string;
-  readonly onProgress?: (progress: DispatchProgress) => void;
 };
 
 /**
@@ -54,60 +48,36 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
   const stop = AbortSignal.any([options.stop, failed.signal]);
   await retry(() => requireHashKey(ledger.pool, ledger.hashKey));
   const location = await retry(() => checkLedgerLocation(context));
-  const queue = await retry(() => ledger.queue());
   const wakeup = createWakeup();
-  const accounts = createAccountRuntimes(context, { ...options, observer });
-  const held = createHeldSlices({
+  const dispatch = {
+    ...options,
     context,
-    queue,
-    outageRetry,
+    worker,
+    queue: await retry(() => ledger.queue()),
+    accounts: createAccountRuntimes(context, { ...options, observer }),
     checkpointer: createCheckpointer(context, outageRetry, location.ledger),
     record: createRecorder(ledger.hot, outageRetry),
     observer,
-    cutOff: options.cutOff,
-    worker,
-    accounts,
-    watchedRun: options.watchedRun,
     stop,
     wakeup,
-    onSliceFailed: (run) => options.onSliceFailed?.(run),
     onFailed: fail,
-    onProgress: (progress) => onProgress(options, accounts, progress),
-  });
+  };
+  const held = createHeldSlices(dispatch);
   const ended = new AbortController();
   const closeSession = await keepWorkerSession(ledger.pool, worker, wakeup.signal, outageRetry);
-  const tasks = periodicTasks(context, options, { worker, queue, accounts, held });
-  const running = runPeriodicTasks(tasks, outageRetry, ended.signal).catch(fail);
+  const running = runPeriodicTasks(periodicTasks(dispatch, held), outageRetry, ended.signal).catch(fail);
   await held.acquire().catch(fail);
   await held.whenDone();
   ended.abort();
   await running;
   await closeSession();
-  await accounts.close();
+  await dispatch.accounts.close();
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-async function onProgress(
-  options: Pick<WorkerOptions, 'watchedRun' | 'onProgress'>,
-  accounts: AccountRuntimes,
-  progress: ReadonlyMap<string, DispatchProgress>,
-): Promise<void> {
-  await accounts.refreshBreakers();
-  const watched = options.watchedRun === undefined ? undefined : progress.get(options.watchedRun);
-  if (watched) options.onProgress?.(watched);
-}
-
-type Parts = {
-  readonly worker: string;
-  readonly queue: SliceQueue;
-  readonly accounts: AccountRuntimes;
-  readonly held: HeldSlices;
-};
-
 function periodicTasks(
-  context: EngineContext,
-  { onHold }: Pick<WorkerOptions, 'onHold'>,
-  { worker, queue, accounts, held }: Parts,
+  { context, queue, worker, accounts, onHold }: HeldSlicesOptions & Pick<WorkerOptions, 'onHold'>,
+  held: HeldSlices,
 ): PeriodicTask[] {
   const { pool } = context.ledger;
 

@@ -1,5 +1,4 @@
 import type { Caps } from '../../domain/caps.ts';
-import type { Problem } from '../../domain/problems.ts';
 import { type AccountWork, listAccountWork } from '../../ledger/limits/account-work.ts';
 import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import type { EngineContext } from '../context.ts';
@@ -22,17 +21,13 @@ export type LiveAccount = {
   readonly requestsPerSecond: number | undefined;
 };
 
-export type LiveAccountList = {
-  readonly accounts: readonly LiveAccount[];
-  /** Why the accounts file cannot be read. */
-  readonly problems: readonly Problem[];
-};
+export type LiveAccountList = Awaited<ReturnType<ReturnType<typeof createLiveAccounts>>>;
 
-/** Reads what pages show of accounts as they are. */
+/** Reads what pages show of accounts as they are. `problems`: why the accounts file cannot be read. */
 export function createLiveAccounts(
   { ledger, monotonic }: Pick<EngineContext, 'ledger' | 'monotonic'>,
   settings: Settings,
-): () => Promise<LiveAccountList> {
+) {
   const readFile = createAccountsFileReader(settings);
   const { measure } = createSpeedMeter(monotonic);
   return async () => {
@@ -43,15 +38,17 @@ export function createLiveAccounts(
     const known = new Map(limits.map((one) => [one.account, one]));
     const described = new Map(facts.map((one) => [one.account, one]));
     const names = [...new Set([...described.keys(), ...known.keys(), ...works.keys()])];
-    const accounts = names.map((account) => ({
-      account,
-      facts: described.get(account),
-      limits: known.get(account),
-      caps: file.caps.get(account),
-      work: works.get(account),
-      // It is 0 when a run ends: the run takes its requests along.
-      requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),
-    }));
+    const accounts = names.map(
+      (account): LiveAccount => ({
+        account,
+        facts: described.get(account),
+        limits: known.get(account),
+        caps: file.caps.get(account),
+        work: works.get(account),
+        // It is 0 when a run ends: the run takes its requests along.
+        requestsPerSecond: measure(account, works.get(account)?.settled ?? 0),
+      }),
+    );
     return { accounts, problems };
   };
 }

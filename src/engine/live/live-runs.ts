@@ -1,69 +1,34 @@
-import type { UnappliedReports } from '../../domain/delivery-reports.ts';
-import type { RunWait } from '../../domain/waits.ts';
-import { type AuditEntry, listAudit } from '../../ledger/audit/audit.ts';
-import { type RunAnswers, readRunAnswers } from '../../ledger/counts/answers.ts';
-import {
-  type DeliveryResult,
-  type FailureGroup,
-  listDeliveryResults,
-  listFailureGroups,
-  listRejections,
-  type RejectionGroup,
-} from '../../ledger/counts/groups.ts';
+import { listAudit } from '../../ledger/audit/audit.ts';
+import { readRunAnswers } from '../../ledger/counts/answers.ts';
+import { listDeliveryResults, listFailureGroups, listRejections } from '../../ledger/counts/groups.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
-import { type FormerRuns, readFormerRuns } from '../../ledger/counts/run-outcome.ts';
+import { readFormerRuns } from '../../ledger/counts/run-outcome.ts';
 import { listRateLimits } from '../../ledger/limits/rate-limits.ts';
 import { readLocation } from '../../ledger/location/location.ts';
-import { type ListedNotification, listRunNotifications } from '../../ledger/notifications/list.ts';
+import { listRunNotifications } from '../../ledger/notifications/list.ts';
 import { findUnappliedReports } from '../../ledger/operations/figures.ts';
 import { readWorkers } from '../../ledger/operations/workers.ts';
-import { listStateChanges, type RunStateChange } from '../../ledger/runs/describe-run.ts';
+import { listStateChanges } from '../../ledger/runs/describe-run.ts';
 import { type ListedRun, listRunsBeginning } from '../../ledger/runs/find.ts';
 import { readTogether } from '../../ledger/session.ts';
-import { type DispatchProgress, progressOf, readDispatch } from '../../ledger/slices/progress.ts';
-import { listDecisions, type RecordedDecision } from '../../ledger/watch/decisions.ts';
-import { readVariantResults, type VariantResult } from '../../ledger/watch/variant-results.ts';
-import { type BookedCosts, createBookedCosts } from '../billing/run-costs.ts';
+import { progressOf, readDispatch } from '../../ledger/slices/progress.ts';
+import { listDecisions } from '../../ledger/watch/decisions.ts';
+import { readVariantResults } from '../../ledger/watch/variant-results.ts';
+import { createBookedCosts } from '../billing/run-costs.ts';
 import type { EngineContext } from '../context.ts';
-import { type AccountLimits, joinLimits } from '../dispatch/account-limits.ts';
+import { joinLimits } from '../dispatch/account-limits.ts';
 import { waitsOf } from '../runs/waits.ts';
 import type { Settings } from '../settings.ts';
 import { createAccountsFileReader } from './accounts-file.ts';
-import { createSpeedReader, type Speed } from './speed.ts';
+import { createSpeedReader } from './speed.ts';
 
 /** A run as it is now: what the ledger says is of one moment, except the costs, which are booked beside it. */
-export type LiveRun = Speed & {
-  readonly head: ListedRun;
-  readonly at: Date;
-  readonly progress: DispatchProgress;
-  readonly answers: RunAnswers;
-  readonly waits: readonly RunWait[];
-  readonly limits: AccountLimits | undefined;
-  /** The largest first. */
-  readonly failures: readonly FailureGroup[];
-  readonly results: readonly DeliveryResult[];
-  readonly costs: BookedCosts;
-  readonly rejections: readonly RejectionGroup[];
-  readonly former: FormerRuns;
-  /** Oldest first. */
-  readonly decisions: readonly RecordedDecision[];
-  /** Empty: the campaign has none. */
-  readonly variants: readonly VariantResult[];
-  readonly events: RunEvents;
-  readonly unapplied: UnappliedReports;
-};
+export type LiveRun = NonNullable<Awaited<ReturnType<ReadLiveRun>>>;
 
-export type RunEvents = {
-  /** Oldest first. */
-  readonly states: readonly RunStateChange[];
-  /** Newest first. */
-  readonly audit: readonly AuditEntry[];
-  /** Oldest first. */
-  readonly notifications: readonly ListedNotification[];
-};
+export type RunEvents = LiveRun['events'];
 
 /** Undefined if there is no such run. */
-export type ReadLiveRun = (run: string) => Promise<LiveRun | undefined>;
+export type ReadLiveRun = ReturnType<typeof createLiveRuns>;
 
 /** Largest groups and payers, and newest entries of the audit trail. */
 const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
@@ -72,12 +37,12 @@ const maxListed = { groups: 50, payers: 10, entries: 50 } as const;
 export function createLiveRuns(
   context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
   settings: Settings,
-): ReadLiveRun {
+) {
   const { ledger, now, monotonic } = context;
   const readCosts = createBookedCosts(context);
   const speedOf = createSpeedReader(monotonic);
   const readFile = createAccountsFileReader(settings);
-  return async (run) => {
+  return async (run: string) => {
     const file = await readFile();
     const at = now();
     const look = await readTogether(ledger.monitoring, (client) => ({
@@ -101,7 +66,7 @@ export function createLiveRuns(
     }));
     const { found, dispatch, counts, location, fleet, setRates, states, audit, notifications, ...shown } =
       look;
-    const [head] = found;
+    const [head]: readonly ListedRun[] = found;
     const progress = progressOf(dispatch, counts).get(run);
     if (head?.run !== run || !progress) return undefined;
     const limits = joinLimits(file.limits ?? new Map(), setRates).find(

@@ -1,6 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { UnappliedReports } from '../../domain/delivery-reports.ts';
-import type { HoldReason } from '../../domain/hold-reasons.ts';
 import { hasEnded } from '../../domain/runs.ts';
 import { isLeftToPerson, needsPerson, type RunWait } from '../../domain/waits.ts';
 import { listRunsInDoubt, type RunCounts, readRunCounts } from '../../ledger/counts/run-counts.ts';
@@ -33,20 +31,7 @@ export type RunLine = Speed & {
   readonly figures: ListFigures;
 };
 
-export type LiveRunList = {
-  /** Those that wait for a person: approval, resume, or requests in doubt. Only of the first page, whatever its filter. */
-  readonly waiting: readonly RunLine[];
-  /** How many wait besides, which were planned before them. */
-  readonly moreWaiting: number;
-  /** For the sums above the list, of the same reading; undefined where they are not asked for. */
-  readonly groups: RunGroups | undefined;
-  readonly runs: readonly RunLine[];
-  /** There are older runs. */
-  readonly hasMore: boolean;
-  /** Why the ledger is on hold. */
-  readonly onHold: HoldReason | null;
-  readonly unapplied: UnappliedReports;
-};
+export type LiveRunList = Awaited<ReturnType<ReturnType<typeof createLiveRunLists>>>;
 
 export const runsPerPage = 50;
 const maxWaiting = 20;
@@ -57,13 +42,11 @@ const maxCounted = 500;
  *
  * @returns a reader; `zone` of the last night, where the sums above the list are asked for
  */
-export function createLiveRunLists(
-  context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>,
-): (filter: RunFilter, zone?: string) => Promise<LiveRunList> {
+export function createLiveRunLists(context: Pick<EngineContext, 'ledger' | 'now' | 'monotonic'>) {
   const { ledger, monotonic } = context;
   const speedOf = createSpeedReader(monotonic);
   const sent = new LRUCache<string, true>({ max: 500 });
-  return async (filter, zone) => {
+  return async (filter: RunFilter, zone?: string) => {
     const { accounts = null } = filter;
     const [found, allWaiting, groups] = await Promise.all([
       listRuns(ledger.knex, runsPerPage + 1, filter),
@@ -99,10 +82,14 @@ export function createLiveRunLists(
       return [{ head, progress, waits, ...speed, figures }];
     };
     return {
+      /** Those that wait for a person: approval, resume, or requests in doubt. Only of the first page, whatever its filter. */
       waiting: waiting.flatMap(lineOf).filter(({ waits }) => waits.some(needsPerson)),
+      /** How many wait besides, which were planned before them. */
       moreWaiting: allWaiting.length - waiting.length,
+      /** For the sums above the list, of the same reading; undefined where they are not asked for. */
       groups: grouped && fillGroups(grouped, look.counts, figuresOf),
       runs: listed.flatMap(lineOf),
+      /** There are older runs. */
       hasMore: found.length > runsPerPage,
       onHold,
       unapplied: look.unapplied,

@@ -4,11 +4,7 @@ import type { Connection } from '../session.ts';
 import { wakeChannel } from './enqueue.ts';
 
 /** While this database session lasts, the worker counts as running. */
-export type WorkerSession = {
-  readonly lost: Promise<void>;
-  /** Never rejects. */
-  close(): Promise<void>;
-};
+export type WorkerSession = Awaited<ReturnType<typeof openWorkerSession>>;
 
 /** Begins the `application_name` of the session, by which monitoring counts workers. Its machine and process follow. */
 const sessionName = 'volley worker ';
@@ -40,7 +36,7 @@ export async function openWorkerSession(
   worker: string,
   onWake: () => void,
   isReplacement = false,
-): Promise<WorkerSession> {
+) {
   const client = await pool.connect();
   const { promise: lost, resolve } = Promise.withResolvers<void>();
   client.on('error', () => resolve());
@@ -59,7 +55,8 @@ export async function openWorkerSession(
   }
   return {
     lost,
-    async close() {
+    /** Never rejects. */
+    async close(): Promise<void> {
       // Ending the session frees the lock too, but a moment later.
       await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
       client.release(true);
