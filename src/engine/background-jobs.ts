@@ -17,7 +17,6 @@ export type BackgroundJobs<Subject extends { readonly run: string }, Counts> = R
   typeof createBackgroundJobs<Subject, Counts>
 >;
 
-/** How the service is asked. */
 type Questions<Subject, Counts> = {
   readonly noneCounted: Counts;
   /** @throws InputError if the service cannot be asked */
@@ -81,7 +80,6 @@ export function createBackgroundJobs<Subject extends { readonly run: string }, C
     },
     /** The last one of this process. */
     of: (run: string) => jobs.get(run),
-    /** Stops all, and waits for their last answers. */
     close: async (): Promise<void> => {
       stop.abort();
       await Promise.all(running.values());

@@ -1,7 +1,6 @@
 /** The process, as the use cases see it. */
 export type Settings = {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
   readonly workingFolder: string;
   /** Absolute paths of the files that parts of `environment` come from. They are never sent. */
   readonly envFiles?: readonly string[];

@@ -21,7 +21,6 @@ type ExchangeParameters = [
 ];
 
 type ConnectionLimits = ExchangeLimits & {
-  /** Milliseconds. */
   readonly connect: number;
 };
 
@@ -91,7 +90,6 @@ export function openConnections(
         inFlight.delete(exchanging);
       }
     },
-    /** Waits for exchanges in flight, then closes the connections. */
     async close(): Promise<void> {
       closed = true;
       await Promise.all(inFlight);

@@ -4,7 +4,7 @@ import { digestOf } from '../platform/digest.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, wrongSignatureKey } from '../platform/webhook-signature.ts';
 import { observedMapping } from '../wire/delivery-report-mapping.ts';
-import type { AccountDefinition } from './read-account.ts';
+import type { AccountDefinition } from './account.ts';
 import { type ReceiverAccount, toDeliveryReportMapping } from './receiver-settings.ts';
 
 type ReceiverSettings = NonNullable<AccountDefinition['receiver']>;

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { AccountShare, AccountSharing } from '../domain/account-sharing.ts';
 import { didYouMean } from '../platform/suggestions.ts';
 
-/** Keys that name another account. */
 const sharingKeys = ['webhookOf', 'suppressionsOf'] as const;
 
 type Sharing = { readonly [Key in (typeof sharingKeys)[number]]?: string | undefined };

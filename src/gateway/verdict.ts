@@ -149,7 +149,6 @@ export function mayBeInFront({ status }: Answer): boolean {
   return [429, 500, 502, 503, 504].includes(status);
 }
 
-/** Status, media type and first words. */
 export function describeForeign(answer: Answer): string {
   const { status, mediaType = 'no media type' } = answer;
   return `HTTP ${status}, ${mediaType}: ${quote(answer).replaceAll(/\s+/g, ' ')}`;

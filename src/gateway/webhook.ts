@@ -15,7 +15,6 @@ type WebhookDefinition = {
 /** `key` signs the calls. */
 export type Webhook = { readonly url: URL; readonly key: Uint8Array };
 
-/** The prefix of environment variables that a webhook may use. */
 const allowedPrefix = 'NOTIFY_';
 
 /** @returns undefined if it added a problem. No problem shows the address, which may contain a secret */

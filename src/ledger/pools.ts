@@ -72,7 +72,6 @@ export function openPools(connection: DatabaseConnection, settings: SessionSetti
 /** Milliseconds; a report waits no longer for a replica that is away. */
 const replicaTimeouts = { connectionTimeoutMillis: 2_000 };
 
-/** For reports that read a standby. */
 export function openReplicaPool(connection: DatabaseConnection): pg.Pool {
   const pool = openPool(connection, { ...everySession, ...readOnly }, { ...replicaTimeouts, max: 10 });
   trackConnections([pool]);

@@ -11,7 +11,6 @@ import { inSnapshot, type ReadConnection, type Snapshot } from './session.ts';
 /** A standby of the ledger's Postgres. Only `readReport` and `readReportInSnapshot` read it. */
 export type Replica = Pick<ReplicaSettings, 'maxAge' | 'isRequired'> & { readonly pool: pg.Pool };
 
-/** Connects at the first report. */
 export function openReplica({ connection, maxAge, isRequired }: ReplicaSettings): Replica {
   return { pool: openReplicaPool(connection), maxAge, isRequired };
 }

@@ -17,6 +17,7 @@ export function anAccount(changes: Partial<Account> = {}): Account {
     bringsReports: true,
     rates: [],
     ratesTimeZone: 'UTC',
+    suppressionsOf: changes.name ?? 'sandbox',
     ...changes,
   };
 }

@@ -34,6 +34,14 @@ export function createAccountBreaker(
     return snapshot.breaker;
   }
 
+  /** Leaves the breaker as it is if another probe has the right. */
+  function changeIfHeld(
+    probe: string,
+    next: (breaker: Breaker, now: number) => Breaker | undefined,
+  ): Promise<Breaker | undefined> {
+    return changeInLedger((old, now) => (old && isProbeOf(old, probe) ? next(old, now) : old));
+  }
+
   return {
     isOpen: (): boolean => view.breaker() !== undefined,
     /** Aborts when the breaker opens. Each opening has a new signal. */
@@ -69,15 +77,15 @@ export function createAccountBreaker(
       refusalsInARow = 0;
     },
     async closeAfterProbe(probe: string): Promise<void> {
-      await changeInLedger((old) => closeBreaker(old, probe));
+      await changeIfHeld(probe, () => undefined);
     },
-    /** Call it right before the claim. @returns whether the right is still held */
+    /** Call it right before the claim: it may have waited long for the rate. @returns whether the right is still held */
     async extendProbe(probe: string): Promise<boolean> {
-      const breaker = await changeInLedger((old, now) => old && extendProbe(old, probe, now, lease));
+      const breaker = await changeIfHeld(probe, (old, now) => withProbe(old, probe, now + lease));
       return breaker === undefined || isProbeOf(breaker, probe);
     },
     async releaseProbe(probe: string): Promise<void> {
-      await changeInLedger((old) => old && releaseProbe(old, probe));
+      await changeIfHeld(probe, (old) => ({ ...old, probe: null }));
     },
   };
 }
@@ -193,23 +201,11 @@ function remaining(until: number, now: number, max: number): number {
  * @returns the same breaker if it is too early, or another probe has the right
  */
 export function grantProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
-  return millisecondsUntilProbe(breaker, now, lease) > 0
-    ? breaker
-    : { ...breaker, probe: { id, expiresAt: now + lease } };
+  return millisecondsUntilProbe(breaker, now, lease) > 0 ? breaker : withProbe(breaker, id, now + lease);
 }
 
-/** Renews the lease right before the claim, because the probe may have waited long for the account's rate. */
-export function extendProbe(breaker: Breaker, id: string, now: number, lease: number): Breaker {
-  return isProbeOf(breaker, id) ? { ...breaker, probe: { id, expiresAt: now + lease } } : breaker;
-}
-
-/** Releases the right, because the worker has nothing to send. */
-export function releaseProbe(breaker: Breaker, id: string): Breaker {
-  return isProbeOf(breaker, id) ? { ...breaker, probe: null } : breaker;
-}
-
-export function closeBreaker(breaker: Breaker | undefined, id: string): Breaker | undefined {
-  return isProbeOf(breaker, id) ? undefined : breaker;
+function withProbe(breaker: Breaker, id: string, expiresAt: number): Breaker {
+  return { ...breaker, probe: { id, expiresAt } };
 }
 
 function isProbeOf(breaker: Breaker | undefined, id: string): boolean {

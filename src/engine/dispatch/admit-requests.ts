@@ -7,7 +7,6 @@ import type { Wakeup } from './wakeup.ts';
 export type Admission = {
   /** What the address check has reserved; those that are not claimed must be released. */
   readonly reserved: number;
-  /** What the rate allows. */
   readonly admitted: number;
   /** The right to probe, of which there is one request. */
   readonly probe: string | undefined;

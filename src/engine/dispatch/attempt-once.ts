@@ -29,7 +29,6 @@ export type Sender = Pick<AccountRuntime, 'gateway' | 'limiter'> & {
   /** Undefined for a run that does not wait for its service. */
   readonly breaker: AccountBreaker | undefined;
   readonly addressCheck: AddressCheck;
-  /** Checked before each request. */
   readonly lease: Pick<Lease, 'isValid' | 'ensureValid'>;
   readonly isWindowOpen: () => boolean;
   /** Ends waits between attempts, but no request in flight. */

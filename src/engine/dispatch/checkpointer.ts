@@ -75,7 +75,6 @@ export function createCheckpointer(context: EngineContext, outageRetry: OutageRe
         addAccepted(state, accepted);
         if (!state.failure) commits.add(state, 1);
       },
-      /** Accepted and not committed. */
       unrecorded: (): number => state.unrecorded,
       /** Resolves after a failure too, which the caller gets elsewhere. */
       async whenRecorded(): Promise<void> {

@@ -17,18 +17,13 @@ import { pauseRun } from '../../ledger/runs/stop.ts';
 import type { EngineContext } from '../context.ts';
 import type { OutageRetry } from './outage-retry.ts';
 
-type CheckedLocation = {
-  readonly ledger: string;
-  readonly location: string | null;
-  /** Why the ledger is on hold, so that nothing can be sent; null if it is not. */
-  readonly onHold: string | null;
-};
-
 /**
  * Puts a hold on a ledger that could repeat requests: it lacks this machine's last claim, so it was restored from a
  * backup; or its server, timeline or database has changed. A hold pauses the running runs and stops all claims.
+ *
+ * @returns `onHold`: why nothing can be sent; null if the ledger is not on hold
  */
-export async function checkLedgerLocation(context: EngineContext): Promise<CheckedLocation> {
+export async function checkLedgerLocation(context: EngineContext) {
   const { ledger, now } = context;
   const { pool, marks } = ledger;
   const { found, here, older, reason } = await findHold(ledger);
@@ -46,24 +41,29 @@ export async function checkLedgerLocation(context: EngineContext): Promise<Check
   return { ledger: id, location, onHold: formatReasonOrNull(holdReason) };
 }
 
-type FoundHold = {
-  readonly found: LedgerLocation;
-  /** See `readServerLocation`. */
-  readonly here: string | null;
-  /** The ledger lacks something that is known to have been done. */
-  readonly older: HoldReason | null;
-  /** Why the ledger is or must be on hold; null: it need not be. */
-  readonly reason: HoldReason | null;
-};
-
-/** Reads whether the ledger is or must be on hold, and changes nothing. */
-export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>): Promise<FoundHold> {
+/**
+ * Reads whether the ledger is or must be on hold, and changes nothing.
+ *
+ * @returns `here`: see `readServerLocation`; `older`: what it lacks that is known to have been done; `reason`: why it is or
+ *   must be on hold; null: it need not be
+ */
+export async function findHold({ pool, marks }: Pick<Ledger, 'pool' | 'marks'>) {
   const found = await readLocation(pool);
   const here = await readServerLocation(pool);
-  const older =
-    reasonIfSucceeded(marks.replacedAt(found.ledger), here) ??
-    reasonIfOlder(await findMissingClaim(pool, marks.read(found.ledger)));
+  const older = await findOlder(pool, marks, found.ledger, here);
   return { found, here, older, reason: older ?? found.holdReason ?? reasonIfMoved(found, here) };
+}
+
+async function findOlder(
+  pool: Ledger['pool'],
+  marks: Ledger['marks'],
+  ledger: string,
+  here: string | null,
+): Promise<HoldReason | null> {
+  // An operator has given the ledger a new id. Its backup, with the old id, is put on hold, but no copy elsewhere.
+  if (marks.replacedAt(ledger)?.location === here) return { kind: 'former_backup' };
+  const missing = await findMissingClaim(pool, marks.read(ledger));
+  return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
 async function pauseRunningRuns({ ledger }: EngineContext, hold: HoldReason): Promise<void> {
@@ -82,18 +82,6 @@ export async function requireSendableLedger(context: EngineContext): Promise<voi
       what: `${onHold} Nothing is sent until an operator releases the ledger: ${heldLedgerAdvice}`,
     },
   ]);
-}
-
-/** An operator has given the ledger a new id. Its backup, with the old id, is put on hold, but no copy elsewhere. */
-function reasonIfSucceeded(
-  succeeded: { readonly location: string | null } | undefined,
-  here: string | null,
-): HoldReason | null {
-  return succeeded && succeeded.location === here ? { kind: 'former_backup' } : null;
-}
-
-function reasonIfOlder(missing: ClaimMark | undefined): HoldReason | null {
-  return missing ? { kind: 'lacks_claim', at: missing.at } : null;
 }
 
 /** Returns null without a known location, because there is nothing to compare. */

@@ -24,7 +24,6 @@ export const noneLookedUp: LookUpCounts = { found: 0, notFound: 0, unclear: 0 };
 export type LookUpEnd = LookUpCounts &
   (
     | { readonly kind: 'finished' | 'stopped' }
-    /** The service refused the credential. */
     | { readonly kind: 'refused'; readonly words: readonly string[] }
   );
 
@@ -51,7 +50,6 @@ type Doubts = { readonly run: string; readonly pages: AsyncIterable<readonly Dou
 
 export type LookUpOptions = {
   readonly stop: AbortSignal;
-  /** Called with the counts of all answers so far. */
   readonly onAnswer: (doubt: Doubt, answer: LookUp, counts: LookUpCounts) => void;
 };
 
@@ -83,7 +81,6 @@ export async function lookUpRequests(
   return { kind: 'finished', ...counts };
 }
 
-/** @throws InputError if it has none */
 export function requireLookUp({ name, interface: interfaceName, statusLookUp }: Account): void {
   if (statusLookUp) return;
   const what =

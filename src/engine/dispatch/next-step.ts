@@ -7,7 +7,6 @@ export type Outcome =
   | Verdict
   /** Nothing was sent: the interface cannot express it, or a file is missing. */
   | { readonly kind: 'unsendable'; readonly reason: string }
-  /** Nothing was sent. */
   | { readonly kind: 'withheld'; readonly because: WithheldCause };
 
 export type Attempt = {

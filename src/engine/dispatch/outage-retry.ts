@@ -122,7 +122,6 @@ export type OutageEvents = {
 
 type OutageState = ReturnType<typeof createOutageState>;
 
-/** Shows whether this process can reach the database. */
 function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger['revive']) {
   let outage: PromiseWithResolvers<void> | undefined;
   /** Grows with each change. Work from an earlier generation shows nothing about the database now. */
@@ -163,7 +162,6 @@ function createOutageState({ onDown, onUp }: OutageEvents, reviveLedger: Ledger[
     recordFailure(error: Error): void {
       lastFailure = error;
     },
-    /** Starts an embedded server again. */
     revive(failure: Error): Promise<void> {
       reviving ??= reviveLedger(() => markDown(failure))
         .catch(reportReviveFailure)

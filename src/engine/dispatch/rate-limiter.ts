@@ -136,7 +136,6 @@ function createReservations(pool: EngineContext['ledger']['pool'], account: stri
   };
 }
 
-/** @returns false after `stop` */
 async function waitUnlessStopped(timer: Timer, milliseconds: number, stop: AbortSignal): Promise<boolean> {
   if (milliseconds > 0) await timer(Math.ceil(milliseconds), stop).catch(() => undefined);
   return !stop.aborted;

@@ -40,7 +40,6 @@ export type RequestSource = {
   readonly send: (prepared: PreparedRequest) => Promise<Settlement | undefined>;
   /** Releases claimed requests of which no byte will leave. */
   readonly release: (claimed: readonly ClaimedRequest[], because: WithheldCause) => Promise<void>;
-  /** Resolves when all outcomes are recorded. */
   readonly end: () => Promise<void>;
 };
 

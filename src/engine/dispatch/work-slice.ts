@@ -10,12 +10,10 @@ import { createRowSource, type RequestSource, type SliceWork } from './request-s
 import type { FileContents, LoadFiles } from './run-files.ts';
 import { createWakeup } from './wakeup.ts';
 
-/** A whole slice. */
 export type WholeSlice = SliceWork &
   Pick<Admitted, 'giveUpIfRefused'> & {
     readonly checkpointer: Checkpointer;
     readonly loadFiles: LoadFiles;
-    /** The service refused the credential. */
     readonly onRefused: (words: string) => void;
   };
 

@@ -25,7 +25,6 @@ export type WorkerOptions = Pick<
 > & {
   readonly accountNamed: AccountNamed;
   readonly onUnknownAccount?: (error: InputError) => void;
-  /** Drains the worker. */
   readonly stop: AbortSignal;
   readonly observer?: Partial<Observer>;
   /** Called at each check that finds the ledger on hold. */

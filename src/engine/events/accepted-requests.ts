@@ -3,7 +3,6 @@ import type { ReadOutcomes, ReadSliceOutcomes, TouchedSlice } from '../../ledger
 
 /** What a follower knows of a slice. */
 export type KnownSlice = {
-  /** As last read. */
   content: string;
   /** The last change whose outcomes were read. */
   version: number;

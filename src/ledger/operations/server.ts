@@ -83,7 +83,6 @@ export async function readRole(pool: pg.Pool): Promise<Role> {
 }
 
 export type MissingRight = {
-  /** Such as UPDATE. */
   readonly privilege: string;
   readonly kind: 'table' | 'sequence' | 'schema' | 'database';
   readonly name: string;

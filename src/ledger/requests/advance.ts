@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { batchOf, type Columns } from '../batch.ts';
+import { batchOf } from '../batch.ts';
 import { type ClaimFence, fenceValues, mayClaim } from '../location/location.ts';
 import type { Transaction } from '../session.ts';
 import type { OwnedSlice } from '../slice-states/transitions.ts';
@@ -119,21 +119,13 @@ function advanceStatement(hasJobNumbers: boolean): string {
   `;
 }
 
-type DatedAdvance = Advance & { readonly now: Date };
-
-const changeColumns: Columns<Advance> = {
+const advanceBatch = batchOf<Advance & { readonly now: Date }>({
   run_id: ['text', ({ run }) => run],
   slice: ['integer', ({ slice }) => slice],
   owner: ['uuid', ({ owner }) => owner],
   version: ['integer', ({ version }) => version],
   claim_after: ['integer', ({ claim }) => claim?.after ?? null],
   claim_to: ['integer', ({ claim }) => claim?.to ?? null],
-};
-
-const changeBatch = batchOf<Advance>(changeColumns);
-
-const advanceBatch = batchOf<DatedAdvance>({
-  ...changeColumns,
   epoch: ['bigint', ({ claim }) => claim?.epoch ?? null],
   accepted: ['integer', ({ accepted }) => accepted.length],
   recipients: ['integer', ({ accepted }) => accepted.reduce((sum, { recipients }) => sum + recipients, 0)],
@@ -187,10 +179,10 @@ async function findCommitted(
     `
     SELECT CAST(a.ordinal AS integer) AS ordinal,
            coalesce(a.claim_to = s.claimed_to AND (a.claim_to < a.claim_after OR s.claimed_at = $1), false) AS granted
-    FROM ${changeBatch.table('a', 2, 'ordinal')}
+    FROM ${advanceBatch.table('a', 2, 'ordinal')}
     JOIN slices s ON s.run_id = a.run_id AND s.slice = a.slice AND s.owner = a.owner AND s.version = a.version
     `,
-    [now, ...changeBatch.values(advances)],
+    [now, ...advanceBatch.values(advances.map((each) => ({ ...each, now })))],
   );
   return new Map(
     rows.flatMap(({ ordinal, granted }) => {

@@ -18,7 +18,6 @@ export type ClaimedRequest = {
   readonly destinations: Destinations;
 };
 
-/** A request whose recipients are all suppressed. */
 export type CancelledRequest = { readonly request: number; readonly recipients: number };
 
 export type RowsClaim = SliceRange & {

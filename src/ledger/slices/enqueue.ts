@@ -27,7 +27,6 @@ export type SlicePlan = {
 
 export const accountSlicesLimit = 4;
 
-/** Notifies workers of possible work. */
 export const wakeChannel = 'volley_wake';
 
 type JobPlan = Pick<SlicePlan, 'run' | 'account' | 'maxAccountSlices'> & { readonly rank: number };

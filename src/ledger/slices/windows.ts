@@ -45,7 +45,6 @@ export async function closeWindow(
 type DueWindow = Pick<SliceWindow, 'windowIndex' | 'zones'> & {
   readonly run: string;
   readonly account: string;
-  /** As planned. */
   readonly definition: unknown;
 };
 

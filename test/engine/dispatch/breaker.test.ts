@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Breaker } from '../../../src/domain/breaker.ts';
 import {
-  closeBreaker,
-  extendProbe,
   grantProbe,
   millisecondsUntilProbe,
   openBreaker,
-  releaseProbe,
 } from '../../../src/engine/dispatch/account-breaker.ts';
 
 const lease = 60_000;
@@ -37,21 +34,10 @@ test('only one request probes at a time, until its lease expires', () => {
   expect(probed).toEqual({ ...open, probe: { id: 'first', expiresAt: 250 + lease } });
   expect(grantProbe(probed, 'second', 300, lease)).toBe(probed);
   expect(grantProbe(probed, 'second', 250 + lease, lease).probe?.id).toBe('second');
-  expect(releaseProbe(probed, 'first')).toEqual(open);
-  expect(closeBreaker(probed, 'first')).toBeUndefined();
-});
-
-test('extending a probe renews its lease, however often it is repeated', () => {
-  const longer = extendProbe(probed, 'first', 5_000, lease);
-  expect(longer).toEqual({ ...open, probe: { id: 'first', expiresAt: 5_000 + lease } });
-  expect(extendProbe(longer, 'first', 5_000, lease)).toEqual(longer);
 });
 
 test('an expired probe does not change the next probe', () => {
   const others = grantProbe(probed, 'second', 300 + lease, lease);
-  expect(extendProbe(others, 'first', 400 + lease, lease)).toBe(others);
-  expect(releaseProbe(others, 'first')).toBe(others);
-  expect(closeBreaker(others, 'first')).toBe(others);
   expect(openBreaker(others, { ...refused, probeId: 'first' }, 400 + lease)).toBe(others);
 });
 

@@ -30,6 +30,7 @@ function accountFor(name: InterfaceName, format: Format, baseUrl: string): Accou
     bringsReports: true,
     rates: [],
     ratesTimeZone: 'UTC',
+    suppressionsOf: 'sandbox',
   };
 }
 

@@ -44,7 +44,7 @@ async function runWith(states: readonly Settled[], planned = 0): Promise<string>
   return run;
 }
 
-const rates: readonly Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
+const rates: Rate[] = [{ channel: 'sms', unit: 'part', price: '0.10', currency: 'NZD' }];
 
 const planAgain = (run: string, ...states: RerunState[]): Promise<string> =>
   planRerun(opened.context, { of: run, states, account: anAccount({ rates }) });
