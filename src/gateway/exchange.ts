@@ -132,17 +132,11 @@ function readMediaType(header: string | undefined): string | undefined {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-type Deadline = {
-  /** Replaces the previous deadline. @param what did not happen in time */
-  readonly start: (controller: Dispatcher.DispatchController, milliseconds: number, what: string) => void;
-  readonly clear: () => void;
-};
-
 /**
  * Reads what has arrived before the deadline takes effect. After a long halt, the timer is due before the
  * process has read its connections, and an answer that is already there would be missed.
  */
-function createDeadline(): Deadline {
+function createDeadline() {
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   const clear = (): void => {
@@ -150,7 +144,8 @@ function createDeadline(): Deadline {
     clearImmediate(immediate);
   };
   return {
-    start(controller, milliseconds, what) {
+    /** Replaces the previous deadline. @param what did not happen in time */
+    start(controller: Dispatcher.DispatchController, milliseconds: number, what: string): void {
       clear();
       // Created only when needed: its stack costs more than all the rest.
       const abort = (): void => controller.abort(new ExchangeStopped(`${what} within ${milliseconds} ms`));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { Client } from 'undici';
 import { describeError } from './evidence.ts';
@@ -28,17 +28,11 @@ export async function checkReachable(url: URL, timeout: number): Promise<Reachab
   }
 }
 
-type Opening = {
-  readonly socket: Socket;
-  readonly readyEvent: 'connect' | 'secureConnect';
-  readonly certificateUntil: () => { readonly certificateUntil?: Date };
-};
-
-function open(url: URL): Opening {
+function open(url: URL) {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'https:') {
     const socket = connectPlain(Number(url.port || 80), host);
-    return { socket, readyEvent: 'connect', certificateUntil: () => ({}) };
+    return { socket, readyEvent: 'connect', certificateUntil: () => ({}) } as const;
   }
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const options = { host, port: Number(url.port || 443), ALPNProtocols: ['http/1.1'], ...servername };
@@ -46,7 +40,7 @@ function open(url: URL): Opening {
   const certificateUntil = (): { certificateUntil: Date } => ({
     certificateUntil: new Date(socket.getPeerCertificate().valid_to),
   });
-  return { socket, readyEvent: 'secureConnect', certificateUntil };
+  return { socket, readyEvent: 'secureConnect', certificateUntil } as const;
 }
 
 type Health =

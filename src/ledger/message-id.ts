@@ -11,13 +11,10 @@ function checkOf(numbers: Buffer, messageKey: Buffer): Buffer {
   return hash('sha256', Buffer.concat([messageKey, numbers]), 'buffer').subarray(0, 10);
 }
 
-/** The parts of a MessageID that `isMessageId` has not checked yet. */
-export type ParsedMessageId = { readonly runNumber: number; readonly request: number };
-
 const messageIdPattern = /^[0-7][0-9a-f]{7}[0-7][0-9a-f]{27}$/i;
 
-/** @returns undefined for text that is no MessageID */
-export function parseMessageId(text: string): ParsedMessageId | undefined {
+/** @returns its parts, which `isMessageId` has not checked yet; undefined for text that is no MessageID */
+export function parseMessageId(text: string) {
   if (!messageIdPattern.test(text)) return undefined;
   return {
     runNumber: Number.parseInt(text.slice(0, 8), 16),

@@ -1,6 +1,6 @@
 import { storedSchedule, ticksBetween } from '../../campaign/schedule.ts';
 import type { BegunRun } from '../../domain/claim-marks.ts';
-import { InputError, type Problem } from '../../domain/problems.ts';
+import { InputError } from '../../domain/problems.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import {
   findMissingClaim,
@@ -86,28 +86,22 @@ async function requireNothingMissing(
   [lost]: Restored['lost'],
 ): Promise<void> {
   const { ledger, incomplete, holdReason } = await readLocation(pool);
-  if (incomplete) throw new InputError([missingProblem(holdReason === null ? '' : formatReason(holdReason))]);
-  const missing = await findMissingClaim(pool, marks.read(ledger));
-  if (!missing && lost)
-    throw new InputError([
-      missingProblem(
-        `This machine sent run ${lost.run} of campaign ${lost.campaign} at ${lost.at}, and the ledger lacks it.`,
-      ),
-    ]);
-  if (!missing) return;
-  const { run, slice, version, at } = missing;
-  throw new InputError([
-    missingProblem(
-      `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger lacks it.`,
-    ),
-  ]);
-}
-
-function missingProblem(why: string): Problem {
-  return {
-    where: '--nothing-missing',
-    what: `${why} Give --since with the time of the backup instead.`,
+  const refuse = (why: string): never => {
+    const what = `${why} Give --since with the time of the backup instead.`;
+    throw new InputError([{ where: '--nothing-missing', what }]);
   };
+  if (incomplete) refuse(holdReason === null ? '' : formatReason(holdReason));
+  const missing = await findMissingClaim(pool, marks.read(ledger));
+  if (missing) {
+    const { run, slice, version, at } = missing;
+    refuse(
+      `This machine made claim ${version} of slice ${slice} of run ${run} at ${at}, and the ledger lacks it.`,
+    );
+  }
+  if (lost)
+    refuse(
+      `This machine sent run ${lost.run} of campaign ${lost.campaign} at ${lost.at}, and the ledger lacks it.`,
+    );
 }
 
 async function doubtUnsentRequests(

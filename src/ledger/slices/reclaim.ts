@@ -4,24 +4,21 @@ import { markUnrecordedInDoubt } from '../requests/doubt.ts';
 import { cancelPlanned } from '../requests/release.ts';
 import { lockRun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
-import { markReleased } from '../slice-states/transitions.ts';
+import { markReleased, type OwnedSlice } from '../slice-states/transitions.ts';
 import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './worker-session.ts';
 
 /** The row of a held slice. The caller has locked it and its run. */
-type DbHeldSlice = {
-  readonly run_id: string;
-  readonly slice: number;
-  readonly first_request: number | null;
-  readonly last_request: number | null;
+type HeldRow = OwnedSlice & {
+  readonly first: number | null;
+  readonly last: number | null;
   readonly job: string;
-  readonly owner: string;
-  readonly run_state: RunState;
+  readonly runState: RunState;
 };
 
-const heldColumns =
-  's.run_id, s.slice, s.first_request, s.last_request, s.job, s.owner, r.state AS run_state';
+const heldColumns = `
+  s.run_id AS run, s.slice, s.first_request AS first, s.last_request AS last, s.job, s.owner, r.state AS "runState"`;
 
 /**
  * Reclaims slices of workers whose session lock is free. Skips a run that is changing state: that transaction decides
@@ -42,7 +39,7 @@ export async function reclaimSlicesOfEndedWorkers(
   if (held.length === 0 || !(await mayReclaim(pool, self))) return 0;
   return inTransaction(pool, async (client) => {
     await lockAcquisitions(client);
-    const { rows } = await client.query<DbHeldSlice>(
+    const { rows } = await client.query<HeldRow>(
       `
       WITH ended AS MATERIALIZED (
         SELECT worker
@@ -94,7 +91,7 @@ export async function returnSlice(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockRun(client, run);
-    const { rows } = await client.query<DbHeldSlice>(
+    const { rows } = await client.query<HeldRow>(
       `
       SELECT ${heldColumns}
       FROM slices s
@@ -118,17 +115,17 @@ export async function returnSlice(
 async function releaseSlice(
   queue: SliceQueue,
   client: Transaction,
-  { run_id: run, slice, first_request: first, last_request: last, job, owner, run_state }: DbHeldSlice,
+  { run, slice, first, last, job, owner, runState }: HeldRow,
   { message, now }: { readonly message: string; readonly now: Date },
 ): Promise<void> {
-  const isCancelled = run_state === 'cancelled';
+  const isCancelled = runState === 'cancelled';
   if (first !== null && last !== null) {
     await markUnrecordedInDoubt(client, { run, slice, first, last }, owner, now);
     // Its former owner may have planned requests again after the run was cancelled.
     if (isCancelled) await cancelPlanned(client, run, now, { first, last });
   }
   const db = queueDb(client);
-  const isQueued = run_state === 'planned' || run_state === 'running';
+  const isQueued = runState === 'planned' || runState === 'running';
   await markReleased(client, { run, slice }, isQueued ? 'queued' : isCancelled ? 'done' : 'waiting');
   if (isQueued) await queue.fail(queueName, job, { message }, { db });
   else await queue.complete(queueName, job, null, { db });
