@@ -1,17 +1,11 @@
-import {
-  type CanaryFailure,
-  type CanaryPromotion,
-  type CanaryRecord,
-  type ComparedShare,
-  canaryFailures,
-  type DecisionCause,
-} from '../domain/decisions.ts';
+import type { CanaryRecord, ComparedShare, canaryPromotions, DecisionCause } from '../domain/decisions.ts';
+import { type CanaryFailure, canaryFailures } from '../domain/watch-reasons.ts';
 import { type Counts, evidenceAbove, evidenceNeeded } from './evidence.ts';
 
 export type CanarySettings = {
   /** Milliseconds. */
   readonly observe: number;
-  readonly promote: CanaryPromotion;
+  readonly promote: (typeof canaryPromotions)[number];
   /** The largest allowed shares. Undefined: not limited. */
   readonly abort: Readonly<Partial<Record<CanaryFailure, number | undefined>>>;
 };
@@ -27,7 +21,7 @@ export type CanaryCounts = {
   >;
 };
 
-export type Above = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'>;
+export type Above = Omit<ComparedShare, 'probability'>;
 
 export type CanaryDecision =
   | { readonly kind: 'observe' }
@@ -84,7 +78,7 @@ function causeOfEnd(
   return observedMs >= observe ? 'time' : undefined;
 }
 
-type Measured = Pick<ComparedShare, 'what' | 'found' | 'of' | 'limit'> & {
+type Measured = Above & {
   /** Null: it only counts when the time is over, because reports are missing at first. */
   readonly tested: Counts | null;
 };
@@ -118,30 +112,9 @@ function isProved({ tested, limit }: Measured, tests: number): boolean {
 }
 
 function toRecord(cause: DecisionCause, observedMs: number, measured: readonly Measured[]): CanaryRecord {
-  const shares = measured.map(
-    ({ tested, ...share }): ComparedShare => ({
-      ...share,
-      probability: tested === null ? 1 : rounded(Math.min(1, Math.exp(-evidenceAbove(share.limit, tested)))),
-      below: shareBelow({ events: share.found, trials: share.of }),
-    }),
-  );
+  const shares = measured.map(({ tested, ...share }): ComparedShare => {
+    const probability = tested === null ? 1 : Math.min(1, Math.exp(-evidenceAbove(share.limit, tested)));
+    return { ...share, probability: Number(probability.toPrecision(2)) };
+  });
   return { cause, observedMs, alpha: canaryAlpha, shares };
-}
-
-/** The smallest share that the true one is below by the same test: the other recipients are above the rest of it. */
-function shareBelow({ events, trials }: Counts): number | null {
-  const others = { events: trials - events, trials };
-  const isBelow = (share: number): boolean => evidenceAbove(1 - share, others) >= evidenceNeeded(canaryAlpha);
-  let [low, high] = [trials === 0 ? 1 : events / trials, 1 - 1e-6];
-  if (low >= high || !isBelow(high)) return null;
-  while (high - low > 0.000_5) {
-    const middle = (low + high) / 2;
-    if (isBelow(middle)) high = middle;
-    else low = middle;
-  }
-  return rounded(high);
-}
-
-function rounded(share: number): number {
-  return Number(share.toPrecision(2));
 }

@@ -7,10 +7,12 @@
  * once is a change of their share, and is found. `test/torture/evidence.torture.ts` measures error rates.
  */
 
+import { z } from 'zod';
 import { memoize } from '../platform/memoize.ts';
 
 /** Cumulative: how many trials there were, and in how many the event happened. */
-export type Counts = { readonly events: number; readonly trials: number };
+export const storedCounts = z.object({ events: z.number(), trials: z.number() }).readonly();
+export type Counts = z.output<typeof storedCounts>;
 
 /** Counts of which some trials have no result yet, so that their event can still come. */
 export type OpenCounts = Counts & { readonly open: number };

@@ -1,12 +1,13 @@
-import type { FailFastReason } from '../domain/reasons.ts';
-import type { GuardRecord, GuardTest } from '../domain/watch-reasons.ts';
+import { z } from 'zod';
+import type { GuardRecord, GuardTest } from '../domain/decisions.ts';
+import type { FailFastReason } from '../domain/watch-reasons.ts';
 import { type Counts, evidenceAbove, evidenceNeeded } from './evidence.ts';
 import {
   type DestinationCounts,
   lookAtUndelivered,
   type UndeliveredSettings,
-  type UndeliveredState,
   type Usual,
+  undeliveredState,
 } from './undelivered.ts';
 
 /** When a run stops by itself, as frozen with it. Shares are from 0 to 1. */
@@ -42,22 +43,27 @@ export type GuardCounts = {
   readonly destinations: readonly DestinationCounts[];
 };
 
-/** What the looks keep. It is JSON. */
-export type GuardState = {
-  readonly undelivered?: UndeliveredState | undefined;
-  readonly quiet: Quiet;
-  /** The counts at the last resume. */
-  readonly from: CountedFrom;
-  /** Kinds of reasons that it has warned of. */
-  readonly warned: readonly string[];
-};
-
-type CountedFrom = Pick<GuardCounts, 'settled' | 'rejected' | 'unknown' | 'otherPrices'> & {
-  readonly sent: number;
-};
-
-/** The counts at the last report, and for how long enough reports have been due (milliseconds). */
-type Quiet = { readonly accepted: number; readonly reported: number; readonly dueMs: number };
+/** What the looks keep. */
+export const guardState = z
+  .object({
+    undelivered: undeliveredState.optional(),
+    /** The counts at the last report, and for how long enough reports have been due (milliseconds). */
+    quiet: z.object({ accepted: z.number(), reported: z.number(), dueMs: z.number() }).readonly(),
+    /** The counts at the last resume. */
+    from: z
+      .object({
+        settled: z.number(),
+        rejected: z.number(),
+        unknown: z.number(),
+        otherPrices: z.number(),
+        sent: z.number(),
+      })
+      .readonly(),
+    /** Kinds of reasons that it has warned of. */
+    warned: z.array(z.string()).readonly(),
+  })
+  .readonly();
+export type GuardState = z.output<typeof guardState>;
 
 /** In at most this share of healthy runs, the tests of a guard together stop the run or warn. */
 export const guardErrorRate = 0.01;
@@ -112,7 +118,7 @@ export function lookAtGuard(
   };
 }
 
-const nothing: CountedFrom = { settled: 0, rejected: 0, unknown: 0, otherPrices: 0, sent: 0 };
+const nothing: GuardState['from'] = { settled: 0, rejected: 0, unknown: 0, otherPrices: 0, sent: 0 };
 
 function beginAt(counts: GuardCounts): GuardState {
   const { isResumed, accepted, reported, settled, rejected, unknown, otherPrices } = counts;
@@ -138,7 +144,10 @@ function describeUndelivered(worst: ReturnType<typeof lookAtUndelivered>['worst'
 }
 
 /** Reports are due when enough recipients were accepted since the last one. */
-function waitForReports({ accepted, reported, lookMs }: GuardCounts, quiet: Quiet): Quiet {
+function waitForReports(
+  { accepted, reported, lookMs }: GuardCounts,
+  quiet: GuardState['quiet'],
+): GuardState['quiet'] {
   if (reported !== quiet.reported) return { accepted, reported, dueMs: 0 };
   return accepted - quiet.accepted < fewestDue ? quiet : { ...quiet, dueMs: quiet.dueMs + lookMs };
 }
@@ -146,14 +155,14 @@ function waitForReports({ accepted, reported, lookMs }: GuardCounts, quiet: Quie
 function findSilence(
   { silence }: GuardSettings,
   { accepted }: GuardCounts,
-  { dueMs, ...at }: Quiet,
+  { dueMs, ...at }: GuardState['quiet'],
 ): GuardRecord | undefined {
   if (silence === undefined || dueMs < silence) return undefined;
   const recipients = accepted - at.accepted;
   return { reason: { kind: 'guard_silent', milliseconds: silence, recipients }, test: null };
 }
 
-function findShares(settings: GuardSettings, counts: GuardCounts, from: CountedFrom): GuardRecord[] {
+function findShares(settings: GuardSettings, counts: GuardCounts, from: GuardState['from']): GuardRecord[] {
   const { price, rejected, unknown, first } = settings;
   const found: GuardRecord[] = [];
   const sent = countSent(counts) - from.sent;

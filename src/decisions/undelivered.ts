@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { GuardBasis } from '../domain/watch-reasons.ts';
-import { type Counts, type Drift, driftThreshold, lookForDrift, type OpenCounts } from './evidence.ts';
+import { type Counts, driftThreshold, lookForDrift, type OpenCounts, storedCounts } from './evidence.ts';
 
 /** At how many undelivered recipients a run stops. */
 export type UndeliveredSettings = {
@@ -35,12 +36,18 @@ export type AllowedShare = {
   readonly usual: number | null;
 };
 
-/** What the looks keep, by destination. It is JSON. */
-export type UndeliveredState = {
-  readonly drifts: Readonly<Record<string, Drift & { readonly limit: number }>>;
-  /** Of the canary, when the rest of the run began; a recipient without a report counts as undelivered. */
-  readonly canary?: Readonly<Record<string, Counts>> | undefined;
-};
+/** What the looks keep, by destination. */
+export const undeliveredState = z
+  .object({
+    drifts: z.record(
+      z.string(),
+      z.object({ limit: z.number(), starts: z.array(storedCounts).readonly() }).readonly(),
+    ),
+    /** Of the canary, when the rest of the run began; a recipient without a report counts as undelivered. */
+    canary: z.record(z.string(), storedCounts).optional(),
+  })
+  .readonly();
+type UndeliveredState = z.output<typeof undeliveredState>;
 
 export type TooManyUndelivered = AllowedShare & {
   /** '': all small ones together; null: the whole run. */

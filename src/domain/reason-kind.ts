@@ -13,11 +13,12 @@ export type ReasonKind<Values> = {
 
 type Kinds = Readonly<Record<string, ReasonKind<unknown>>>;
 
+/** The values of one kind. */
+export type ValuesOf<Of> = Of extends ReasonKind<infer Values> ? Readonly<Values> : never;
+
 /** The reasons of these kinds. */
 export type ReasonOf<Of extends Kinds> = {
-  readonly [Kind in keyof Of]: Of[Kind] extends ReasonKind<infer Values>
-    ? { readonly kind: Kind } & Readonly<Values>
-    : never;
+  readonly [Kind in keyof Of]: { readonly kind: Kind } & ValuesOf<Of[Kind]>;
 }[keyof Of];
 
 export function reasonKind<Values extends object>(
@@ -51,11 +52,15 @@ export function isReasonOf<Of extends Kinds>(kinds: Of): Guard<ReasonOf<Of>> {
 export const text: Guard<string> = (value) => typeof value === 'string';
 export const number: Guard<number> = (value) => typeof value === 'number';
 export const flag: Guard<boolean> = (value) => typeof value === 'boolean';
-export const texts: Guard<readonly string[]> = (value) => Array.isArray(value) && value.every(text);
+export const texts = listOf(text);
 export const textOrNull = orNull(text);
 
 export function oneOf<Word extends string>(words: readonly Word[]): Guard<Word> {
   return (value): value is Word => words.some((word) => word === value);
+}
+
+export function listOf<Value>(isValue: Guard<Value>): Guard<readonly Value[]> {
+  return (value): value is readonly Value[] => Array.isArray(value) && value.every(isValue);
 }
 
 export function orNull<Value>(isValue: Guard<Value>): Guard<Value | null> {

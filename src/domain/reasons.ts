@@ -14,7 +14,7 @@ import {
 } from './reason-kind.ts';
 import { type RejectionDetail, rejectionKinds } from './rejected-contacts.ts';
 import { type Resolution, resolutions } from './runs.ts';
-import { formatDuration, formatPercent } from './scalar-text.ts';
+import { formatDuration } from './scalar-text.ts';
 import { watchReasonKinds } from './watch-reasons.ts';
 
 /*
@@ -133,26 +133,6 @@ export const approvalReasonKinds = {
 export type ApprovalReason = ReasonOf<typeof approvalReasonKinds>;
 export const isApprovalReason = isReasonOf(approvalReasonKinds);
 
-/** The service rejected too many of the `requests` it answered, or the address is not of its interface. */
-const failFastKinds = {
-  /** What answers the first `requests` at `url`: status, media type and first words of the last answer. */
-  foreign_answers: reasonKind(
-    { requests: number, url: text, words: text },
-    ({ requests, url, words }) =>
-      `all of the first ${requests} requests are in doubt, because what answers at ${url} is not the interface of the account: ${words} (failFast). See "baseUrl" of the account`,
-  ),
-  all_rejected: reasonKind(
-    { requests: number },
-    ({ requests }) => `the service rejected all of the first ${requests} requests (failFast)`,
-  ),
-  too_many_rejected: reasonKind(
-    { rejected: number, requests: number, share: number },
-    ({ rejected, requests, share }) =>
-      `the service rejected ${rejected} of ${requests} requests, more than ${formatPercent(share)} (failFast)`,
-  ),
-};
-export type FailFastReason = ReasonOf<typeof failFastKinds>;
-
 export const runReasonKinds = {
   interrupted: bareKind('interrupted'),
   waits_for_approval: reasonKind(
@@ -160,7 +140,6 @@ export const runReasonKinds = {
     ({ why }) => `waits for approval: ${approvalReasonKinds[why.kind].words(why)}`,
   ),
   approved: reasonKind({ by: text }, ({ by }) => `approved by ${by}`),
-  ...failFastKinds,
   ...watchReasonKinds,
   credential_refused: reasonKind(
     { account: text, words: text },

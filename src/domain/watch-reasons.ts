@@ -1,4 +1,3 @@
-import { canaryFailures } from './decisions.ts';
 import {
   bareKind,
   isReasonOf,
@@ -7,16 +6,14 @@ import {
   orNull,
   type ReasonOf,
   reasonKind,
+  text,
   textOrNull,
 } from './reason-kind.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
 
-/** Of so many recipients (`of`), more than `limit` (a share) failed in this way. */
-const tooMany = { recipients: number, of: number, limit: number };
-type TooMany = { readonly recipients: number; readonly of: number; readonly limit: number };
-
-const tooManyWords = (what: string, { recipients, of, limit }: TooMany): string =>
-  `${recipients} of ${of} recipients are ${what}, more than ${formatPercent(limit)}`;
+/** What a canary limits: shares of its recipients. */
+export const canaryFailures = ['rejected', 'undelivered', 'unreported'] as const;
+export type CanaryFailure = (typeof canaryFailures)[number];
 
 /** What says how many undelivered recipients a guard allows: its own limit, the canary, or former runs of the campaign or account. */
 export const guardBases = ['limit', 'canary', 'campaign', 'account'] as const;
@@ -83,27 +80,37 @@ const guardReasonKinds = {
 export type GuardReason = ReasonOf<typeof guardReasonKinds>;
 export const isGuardReason = isReasonOf(guardReasonKinds);
 
-/** A test, and the numbers that it decided by. */
-export type GuardTest = {
-  readonly name: string;
-  /** The logarithm of an e-value, and what is needed of it. */
-  readonly evidence: number;
-  readonly needed: number;
-  /** In at most this share of healthy runs, the tests of a guard together find anything. */
-  readonly errorRate: number;
+/** The older part of the guard (`dispatch.failFast`): it decides without a test, by the first answers. */
+const failFastKinds = {
+  /** What answers the first `requests` at `url`: status, media type and first words of the last answer. */
+  foreign_answers: reasonKind(
+    { requests: number, url: text, words: text },
+    ({ requests, url, words }) =>
+      `all of the first ${requests} requests are in doubt, because what answers at ${url} is not the interface of the account: ${words} (failFast). See "baseUrl" of the account`,
+  ),
+  all_rejected: reasonKind(
+    { requests: number },
+    ({ requests }) => `the service rejected all of the first ${requests} requests (failFast)`,
+  ),
+  too_many_rejected: reasonKind(
+    { rejected: number, requests: number, share: number },
+    ({ rejected, requests, share }) =>
+      `the service rejected ${rejected} of ${requests} requests, more than ${formatPercent(share)} (failFast)`,
+  ),
 };
-
-/** What a guard found. `test`: null for what needs none. */
-export type GuardRecord = { readonly reason: GuardReason; readonly test: GuardTest | null };
+export type FailFastReason = ReasonOf<typeof failFastKinds>;
 
 /** Volley stopped a run that it watches. Its decision (`domain/decisions.ts`) has the test and its error rates. */
 export const watchReasonKinds = {
+  /** Of so many recipients (`of`), more than `limit` (a share) failed in this way. */
   canary_stopped: reasonKind(
-    { what: oneOf(canaryFailures), ...tooMany },
-    ({ what, ...found }) => `of its canary, ${tooManyWords(what, found)}`,
+    { what: oneOf(canaryFailures), recipients: number, of: number, limit: number },
+    ({ what, recipients, of, limit }) =>
+      `of its canary, ${recipients} of ${of} recipients are ${what}, more than ${formatPercent(limit)}`,
   ),
   canary_waits: bareKind('its canary is within its limits, and a person is to promote the run'),
   ...guardReasonKinds,
+  ...failFastKinds,
 };
 export type WatchReason = ReasonOf<typeof watchReasonKinds>;
 

@@ -1,6 +1,6 @@
 import { type GuardSettings, type GuardState, lookAtGuard } from '../../src/decisions/guard.ts';
 import type { DestinationCounts, Usual } from '../../src/decisions/undelivered.ts';
-import type { GuardRecord } from '../../src/domain/watch-reasons.ts';
+import type { GuardRecord } from '../../src/domain/decisions.ts';
 import { type Random, seededRandom } from '../../src/platform/seeded-random.ts';
 
 /** A destination with its part of the run. */

@@ -1,4 +1,4 @@
-import { decisionText } from '../../domain/decision-words.ts';
+import { decisionText } from '../../domain/decisions.ts';
 import { formatReason } from '../../domain/reasons.ts';
 import { formatDuration, formatPercent } from '../../domain/scalar-text.ts';
 import type { RehearsalStep } from '../../engine/rehearsal/rehearse.ts';

@@ -1,4 +1,4 @@
-import type { FailFastReason } from '../../domain/reasons.ts';
+import type { FailFastReason } from '../../domain/watch-reasons.ts';
 import type { Outcome } from './next-step.ts';
 
 type ForeignAnswers = Extract<FailFastReason, { kind: 'foreign_answers' }>;

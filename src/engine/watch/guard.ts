@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import { storedGuard } from '../../campaign/run-guard-definition.ts';
-import { type GuardCounts, type GuardSettings, lookAtGuard } from '../../decisions/guard.ts';
+import { storedCounts } from '../../decisions/evidence.ts';
+import { type GuardCounts, type GuardSettings, guardState, lookAtGuard } from '../../decisions/guard.ts';
 import type { DestinationCounts } from '../../decisions/undelivered.ts';
-import type { GuardRecord } from '../../domain/watch-reasons.ts';
+import type { GuardRecord } from '../../domain/decisions.ts';
 import { foldRunCounts } from '../../ledger/counts/fold.ts';
 import {
   countNewlySent,
@@ -9,9 +11,24 @@ import {
   readReported,
   type SentAt,
 } from '../../ledger/watch/guard-counts.ts';
-import { readUsualOf } from '../../ledger/watch/usual.ts';
-import { type KeptByGuard, keptByGuard } from './kept-by-guard.ts';
+import { readUsualOf, usualSources } from '../../ledger/watch/usual.ts';
 import type { Finding, Look } from './look.ts';
+
+/** What the looks of a guard keep in `run_watches.evidence`. */
+const keptByGuard = z.object({
+  sent: z.array(z.object({ destination: z.string(), isCanary: z.boolean(), sent: z.number() })),
+  countedTo: z.array(z.object({ slice: z.number(), request: z.number() })).readonly(),
+  /** As at the first look; null: nothing is known. */
+  usual: z
+    .object({
+      source: z.enum(usualSources),
+      runs: z.number(),
+      whole: storedCounts,
+      at: z.record(z.string(), storedCounts),
+    })
+    .nullable(),
+  state: guardState,
+});
 
 /** @returns undefined for a run without a guard */
 export function guardOf(definition: unknown): GuardSettings | undefined {
@@ -35,7 +52,7 @@ export async function watchGuard(look: Look): Promise<Finding> {
     usual ?? undefined,
     before?.state,
   );
-  const kept: KeptByGuard = { sent, countedTo, usual, state };
+  const kept: z.output<typeof keptByGuard> = { sent, countedTo, usual, state };
   return { evidence: kept, ...(finding && { decision: toDecision(finding, settings.action) }) };
 }
 

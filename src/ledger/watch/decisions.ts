@@ -1,5 +1,4 @@
-import { decisionText } from '../../domain/decision-words.ts';
-import type { DecisionKind } from '../../domain/decisions.ts';
+import { type DecisionKind, decisionText } from '../../domain/decisions.ts';
 import type { ReadConnection, Transaction } from '../session.ts';
 
 /** Not yet recorded. */
