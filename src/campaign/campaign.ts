@@ -11,16 +11,15 @@ import {
   supportsKeypads,
   unsupportedDestinationFields,
 } from '../wire/message-parts.ts';
-import { canaryWarnings, observeWarnings, type ReportedAccount } from './canary.ts';
 import { type Definition, definitionSchema } from './definition.ts';
 import { fieldNameOf, keysOf } from './message-keys.ts';
 import { hasPlaceholder } from './placeholders.ts';
-import { guardWarnings } from './run-guard.ts';
 import { pastTimesWarning } from './schedule.ts';
 import type { SendingAccount } from './sending-account.ts';
 import { characterError, lineError, pathError, valueError } from './value-checks.ts';
 import { variantFaults } from './variant-faults.ts';
 import { sentVariants } from './variants.ts';
+import { type ReportedAccount, watchWarnings } from './watch-warnings.ts';
 import { windowFaults } from './window-faults.ts';
 
 export type Campaign = YamlFile<Definition>;
@@ -86,11 +85,7 @@ export function campaignWarnings(
   const past = value.schedule && pastTimesWarning(value.schedule, now);
   return [
     ...(past === undefined ? [] : [{ where: locate(['schedule', 'at']), what: past }]),
-    ...[
-      ...canaryWarnings(value, account, now),
-      ...(value.until ? observeWarnings(value, 'until', value.until.observe, now) : []),
-      ...guardWarnings(value, account),
-    ].map(({ path, what }) => ({ where: locate(path), what })),
+    ...watchWarnings(value, account, now).map(({ path, what }) => ({ where: locate(path), what })),
   ];
 }
 

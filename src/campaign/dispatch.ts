@@ -1,29 +1,13 @@
 import { z } from 'zod';
 import { priorities } from '../domain/runs.ts';
-import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
+import { duration, wholeNumber } from '../platform/scalars.ts';
+import { failFast } from './run-guard-definition.ts';
 
 /** What becomes of requests in doubt. */
 export const doubtPolicies = ['hold', 'resend'] as const;
 
 /** What becomes of rejected requests with several recipients. */
 export const rejectionPolicies = ['keep', 'bisect'] as const;
-
-/** How many requests of a run are sent before an answer shows that its address is right, unless `failFast` says it. */
-export const firstByDefault = 20;
-
-const failFast = z
-  .strictObject({
-    first: wholeNumber(1, 1000, firstByDefault).describe(
-      'So many requests go first. If all are rejected, or what answers is not the interface, the run pauses.',
-    ),
-    share: percentage
-      .optional()
-      .describe('After that, it pauses when more than this share is rejected, such as 5%.'),
-  })
-  .optional()
-  .describe(
-    `When to pause because the service rejects requests; "guard" watches more, and stands beside it. Without it, a run still pauses when what answers its first ${firstByDefault} requests is not the interface.`,
-  );
 
 const repeat = z
   .union([z.literal('allow'), duration], { error: 'expected allow, or a duration such as 12h' })

@@ -1,51 +1,52 @@
 import { z } from 'zod';
-import { duration, percentage } from '../platform/scalars.ts';
-import { firstByDefault } from './dispatch.ts';
+import { duration, percentage, wholeNumber } from '../platform/scalars.ts';
 
 /** What a guard does when it finds something. */
-export const guardActions = ['pause', 'warn'] as const;
+const guardActions = ['pause', 'warn'] as const;
 
-/** Written for what the canary and former runs had. */
-const usual = 'usual';
+/** How many requests of a run are sent before an answer shows that its address is right, unless `failFast` says it. */
+export const firstByDefault = 20;
+
+/** The older part of the guard, under `dispatch`. */
+export const failFast = z
+  .strictObject({
+    first: wholeNumber(1, 1000, firstByDefault).describe(
+      'So many requests go first. If all are rejected, or what answers is not the interface, the run pauses.',
+    ),
+    share: percentage
+      .optional()
+      .describe('After that, it pauses when more than this share is rejected, such as 5%.'),
+  })
+  .optional()
+  .describe(
+    `The part of the guard that pauses a run by its first answers, without a test. Without it, a run still pauses when what answers its first ${firstByDefault} requests is not the interface.`,
+  );
 
 /** With a larger share, a test could find nothing. */
 const limit = percentage.refine((share) => share <= 0.9, {
   error: 'expected a share of at most 90%, such as 5%',
 });
 
-/** Reads a text as the keys that it stands for, so that a mistake in keys is found where it stands. */
-function shortened<Schema extends z.ZodType>(short: (written: string) => unknown, schema: Schema) {
-  return z
-    .preprocess((written) => (typeof written === 'string' ? short(written) : written), schema)
-    .meta({ type: ['string', 'object'] });
-}
-
-/** The error of what is neither keys nor a text that stands for some. */
+/** The error of what has no keys. */
 function expected(message: string) {
   return { error: ({ code }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? message : undefined) };
 }
 
-const undelivered = shortened(
-  (written) => {
-    if (written === usual) return { or: written };
-    return limit.safeParse(written).success ? { above: written } : written;
-  },
-  z
-    .strictObject(
-      {
-        above: limit.optional().describe('The most that may be undelivered, such as 5%.'),
-        or: z.literal(usual).optional().describe('Or what is usual.'),
-      },
-      expected('expected usual, a share of at most 90%, such as 5%, or { above: 5%, or: usual }'),
-    )
-    .refine(({ above, or }) => above !== undefined || or !== undefined, {
-      error: 'expected above, or, or both',
-    })
-    .transform(({ above, or }) => ({ above, usual: or === usual })),
-)
+const undelivered = z
+  .strictObject(
+    {
+      above: limit.optional().describe('The most that may be undelivered, such as 5%.'),
+      or: z.literal('usual').optional().describe('Or what is usual.'),
+    },
+    expected('expected { above: 5% }, { or: usual } or both'),
+  )
+  .refine(({ above, or }) => above !== undefined || or !== undefined, {
+    error: 'expected above, or, or both',
+  })
+  .transform(({ above, or }) => ({ above, usual: or !== undefined }))
   .optional()
   .describe(
-    'Stop when significantly more recipients of a destination or of the run are undelivered than 5%, than `usual`, or than either: { above: 5%, or: usual }. A destination is a mail domain, or the first six characters of a number. Usual is what the canary of the run, former runs of the campaign at this destination, or the account had.',
+    'Stop when significantly more recipients of a destination or of the run are undelivered than 5%, than usual, or than either: { above: 5%, or: usual }. A destination is a mail domain, or the first six characters of a number. Usual is what the canary of the run, former runs of the campaign at this destination, or the account had.',
   );
 
 const ofRequests = (what: string) =>
@@ -73,27 +74,33 @@ const limits = z
       unknown: ofRequests('in doubt'),
       action: z.enum(guardActions).default('pause').describe('`warn`: only record it and notify, once.'),
     },
-    expected('expected pause or warn, which are of undelivered: usual, or { undelivered: …, silence: … }'),
+    expected('expected pause or warn, which are of undelivered: { or: usual }, or { silence: 20m, … }'),
   )
   .refine(({ action: _, ...watched }) => Object.values(watched).some((each) => each !== undefined), {
     error: 'expected undelivered, silence, price, rejected or unknown',
   });
 
-const isAction = z.enum(guardActions);
-
-export const guard = shortened(
-  (written) => (isAction.safeParse(written).success ? { action: written, undelivered: usual } : written),
-  limits,
-)
+export const guard = z
+  // As the keys that the word stands for, so that a mistake in keys is found where it stands.
+  .preprocess(
+    (written) =>
+      guardActions.some((action) => action === written)
+        ? { action: written, undelivered: { or: 'usual' } }
+        : written,
+    limits,
+  )
+  .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'When a run stops by itself while it is sent. `pause`, `warn`: by `undelivered: usual`. `dispatch.failFast` stands beside it: it goes on by its own rules.',
+    'When a run stops by itself while it is sent. `pause`, `warn`: by `undelivered: { or: usual }`. `dispatch.failFast` is a part of it.',
   );
+
+export const storedFailFast = z.object({ first: z.number(), share: z.number().optional() }).optional();
 
 /** Reads the guard of a run as it is stored; undefined: it has none. */
 export const storedGuard = z
   .object({
-    dispatch: z.object({ failFast: z.object({ first: z.number() }).optional() }).optional(),
+    dispatch: z.object({ failFast: storedFailFast }).optional(),
     guard: z
       .object({
         undelivered: z.object({ above: z.number().optional(), usual: z.boolean() }).optional(),

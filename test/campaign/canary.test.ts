@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { campaignWarnings, readCampaign } from '../../src/campaign/campaign.ts';
-import { withCanaryLimits } from '../../src/campaign/canary.ts';
+import { withCanaryLimits } from '../../src/campaign/watch-warnings.ts';
 import { canaryOf } from '../../src/engine/watch/canary.ts';
 import { problemsThrown } from '../support/thrown-problems.ts';
 

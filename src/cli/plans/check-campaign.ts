@@ -34,7 +34,7 @@ export async function checkCampaign(
   const service = await askService(account, { settings, now, randomUuid: randomUUID });
   const warnings = [
     ...campaignWarnings(campaign, account, now()),
-    ...variantWarnings(campaign, account),
+    ...variantWarnings(campaign),
     ...serviceWarnings(account.name, service),
   ];
   if (strict && warnings.length > 0) throw new InputError(warnings);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { doubtPolicies, rejectionPolicies } from '../../campaign/dispatch.ts';
+import { storedFailFast } from '../../campaign/run-guard-definition.ts';
 import { type FrozenWindow, frozenWindow } from '../../campaign/window-definition.ts';
 import type { FailFast } from '../../decisions/guard.ts';
 import { priorities } from '../../domain/runs.ts';
@@ -18,7 +19,7 @@ const frozenDefinition = z.object({
     onUnknown: z.enum(doubtPolicies).default('hold'),
     resends: z.number().default(0),
     onRejected: z.enum(rejectionPolicies).default('keep'),
-    failFast: z.object({ first: z.number(), share: z.number().optional() }).optional(),
+    failFast: storedFailFast,
   }),
 });
 

@@ -1,4 +1,4 @@
-import { firstByDefault } from '../../campaign/dispatch.ts';
+import { firstByDefault } from '../../campaign/run-guard-definition.ts';
 import type { WindowGate } from '../../campaign/window.ts';
 import { failFastReason } from '../../decisions/guard.ts';
 import type { RunReason } from '../../domain/reasons.ts';

@@ -205,7 +205,7 @@ function listWarnings(prepared: PreparedCampaign, decided: Decided, now: Date): 
   return [
     ...found().warnings,
     ...similarPayerWarnings(decided.totals),
-    ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign, account)].map(
+    ...[...campaignWarnings(campaign, account, now), ...variantWarnings(campaign)].map(
       ({ where, what }) => `${where}: ${what}`,
     ),
     ...wholeCanaryWarnings(prepared, decided),

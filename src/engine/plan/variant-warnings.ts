@@ -1,18 +1,11 @@
 import type { Campaign } from '../../campaign/campaign.ts';
-import type { ReportedAccount } from '../../campaign/canary.ts';
 import { sentVariants } from '../../campaign/variants.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { countSmsParts } from './sms-parts.ts';
 
 /** What is valid in variants and probably a mistake. Sentences without a full stop. */
-export function variantWarnings(campaign: Campaign, account: ReportedAccount): Problem[] {
-  return [...controlWarnings(campaign), ...costWarnings(campaign), ...reportWarnings(campaign, account)];
-}
-
-function reportWarnings({ value, locate }: Campaign, { bringsReports }: ReportedAccount): Problem[] {
-  if (!value.until || bringsReports) return [];
-  const what = `"until": account "${value.account}" has neither a webhook nor a status look-up that brings delivery reports, so no variant ever wins`;
-  return [{ where: locate(['until']), what }];
+export function variantWarnings(campaign: Campaign): Problem[] {
+  return [...controlWarnings(campaign), ...costWarnings(campaign)];
 }
 
 function controlWarnings({ value, locate }: Campaign): Problem[] {
