@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AcquiredNotification, acquireNotification } from '../../ledger/notifications/acquire.ts';
 import { listUnstartedMailRuns } from '../../ledger/notifications/list.ts';
-import { markAcknowledged, markGivenUp, postpone } from '../../ledger/notifications/settle.ts';
+import { changeNotification } from '../../ledger/notifications/settle.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { EngineContext } from '../context.ts';
@@ -38,12 +38,13 @@ export async function runNotifier(
   { tools, pollInterval, logger, stop, cutOff }: NotifierOptions,
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>();
-  const deferred = createDeferredNotifications(context.monotonic);
+  const deferred: Deferred = new Map();
   let lastFailure = '';
   while (!stop.aborted) {
     let acquired: AcquiredNotification | undefined;
     try {
-      acquired = inFlight.size < maxConcurrent ? await acquireDue(context, deferred.ids()) : undefined;
+      const ignored = deferredIds(deferred, context.monotonic());
+      acquired = inFlight.size < maxConcurrent ? await acquireDue(context, ignored) : undefined;
       if (acquired) {
         const one = notifyAndRecord(context, acquired, { tools, logger, cutOff }, deferred).finally(() =>
           inFlight.delete(one),
@@ -85,10 +86,11 @@ async function notifyAndRecord(
   context: EngineContext,
   acquired: AcquiredNotification,
   { tools, logger, cutOff }: Pick<NotifierOptions, 'tools' | 'logger' | 'cutOff'>,
-  deferred: DeferredNotifications,
+  deferred: Deferred,
 ): Promise<void> {
-  const { notification, event } = acquired;
-  const logFields = { notification, event, ...subjectOf(acquired) };
+  const { notification, event, run, schedule, refused } = acquired;
+  const about = run !== null ? { run } : schedule !== null ? { schedule } : { campaign: refused?.campaign };
+  const logFields = { notification, event, ...about };
   try {
     const result = await sendNotification(context, acquired, tools, cutOff).catch(
       (error: unknown): NotifyResult => {
@@ -97,24 +99,16 @@ async function notifyAndRecord(
     );
     if ('output' in result && result.output)
       logger.info({ ...logFields, output: result.output }, 'notify command wrote output');
-    if (result.kind === 'unavailable') deferred.defer(notification);
+    if (result.kind === 'unavailable') {
+      const until = context.monotonic() + deferFor;
+      deferred.set(notification, { until, warned: deferred.get(notification)?.warned ?? false });
+    }
     await recordResult(context, acquired, result, { logger, deferred, logFields });
   } catch (error) {
     logger.error(
       { ...logFields, reason: loggableReason(error) },
       'notification result could not be recorded; the notification will be sent again',
     );
-  }
-}
-
-function subjectOf({ about }: AcquiredNotification): Readonly<Record<string, string>> {
-  switch (about.kind) {
-    case 'run':
-      return { run: about.run };
-    case 'schedule':
-      return { schedule: about.missed.schedule };
-    case 'refusal':
-      return { campaign: about.refused.campaign };
   }
 }
 
@@ -128,12 +122,14 @@ async function recordResult(
     logFields,
   }: {
     readonly logger: Logger;
-    readonly deferred: DeferredNotifications;
-    readonly logFields: Readonly<Record<string, string>>;
+    readonly deferred: Deferred;
+    readonly logFields: object;
   },
 ): Promise<void> {
   const time = now();
   const age = time.getTime() - acquired.createdAt.getTime();
+  const giveUp = (problem: string) =>
+    changeNotification(pool, acquired, { to: 'given up', problem, endedAt: time });
   switch (result.kind) {
     case 'superseded':
       return;
@@ -143,10 +139,10 @@ async function recordResult(
         'notification e-mail planned as a run of its own',
       );
     case 'acknowledged':
-      await markAcknowledged(pool, acquired, time);
+      await changeNotification(pool, acquired, { to: 'acknowledged', endedAt: time });
       return logger.info(logFields, 'notification acknowledged');
     case 'unsubscribed':
-      await markGivenUp(pool, acquired, result.problem, time);
+      await giveUp(result.problem);
       return logger.warn(
         { ...logFields, problem: result.problem },
         'notification refused; it will not be sent again',
@@ -154,24 +150,26 @@ async function recordResult(
     case 'unavailable': {
       const { problem } = result;
       if (age >= notifyWithin) break;
-      await postpone(pool, acquired, { problem, dueAt: time, attempts: acquired.attempts });
-      if (age >= warnAfter && deferred.shouldWarn(acquired.notification))
-        logger.warn({ ...logFields, problem }, 'notification still due; this process cannot send it');
-      return;
+      const { attempts, notification } = acquired;
+      await changeNotification(pool, acquired, { to: 'due', problem, dueAt: time, attempts });
+      const noted = deferred.get(notification);
+      if (age < warnAfter || !noted || noted.warned) return;
+      noted.warned = true;
+      return logger.warn({ ...logFields, problem }, 'notification still due; this process cannot send it');
     }
     case 'failed': {
       const attempts = acquired.attempts + 1;
       const wait = notifyBackoff(attempts, random());
       if (age + wait >= notifyWithin) break;
       const dueAt = new Date(time.getTime() + wait);
-      await postpone(pool, acquired, { problem: result.problem, dueAt, attempts });
+      await changeNotification(pool, acquired, { to: 'due', problem: result.problem, dueAt, attempts });
       return logger.warn(
         { ...logFields, problem: result.problem },
         'notification failed; it will be retried',
       );
     }
   }
-  await markGivenUp(pool, acquired, result.problem, time);
+  await giveUp(result.problem);
   logger.error(
     { ...logFields, problem: result.problem },
     'notification failed for a day; it will not be sent again',
@@ -209,33 +207,11 @@ export function notifyBackoff(attempts: number, random: number): number {
 /** A notification that this process cannot send is left to others for so long (milliseconds). */
 const deferFor = 30_000;
 
-type DeferredNotifications = {
-  readonly ids: () => string[];
-  readonly defer: (notification: string) => void;
-  /** True once for each notification. */
-  readonly shouldWarn: (notification: string) => boolean;
-};
+/** Until when, and whether the log has it. */
+type Deferred = Map<string, { readonly until: number; warned: boolean }>;
 
-export function createDeferredNotifications(monotonic: () => number): DeferredNotifications {
-  const deferred = new Map<string, { readonly until: number; warned: boolean }>();
-  return {
-    ids() {
-      const now = monotonic();
-      for (const [notification, { until }] of deferred)
-        if (until + notifyWithin < now) deferred.delete(notification);
-      return [...deferred].filter(([, { until }]) => until > now).map(([notification]) => notification);
-    },
-    defer(notification) {
-      deferred.set(notification, {
-        until: monotonic() + deferFor,
-        warned: deferred.get(notification)?.warned ?? false,
-      });
-    },
-    shouldWarn(notification) {
-      const found = deferred.get(notification);
-      if (found?.warned) return false;
-      if (found) found.warned = true;
-      return true;
-    },
-  };
+function deferredIds(deferred: Deferred, now: number): string[] {
+  for (const [notification, { until }] of deferred)
+    if (until + notifyWithin < now) deferred.delete(notification);
+  return [...deferred].filter(([, { until }]) => until > now).map(([notification]) => notification);
 }

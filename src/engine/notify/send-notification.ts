@@ -5,7 +5,7 @@ import { InputError, type Problem } from '../../domain/problems.ts';
 import { formatReasonOrNull } from '../../domain/reasons.ts';
 import { callWebhook, readWebhook } from '../../gateway/webhook.ts';
 import type { AcquiredNotification } from '../../ledger/notifications/acquire.ts';
-import { beginAttempt, markMailed } from '../../ledger/notifications/settle.ts';
+import { changeNotification } from '../../ledger/notifications/settle.ts';
 import { inSnapshot } from '../../ledger/session.ts';
 import { runCommand } from '../../platform/run-command.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
@@ -99,42 +99,29 @@ async function runCommandTarget(
 
 /** A schedule is named by its file in the campaigns folder. */
 function campaignFileOf(
-  { about }: AcquiredNotification,
+  { schedule, campaignFile }: AcquiredNotification,
   { settings, campaigns }: NotifyOptions,
 ): string | undefined {
-  const schedule = scheduleOf(about);
-  if (about.kind !== 'schedule' && schedule === null) return about.campaignFile ?? undefined;
-  return schedule === null ? undefined : resolve(settings.workingFolder, join(campaigns, schedule));
-}
-
-function scheduleOf(about: AcquiredNotification['about']): string | null {
-  switch (about.kind) {
-    case 'run':
-      return null;
-    case 'schedule':
-      return about.missed.schedule;
-    case 'refusal':
-      return about.schedule;
-  }
+  if (schedule === null) return campaignFile ?? undefined;
+  return resolve(settings.workingFolder, join(campaigns, schedule));
 }
 
 /** What a program needs to find others, and its language. No secrets. */
 const inheritedVariables = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 function environmentOf(
-  { notification, event, about }: AcquiredNotification,
+  { notification, event, run, schedule }: AcquiredNotification,
   environment: Settings['environment'],
 ): Record<string, string> {
   const kept = inheritedVariables.flatMap((name): [string, string][] => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value]];
   });
-  const schedule = scheduleOf(about);
   return {
     ...Object.fromEntries(kept),
     VOLLEY_NOTIFICATION: notification,
     VOLLEY_EVENT: event,
-    ...(about.kind === 'run' && { VOLLEY_RUN: about.run }),
+    ...(run !== null && { VOLLEY_RUN: run }),
     ...(schedule !== null && { VOLLEY_SCHEDULE: schedule }),
   };
 }
@@ -159,8 +146,9 @@ async function planMailTarget(
       campaign: event.data.campaign,
       target,
       mail: writeMail(event),
-      alongside: async (client, planned) => {
-        if (await markMailed(client, acquired, planned, context.now())) return;
+      alongside: async (client, mailRun) => {
+        const change = { to: 'acknowledged', endedAt: context.now(), mailRun } as const;
+        if (await changeNotification(client, acquired, change)) return;
         superseded.abort();
         throw new Error('another process has acquired the notification');
       },
@@ -180,7 +168,8 @@ async function sendOnce(
   send: (body: string) => Promise<NotifyResult>,
 ): Promise<NotifyResult> {
   const body = acquired.body ?? JSON.stringify(await describeEvent(context, acquired));
-  if (!(await beginAttempt(context.ledger.pool, acquired, body))) return { kind: 'superseded' };
+  const begun = await changeNotification(context.ledger.pool, acquired, { to: 'attempted', body });
+  if (!begun) return { kind: 'superseded' };
   trace('notification begun', acquired.notification);
   const result = await send(body);
   trace('notification sent', acquired.notification);
@@ -190,29 +179,26 @@ async function sendOnce(
 /** A run's counts, and what it waits for, are read now. @throws InputError if the run no longer exists */
 async function describeEvent(
   context: EngineContext,
-  { about, event, reason: noted, createdAt }: AcquiredNotification,
+  { run, schedule, missed, refused, event, reason: noted, createdAt }: AcquiredNotification,
 ): Promise<NotificationPayload> {
   const reason = formatReasonOrNull(noted);
   const timestamp = createdAt.toISOString();
-  if (about.kind === 'schedule') {
-    return {
-      type: 'schedule.missed',
-      timestamp,
-      data: { ...about.missed, reason: missedReason(about.missed, reason) },
-    };
+  if (event === 'refused' && refused)
+    return { type: 'run.refused', timestamp, data: { ...refused, schedule } };
+  if (event === 'missed' && missed && schedule !== null) {
+    const data = { ...missed, schedule, reason: missedReason(missed, reason) };
+    return { type: 'schedule.missed', timestamp, data };
   }
-  if (about.kind === 'refusal') {
-    return { type: 'run.refused', timestamp, data: { ...about.refused, schedule: about.schedule } };
-  }
-  if (event === 'missed' || event === 'refused') throw new Error(`run ${about.run} cannot be ${event}`);
+  if (event === 'missed' || event === 'refused' || run === null)
+    throw new Error(`a notification of ${event} has no run, tick or refused run`);
   return inSnapshot(context.ledger.pool, async (client) => {
-    const summary = await readSummary(client, about.run);
-    const waitsFor = (await readWaits(client, [about.run], context.now())).get(about.run) ?? [];
+    const summary = await readSummary(client, run);
+    const waitsFor = (await readWaits(client, [run], context.now())).get(run) ?? [];
     return { type: `run.${event}`, timestamp, data: { ...summary, reason, waitsFor } };
   });
 }
 
 /** A planning failure may quote a contact file, so it stays in the ledger. */
-function missedReason({ state }: MissedTicks, reason: string | null): string | null {
+function missedReason({ state }: Pick<MissedTicks, 'state'>, reason: string | null): string | null {
   return reason ?? (state === 'failed' ? 'it could not be planned; volley schedule list says why' : null);
 }

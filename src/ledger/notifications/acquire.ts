@@ -12,28 +12,18 @@ export type AcquiredNotification = {
   readonly event: NotifiedEvent;
   /** Unparsed. */
   readonly target: unknown;
-  readonly about:
-    | { readonly kind: 'run'; readonly run: string; readonly campaignFile: string | null }
-    | { readonly kind: 'schedule'; readonly missed: MissedTicks }
-    | {
-        readonly kind: 'refusal';
-        readonly refused: RefusedRun;
-        readonly schedule: string | null;
-        readonly campaignFile: string | null;
-      };
+  /** Null: it is about ticks without a run, or a refused run. */
+  readonly run: string | null;
+  readonly schedule: string | null;
+  /** Of a run that is refused now, or that a tick could not make. */
+  readonly refused: RefusedRun | null;
+  readonly missed: Omit<MissedTicks, 'schedule'> | null;
+  readonly campaignFile: string | null;
   readonly reason: RunReason | TickReason | null;
   readonly createdAt: Date;
   readonly attempts: number;
   /** The body of the first attempt; null before it. */
   readonly body: string | null;
-};
-
-type DbRow = Stored<Omit<AcquiredNotification, 'about'>> & {
-  readonly run: string | null;
-  readonly campaignFile: string | null;
-  readonly schedule: string | null;
-  readonly missed: Omit<MissedTicks, 'schedule'> | null;
-  readonly refused: RefusedRun | null;
 };
 
 /**
@@ -48,7 +38,7 @@ export async function acquireNotification(
   now: Date,
   until: Date,
 ): Promise<AcquiredNotification | undefined> {
-  const { rows } = await pool.query<DbRow>(
+  const { rows } = await pool.query<Stored<AcquiredNotification>>(
     `
     UPDATE notifications n
     SET acquisitions = acquisitions + 1, due_at = $3
@@ -66,17 +56,5 @@ export async function acquireNotification(
     `,
     [ignored, now, until],
   );
-  const [row] = rows;
-  if (!row) return undefined;
-  const { run, campaignFile, schedule, missed, refused, reason, ...acquired } = row;
-  return { ...acquired, reason: notifiedReason(reason), about: subjectOf(row) };
-}
-
-function subjectOf(row: DbRow): AcquiredNotification['about'] {
-  const { run, campaignFile, schedule, missed, refused } = row;
-  if (run !== null) return { kind: 'run', run, campaignFile };
-  if (row.event === 'refused' && refused !== null)
-    return { kind: 'refusal', refused, schedule, campaignFile };
-  if (missed !== null && schedule !== null) return { kind: 'schedule', missed: { ...missed, schedule } };
-  throw new Error(`notification ${row.notification} has no run, tick or refused run`);
+  return rows.map((row) => ({ ...row, reason: notifiedReason(row.reason) }))[0];
 }

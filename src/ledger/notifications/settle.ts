@@ -1,88 +1,45 @@
-import type pg from 'pg';
-import type { Transaction } from '../session.ts';
+import type { Connection } from '../session.ts';
 import type { AcquiredNotification } from './acquire.ts';
 
 /** The key of an acquisition. Its holder changes no later one. */
 type Acquisition = Pick<AcquiredNotification, 'notification' | 'acquisition'>;
 
-/** SQL: this acquisition is the last one. */
-const stillAcquired = `notification = $1 AND acquisitions = $2 AND state = 'due'`;
+/** What an attempt comes to. */
+export type NotificationChange =
+  /** It is about to be made, with this body. */
+  | { readonly to: 'attempted'; readonly body: string }
+  /**
+   * It failed, or was not made. `problem`: without secrets and addresses. `attempts`: one that failed before it was recorded
+   * counts too.
+   */
+  | { readonly to: 'due'; readonly problem: string; readonly dueAt: Date; readonly attempts: number }
+  /** `mailRun`: the run that sends the e-mail, committed with it, so that there is only one. */
+  | { readonly to: 'acknowledged'; readonly endedAt: Date; readonly mailRun?: string }
+  /** A dead letter. */
+  | { readonly to: 'given up'; readonly problem: string; readonly endedAt: Date };
 
-/** Records an attempt and its body before it is made. @returns whether it may be made */
-export async function beginAttempt(
-  pool: pg.Pool,
+/** Changes a notification that is due and was not acquired again. @returns whether it was so */
+export async function changeNotification(
+  client: Connection,
   { notification, acquisition }: Acquisition,
-  body: string,
+  change: NotificationChange,
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE notifications SET attempts = attempts + 1, body = $3 WHERE ${stillAcquired}`,
-    [notification, acquisition, body],
-  );
-  return rowCount === 1;
-}
-
-/** `due → acknowledged` */
-export async function markAcknowledged(
-  pool: pg.Pool,
-  { notification, acquisition }: Acquisition,
-  now: Date,
-): Promise<void> {
-  await pool.query(
-    `UPDATE notifications SET state = 'acknowledged', problem = NULL, ended_at = $3 WHERE ${stillAcquired}`,
-    [notification, acquisition, now],
-  );
-}
-
-/**
- * `due → acknowledged`, in the transaction that makes the e-mail's run, so that there is only one.
- *
- * @returns whether it was still due
- */
-export async function markMailed(
-  client: Transaction,
-  { notification, acquisition }: Acquisition,
-  mailRun: string,
-  now: Date,
-): Promise<boolean> {
+  const { to, body, problem, dueAt, attempts, endedAt, mailRun } = { ...none, ...change };
   const { rowCount } = await client.query(
     `
     UPDATE notifications
-    SET state = 'acknowledged', problem = NULL, ended_at = $3, mail_run = $4, attempts = attempts + 1
-    WHERE ${stillAcquired}
+    SET state = CASE WHEN $3 = 'attempted' THEN state ELSE $3 END,
+        body = coalesce($4, body),
+        problem = CASE WHEN $3 = 'attempted' THEN problem ELSE $5 END,
+        due_at = coalesce($6, due_at),
+        attempts = greatest(attempts + CASE WHEN $3 = 'attempted' OR $9::text IS NOT NULL THEN 1 ELSE 0 END, $7),
+        ended_at = $8,
+        mail_run = $9
+    WHERE notification = $1 AND acquisitions = $2 AND state = 'due'
     `,
-    [notification, acquisition, now, mailRun],
+    [notification, acquisition, to, body, problem, dueAt, attempts, endedAt, mailRun],
   );
   return rowCount === 1;
 }
 
-type Postponement = {
-  /** Without secrets and addresses. */
-  readonly problem: string;
-  readonly dueAt: Date;
-  /** Attempts made; one that failed before it was recorded counts too. */
-  readonly attempts: number;
-};
-
-export async function postpone(
-  pool: pg.Pool,
-  { notification, acquisition }: Acquisition,
-  { problem, dueAt, attempts }: Postponement,
-): Promise<void> {
-  await pool.query(
-    `UPDATE notifications SET problem = $3, due_at = $4, attempts = greatest(attempts, $5) WHERE ${stillAcquired}`,
-    [notification, acquisition, problem, dueAt, attempts],
-  );
-}
-
-/** `due → given up`: the notification is a dead letter. */
-export async function markGivenUp(
-  pool: pg.Pool,
-  { notification, acquisition }: Acquisition,
-  problem: string,
-  now: Date,
-): Promise<void> {
-  await pool.query(
-    `UPDATE notifications SET state = 'given up', problem = $3, ended_at = $4 WHERE ${stillAcquired}`,
-    [notification, acquisition, problem, now],
-  );
-}
+const none = { body: null, problem: null, dueAt: null, attempts: null, endedAt: null, mailRun: null };
