@@ -37,8 +37,8 @@ export type SentAt = Pick<ReportedAt, 'destination' | 'isCanary'> & { readonly s
 export type CountedTo = { readonly slice: number; readonly request: number };
 
 /**
- * Counts recipients that were claimed since the last look, by destination: each is read once in its run. An operator's
- * cancellation or a rejection does not subtract any.
+ * Counts recipients that were claimed since the last look, by destination: each is counted once in its run, also if its
+ * request is divided. An operator's cancellation or a rejection does not subtract any.
  */
 export async function countNewlySent(
   client: Transaction,
@@ -51,19 +51,29 @@ export async function countNewlySent(
     readonly countedTo: readonly CountedTo[] | null;
   }>(
     `
-    WITH begun AS MATERIALIZED (
+    WITH RECURSIVE begun AS MATERIALIZED (
       SELECT s.slice, s.is_canary, coalesce(k.request + 1, s.first_request) AS first, s.claimed_to AS last
       FROM slices s
       LEFT JOIN unnest($2::integer[], $3::integer[]) AS k (slice, request) USING (slice)
       WHERE s.run_id = $1 AND s.phase = 'sending' AND s.claimed_to >= s.first_request
+        AND NOT EXISTS (
+          SELECT FROM requests q
+          WHERE q.run_id = $1 AND q.request = s.first_request AND q.divided_from IS NOT NULL
+        )
+    ), newly AS (
+      SELECT first, last, is_canary FROM begun WHERE last >= first
+      UNION ALL
+      -- What a division has moved to other requests, whose slices are not counted.
+      SELECT q.request, q.request, n.is_canary
+      FROM newly n
+      JOIN requests q ON q.run_id = $1 AND q.divided_from BETWEEN n.first AND n.last
     ), place AS (
       SELECT CASE WHEN destination = ANY (w.destinations) THEN destination ELSE '' END AS destination,
              is_canary AS "isCanary", sum(recipients)::integer AS sent
       FROM (
-        SELECT destination_of(r.address) AS destination, b.is_canary, count(*) AS recipients
-        FROM begun b
-        CROSS JOIN LATERAL recipients_between($1, b.first, b.last) r
-        WHERE b.last >= b.first
+        SELECT destination_of(r.address) AS destination, n.is_canary, count(*) AS recipients
+        FROM newly n
+        CROSS JOIN LATERAL recipients_between($1, n.first, n.last) r
         GROUP BY 1, 2
       ) n
       JOIN run_watches w ON w.run_id = $1

@@ -5,14 +5,16 @@ import { findWrongCounts } from '../../../src/ledger/counts/recount.ts';
 import { requeueDeliveryReports } from '../../../src/ledger/delivery-reports/queue.ts';
 import type { Delivery } from '../../../src/ledger/delivery-reports/report-content.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
+import { divideRequests } from '../../../src/ledger/requests/divide.ts';
 import { inTransaction } from '../../../src/ledger/session.ts';
-import { countNewlySent, readReported } from '../../../src/ledger/watch/guard-counts.ts';
+import { type CountedTo, countNewlySent, readReported } from '../../../src/ledger/watch/guard-counts.ts';
 import { acceptAll } from '../../support/accept-all.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { expectCountsKept } from '../../support/expect-counts.ts';
 import { foldAll } from '../../support/fold-outcomes.ts';
 import { aContact, anEnvelope, aRun, planContacts } from '../../support/ledger.ts';
 import { aDelivery, applyReadings, receiveReadings } from '../../support/readings.ts';
+import { createRequestRows } from '../../support/request-rows.ts';
 import { testLedger } from '../../support/test-ledger.ts';
 
 const opened = testLedger();
@@ -167,6 +169,27 @@ test('each claimed recipient is counted once at its destination', async () => {
   expect(second.sent.reduce((sum, { sent }) => sum + sent, 0)).toBe(99);
   const third = await inRun((client) => countNewlySent(client, run, second.countedTo));
   expect(third).toEqual({ sent: [], countedTo: second.countedTo });
+});
+
+test('a recipient whose rejected request is divided counts once, before or after the division', async () => {
+  const [run] = await planWatched();
+  const look = async (countedTo: readonly CountedTo[]) => {
+    const { sent, ...next } = await inRun((client) => countNewlySent(client, run, countedTo));
+    return { ...next, recipients: sent.reduce((sum, each) => sum + each.sent, 0) };
+  };
+  const reject = async (...requests: readonly number[]) => {
+    await createRequestRows(opened.ledger.pool, run);
+    await query(
+      `UPDATE requests SET state = 'rejected', reason = '"no such number"' WHERE run_id = $1 AND request = ANY ($2)`,
+      [run, requests],
+    );
+    return inRun((client) => divideRequests(client, { run, requests }));
+  };
+  const divided = await reject(2);
+  const first = await look([]);
+  expect(first.recipients).toBe(addresses.length);
+  await reject(3, divided?.first ?? 0);
+  expect(await look(first.countedTo)).toEqual({ ...first, recipients: 0 });
 });
 
 test('a price that is far from the rate card counts once for its recipient, however often it is reported', async () => {
