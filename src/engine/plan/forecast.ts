@@ -21,7 +21,7 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /** When a run would end that starts now, with nothing else on its account. */
 export type RunForecast = {
-  /** ISO 8601; null without a rate and a window. */
+  /** ISO 8601; null without a rate, a window and a canary. */
   readonly endsAt: string | null;
   /** The account's limits in force. */
   readonly limits: RateLimits;
@@ -128,8 +128,9 @@ function forecastAt(
   // The rest waits at most so long for its canary.
   const from = new Date(now.getTime() + (canary?.observe ?? 0));
   const found = forecast(portions, window, limits, { from, deadline });
+  const { requestsPerSecond, recipientsPerSecond } = limits;
   const isKnown =
-    window !== undefined || limits.requestsPerSecond !== null || limits.recipientsPerSecond !== null;
+    window !== undefined || canary !== undefined || requestsPerSecond !== null || recipientsPerSecond !== null;
   return { endsAt: (isKnown && found?.endsAt.toISOString()) || null, late: found?.late };
 }
 

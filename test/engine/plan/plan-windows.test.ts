@@ -187,6 +187,13 @@ describe('the forecast', () => {
     );
   });
 
+  test('the end of a run with a canary is after its observation, also without a rate', async () => {
+    await write(rows, 'canary: { recipients: 1, observe: 2h }');
+    const previewed = await preview();
+    expect(previewed.forecast).toMatchObject({ endsAt: expect.stringMatching(/^2026-11-2/) });
+    expect(previewText(previewed)).toMatch(/^ {2}ends .* or soon after; no rate limit is set$/m);
+  });
+
   test('the end of a run is unknown without a rate and a window', async () => {
     await write(rows, '');
     expect((await preview()).forecast).toMatchObject({ endsAt: null, windows: 0 });
