@@ -145,6 +145,9 @@ export const leftOutGroups = {
   same_contact: 'repeated',
 } as const satisfies Readonly<Record<keyof typeof rejectionKinds, string>>;
 
+/** The key of a campaign that leaves the control group out, where other rejected contacts have a column of their file. */
+export const controlGroupColumn = 'variants';
+
 /** What is said of one row, and of several. */
 export const leftOutWords: Readonly<Record<LeftOutGroup, readonly [string, string]>> = {
   suppressed: ['is suppressed', 'are suppressed'],

@@ -1,6 +1,6 @@
 import { restNumber } from '../../domain/contacts.ts';
 import type { CostTotal } from '../../domain/rate-card.ts';
-import type { ReachedContacts } from '../../domain/rejected-contacts.ts';
+import { controlGroupColumn, type ReachedContacts } from '../../domain/rejected-contacts.ts';
 import type { Transaction } from '../session.ts';
 import type { HashKey } from '../suppressions/hash.ts';
 import { isCanary, readPlannedCanary, selectCanary } from './canary.ts';
@@ -46,7 +46,7 @@ export async function decideContacts(
   await handleDuplicates(client, rules);
   // Each row that is left would be a message.
   await removeCapped(client, rules, capsOf('over_frequency'));
-  if (rules.variants) await removeControlGroup(client, rules, rules.variants);
+  if (rules.variants) await removeControlGroup(client, rules.variants);
   const rest = rules.variants?.hasRest ? await sumBillingByTariff(client, `variant = ${restNumber}`) : [];
   const beyondLimit = await cutForLaterRun(client, rules);
   if (ledger) await removeBeyondDailyLimit(client, rules);
@@ -170,7 +170,6 @@ async function sumBillingByTariff(client: Transaction, condition = 'true'): Prom
 /** Leaves out the control group. All that would be left out anyway is removed before, so it is like the recipients. */
 async function removeControlGroup(
   client: Transaction,
-  { recipientColumn }: PlanRules,
   { control }: NonNullable<PlanRules['variants']>,
 ): Promise<void> {
   await client.query(
@@ -185,7 +184,7 @@ async function removeControlGroup(
     SELECT line, $2, 'suppressed', 'control_group'
     FROM taken_out
     `,
-    [control ?? null, recipientColumn],
+    [control ?? null, controlGroupColumn],
   );
 }
 

@@ -1,4 +1,5 @@
 import { type RejectedContact, rejectionReasons } from '../../domain/contacts.ts';
+import { controlGroupColumn } from '../../domain/rejected-contacts.ts';
 import type { RejectionGroup } from '../../ledger/counts/groups.ts';
 import { type Columns, integerColumn, stateColumn, textColumn, wordsColumn } from '../column.ts';
 
@@ -8,6 +9,11 @@ export const leftOutTitle = 'Contacts that were left out';
 const reasonColumn = stateColumn('reason', 'Reason', {
   values: rejectionReasons,
 });
+
+/** The reason of a group in words. */
+const groupReason = ({ reason, column }: Pick<RejectionGroup, 'reason' | 'column'>): string =>
+  reason === 'suppressed' && column === controlGroupColumn ? 'control group' : reason;
+
 const causeColumn = textColumn('column', 'Column');
 
 /** Contacts that were left out of a run. @param contacts of which the file is named if they are of several */
@@ -24,7 +30,7 @@ export function rejectedColumns(contacts: readonly RejectedContact[]): Columns<R
 
 /** Their numbers. */
 export const rejectionColumns: Columns<RejectionGroup> = [
-  reasonColumn,
+  stateColumn('reason', 'Reason', ({ reason }) => reason, { values: rejectionReasons, shown: groupReason }),
   causeColumn,
   integerColumn('contacts', 'Contacts'),
 ];
