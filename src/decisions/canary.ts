@@ -1,5 +1,12 @@
-import type { CanaryRecord, ComparedShare, canaryPromotions, DecisionCause } from '../domain/decisions.ts';
-import { type CanaryFailure, canaryFailures } from '../domain/watch-reasons.ts';
+import type {
+  CanaryRecord,
+  ComparedShare,
+  canaryPromotions,
+  Decision,
+  DecisionCause,
+  DecisionKind,
+} from '../domain/decisions.ts';
+import { type CanaryFailure, canaryFailures, type WatchReason } from '../domain/watch-reasons.ts';
 import { type Counts, evidenceAbove, evidenceNeeded } from './evidence.ts';
 
 export type CanarySettings = {
@@ -21,42 +28,43 @@ export type CanaryCounts = {
   >;
 };
 
-export type Above = Omit<ComparedShare, 'probability'>;
-
-export type CanaryDecision =
-  | { readonly kind: 'observe' }
-  /** Nothing is above its limit, and a person promotes the run: also if nothing of the canary was accepted. */
-  | { readonly kind: 'ask'; readonly record: CanaryRecord }
-  | { readonly kind: 'promote'; readonly record: CanaryRecord }
-  /** `above`: what is above its limit. */
-  | { readonly kind: 'abort'; readonly above: Above; readonly record: CanaryRecord };
-
 /** How often a limit that is kept may look exceeded, over all looks at a canary. */
 export const canaryAlpha = 0.01;
 
 /**
  * Decides about a run from its canary. It is aborted at any time when the evidence says that a share is above its limit.
- * When all reports are in, or the time is over, the shares themselves are compared with their limits.
+ * When all reports are in, or the time is over, the shares themselves are compared with their limits. A person promotes a run
+ * of whose canary nothing was accepted.
  *
  * @param observedMs since the canary was sent
+ * @returns undefined: it is observed
  */
 export function decideCanary(
   { observe, promote, abort }: CanarySettings,
   counts: CanaryCounts,
   observedMs: number,
-): CanaryDecision {
+): Decision | undefined {
   const shares = measureShares(abort, counts);
-  const recordOf = (cause: DecisionCause): CanaryRecord => toRecord(cause, observedMs, shares);
+  const decide = (kind: DecisionKind, cause: DecisionCause, pause?: WatchReason): Decision => ({
+    kind,
+    record: toRecord(cause, observedMs, shares),
+    ...(pause && { pause }),
+  });
   const tests = shares.filter(({ tested }) => tested !== null).length;
   const proved = shares.find((share) => isProved(share, tests));
-  if (proved) return { kind: 'abort', above: proved, record: recordOf('evidence') };
+  if (proved) return decide('canary aborted', 'evidence', stoppedBy(proved));
   const end = causeOfEnd(counts, { observe, observedMs });
-  if (end === undefined) return { kind: 'observe' };
+  if (end === undefined) return undefined;
   const above = shares.find(({ found, of, limit }) => found > of * limit);
-  if (above) return { kind: 'abort', above, record: recordOf(end) };
+  if (above) return decide('canary aborted', end, stoppedBy(above));
   const { accepted, delivered, undelivered } = counts.recipients;
   const isAccepted = accepted + delivered + undelivered > 0;
-  return { kind: promote === 'auto' && isAccepted ? 'promote' : 'ask', record: recordOf(end) };
+  if (promote === 'auto' && isAccepted) return decide('canary promoted', end);
+  return decide('canary waits', end, { kind: 'canary_waits' });
+}
+
+function stoppedBy({ what, found: recipients, of, limit }: Measured): WatchReason {
+  return { kind: 'canary_stopped', what, recipients, of, limit };
 }
 
 /** What decided when an operator promotes a run. */
@@ -78,7 +86,7 @@ function causeOfEnd(
   return observedMs >= observe ? 'time' : undefined;
 }
 
-type Measured = Above & {
+type Measured = Omit<ComparedShare, 'probability'> & {
   /** Null: it only counts when the time is over, because reports are missing at first. */
   readonly tested: Counts | null;
 };

@@ -1,4 +1,4 @@
-import type { WinnerMeasure, WinnerRecord } from '../domain/decisions.ts';
+import type { Decision, WinnerMeasure, WinnerRecord } from '../domain/decisions.ts';
 import { type Counts, compareShares } from './evidence.ts';
 
 /** What is known of one variant that was sent. All figures are recipients. */
@@ -20,12 +20,6 @@ export type WinnerRule = {
   /** Without a winner: the first variant, or a person decides. */
   readonly otherwise: 'first' | 'ask';
 };
-
-export type WinnerDecision =
-  | { readonly kind: 'open' }
-  | { readonly kind: 'winner'; readonly variant: number; readonly record: WinnerRecord }
-  /** `variant`: that the rest gets; null: a person decides. */
-  | { readonly kind: 'no winner'; readonly variant: number | null; readonly record: WinnerRecord };
 
 const winnerAlpha = 0.01;
 const winnerMinEvents = 20;
@@ -63,13 +57,14 @@ const observedPerSending = 10;
  * @param counts of each variant that is sent, in the order of the campaign
  * @param observedMs since all were sent
  * @param sendingMs how long sending them took
+ * @returns undefined: not yet
  */
 export function decideWinner(
   { by, observe, otherwise }: WinnerRule,
   counts: readonly VariantCounts[],
   { observedMs, sendingMs }: { readonly observedMs: number; readonly sendingMs: number },
-): WinnerDecision {
-  if (observedMs < Math.min(observe, observedPerSending * sendingMs)) return { kind: 'open' };
+): Decision | undefined {
+  if (observedMs < Math.min(observe, observedPerSending * sendingMs)) return undefined;
   const pairs = (counts.length * (counts.length - 1)) / 2;
   const limits = { alpha: winnerAlpha / pairs, minEvents: winnerMinEvents };
   const beats = (one: VariantCounts, other: VariantCounts): boolean => {
@@ -79,12 +74,12 @@ export function decideWinner(
   const winner = counts.find((one) => counts.every((other) => other === one || beats(one, other)));
   if (winner) {
     const record = recordWinner('evidence', { by }, counts, { observedMs, sends: nameOf(winner) });
-    return { kind: 'winner', variant: winner.variant, record };
+    return { kind: 'winner', record, rest: { variant: winner.variant } };
   }
-  if (observedMs < observe) return { kind: 'open' };
+  if (observedMs < observe) return undefined;
   const first = otherwise === 'first' ? counts[0] : undefined;
   const record = recordWinner('time', { by }, counts, { observedMs, sends: first ? nameOf(first) : null });
-  return { kind: 'no winner', variant: first?.variant ?? null, record };
+  return { kind: 'no winner', record, rest: { variant: first?.variant ?? null } };
 }
 
 function countsOf(by: WinnerMeasure, of: VariantCounts): Counts {

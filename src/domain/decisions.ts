@@ -10,7 +10,7 @@ import {
   type ValuesOf,
 } from './reason-kind.ts';
 import { formatDuration, formatPercent } from './scalar-text.ts';
-import { canaryFailures, isGuardReason, watchReasonKinds } from './watch-reasons.ts';
+import { canaryFailures, isGuardReason, type WatchReason, watchReasonKinds } from './watch-reasons.ts';
 
 /** What decides which variant is better. */
 export const winnerMeasures = ['delivered', 'replied', 'optedOut'] as const;
@@ -157,6 +157,18 @@ const decisions = {
 } as const satisfies Readonly<Record<string, ReasonKind<unknown>>>;
 export type DecisionKind = keyof typeof decisions;
 export const decisionKinds = Object.keys(decisions);
+
+/** What a look at a run decides. */
+export type Decision = {
+  readonly kind: DecisionKind;
+  readonly record: object;
+  /** Given if the run pauses. */
+  readonly pause?: WatchReason;
+  /** Given if it goes on, and is only notified about. */
+  readonly warning?: WatchReason;
+  /** The variant that the rest of a sent run gets; null: a person decides. */
+  readonly rest?: { readonly variant: number | null };
+};
 
 /** A sentence or two about a decision: what was found, by which test, and how often that errs. */
 export function decisionText(kind: DecisionKind, record: unknown): string {

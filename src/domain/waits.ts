@@ -31,6 +31,8 @@ export type CanaryWait = {
   readonly until: Date;
   readonly reported: number;
   readonly recipients: number;
+  /** Whether a person promotes the run in any case. */
+  readonly asksPerson: boolean;
 };
 
 /** The rest of the contacts waits for the variant that wins, or for its run. */

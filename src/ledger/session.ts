@@ -116,3 +116,12 @@ export async function inSnapshot<Result>(
     return inTransactionOf(client, work, oneSnapshot);
   });
 }
+
+/** Takes a lock of this name, which other sessions cannot have until this one releases its locks or ends. */
+export async function trySessionLock(client: Session, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
+    [name],
+  );
+  return rows[0]?.locked === true;
+}

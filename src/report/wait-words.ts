@@ -112,12 +112,12 @@ function promotionWords(reason: RunReason): WaitWords {
 }
 
 function canaryWords(
-  { since, until, reported, recipients }: CanaryWait,
+  { since, until, reported, recipients, asksPerson }: CanaryWait,
   at: (time: Date) => string,
 ): WaitWords {
   return {
     what: `Its canary is sent, and observed since ${at(since)}: ${reported} of ${count(recipients, 'delivery report')} ${reported === 1 ? 'is' : 'are'} in.`,
-    next: `The rest is sent, or the run pauses, by ${at(until)}. To send the rest now, promote it.`,
+    next: `${asksPerson ? 'The run pauses until a person promotes it' : 'The rest is sent, or the run pauses'}, by ${at(until)}. To send the rest now, promote it.`,
     short: 'its canary is observed',
     command: 'volley promote',
   };

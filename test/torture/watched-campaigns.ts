@@ -6,6 +6,7 @@ import {
   lookAtGuard,
 } from '../../src/decisions/guard.ts';
 import type { DestinationCounts, Usual } from '../../src/decisions/undelivered.ts';
+import type { DecisionKind } from '../../src/domain/decisions.ts';
 import { type Random, seededRandom } from '../../src/platform/seeded-random.ts';
 
 /** Campaigns recipient by recipient, watched by the functions that decide about runs. */
@@ -131,8 +132,8 @@ export function play(world: World, seed: number, withCanary: boolean): Ending {
     const waits = withCanary && parts.length === 1;
     if (waits) {
       const decided = watchCanary(counts, look * world.look, canarySize / world.perSecond);
-      if (decided === 'abort') return { kind: 'canary aborted', sent };
-      if (decided === 'promote') addPart(false, canarySize, recipients, look + 1);
+      if (decided === 'canary aborted') return { kind: decided, sent };
+      if (decided === 'canary promoted') addPart(false, canarySize, recipients, look + 1);
     }
     // A look that finds nothing new decides as the one before.
     const events = sent + total(counts, 'delivered') + total(counts, 'undelivered');
@@ -162,7 +163,7 @@ function watchCanary(
   counts: readonly DestinationCounts[],
   seconds: number,
   sentAfter: number,
-): ReturnType<typeof decideCanary>['kind'] {
+): DecisionKind | undefined {
   const [sent, delivered, undelivered] = [
     total(counts, 'sent'),
     total(counts, 'delivered'),
@@ -183,7 +184,7 @@ function watchCanary(
       },
     },
     Math.max(0, seconds - sentAfter) * 1_000,
-  ).kind;
+  )?.kind;
 }
 
 function guardCounts(counts: readonly DestinationCounts[], seconds: number): GuardCounts {

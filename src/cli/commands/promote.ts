@@ -13,8 +13,7 @@ export const command = defineCommand({
   ],
   examples: [['volley promote latest --reason "the carrier is back"', 'send the rest of the newest run']],
   run: async (shell, [name], { reason, variant, json }) => {
-    const { promoteRun } = await import('../../engine/runs/promote-run.ts');
-    const { promoteVariant } = await import('../../engine/runs/promote-variant.ts');
+    const { promoteRun, promoteVariant } = await import('../../engine/runs/promote-run.ts');
     const { requireStatus } = await import('../../engine/reporting/run-status.ts');
     const { chooseRun } = await import('../runs/choose-run.ts');
     const { accountLoader } = await import('../runs/surroundings.ts');

@@ -4,8 +4,12 @@ import { rerunByKey, startOnce } from '../../engine/access/start-by-key.ts';
 import { approveRun, requireApprover } from '../../engine/plan/approve-run.ts';
 import { planOfRerun } from '../../engine/plan/rerun-plan.ts';
 import { resumeByWorkers } from '../../engine/runs/begin-run.ts';
-import { promoteRun, requirePromotable } from '../../engine/runs/promote-run.ts';
-import { listPromotable, promoteVariant } from '../../engine/runs/promote-variant.ts';
+import {
+  listPromotable,
+  promoteRun,
+  promoteVariant,
+  requirePromotable,
+} from '../../engine/runs/promote-run.ts';
 import { requireReachable } from '../../engine/runs/require-reachable.ts';
 import { cancel, pause, requirePossible, resumeText } from '../../engine/runs/stop-run.ts';
 import { readRunCounts } from '../../ledger/counts/run-counts.ts';
@@ -51,7 +55,8 @@ export function addRunActions(tools: Tools): void {
   add({
     name: 'promote',
     check: async ({ context }, run) => {
-      if ((await listPromotable(context, run)).length === 0) await requirePromotable(context, run);
+      if ((await listPromotable(context, run)).length === 0)
+        await requirePromotable(context.ledger.pool, run);
     },
     variants: ({ context }, run) => listPromotable(context, run),
     act: async ({ context }, run, reason, variant) => {

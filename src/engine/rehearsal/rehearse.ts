@@ -143,11 +143,10 @@ function lookAtCanary(play: Play): boolean {
   const recipients = { ...counts, accepted, failed: 0 };
   const found = { isSent, requests: countRequests(play), recipients };
   const decided = decideCanary(run.canary, found, play.observedMs ?? 0);
-  if (decided.kind === 'observe') return false;
-  const decisions = { promote: 'canary promoted', ask: 'canary waits', abort: 'canary aborted' } as const;
-  note(play, { kind: 'decided', decision: decisions[decided.kind], record: decided.record });
+  if (!decided) return false;
+  note(play, { kind: 'decided', decision: decided.kind, record: decided.record });
   // As if the person that it asks promoted the run at once.
-  play.promoted = decided.kind !== 'abort';
+  play.promoted = decided.kind !== 'canary aborted';
   return !play.promoted;
 }
 

@@ -24,7 +24,7 @@ export async function beginSending(
   context: EngineContext,
   run: Run,
   account: Account,
-  options: Pick<BeginOptions, 'includePaused' | 'alongside'>,
+  options: Pick<BeginOptions, 'includePaused' | 'check' | 'alongside'>,
 ): ReturnType<typeof beginRun> {
   const { ledger, now } = context;
   await requireHashKey(ledger.pool, ledger.hashKey);

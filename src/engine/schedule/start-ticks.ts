@@ -9,15 +9,14 @@ import {
   listDueTicks,
   listUnstartedRuns,
   startTick,
-  tryScheduleLock,
 } from '../../ledger/schedules/ticks.ts';
-import { inSession } from '../../ledger/session.ts';
 import type { AccountNamed, EngineContext } from '../context.ts';
 import { NothingNewError, type UnmovedFile } from '../plan/contact-patterns.ts';
 import { startCampaign } from '../plan/start-campaign.ts';
 import { auditStart, beginPlannedRun } from '../runs/begin-run.ts';
 import type { Settings } from '../settings.ts';
 import { isLate, toMissedReason } from './record-schedules.ts';
+import { startEach } from './start-each.ts';
 
 export type TickResult = Pick<DueTick, 'schedule' | 'dueAt'> &
   (
@@ -44,19 +43,13 @@ export async function startDueTicks(
   onEnd: (end: TickResult) => void,
   onUnmoved: (file: UnmovedFile) => void = () => undefined,
 ): Promise<void> {
-  for (const { schedule } of await listDueTicks(context.ledger.pool)) {
-    const end = await inSession(context.ledger.pool, async (client) => {
-      if (!(await tryScheduleLock(client, schedule))) return undefined;
-      try {
-        // Another process may have started it before we held the lock.
-        const tick = (await listDueTicks(context.ledger.pool)).find((due) => due.schedule === schedule);
-        return tick && (await startOrEndTick(context, source, tick, onUnmoved));
-      } finally {
-        await client.query('SELECT pg_advisory_unlock_all()');
-      }
-    });
-    if (end) onEnd(end);
-  }
+  const { pool } = context.ledger;
+  await startEach(pool, {
+    list: () => listDueTicks(pool),
+    nameOf: ({ schedule }) => `volley schedule ${schedule}`,
+    start: (tick) => startOrEndTick(context, source, tick, onUnmoved),
+    onEnd,
+  });
 }
 
 async function startOrEndTick(

@@ -49,6 +49,7 @@ export function canaryWait({ canary, counts }: DispatchProgress, now: Date): Can
     until: new Date(lookedAt + Math.max(0, settings.observe - canary.observedMs)),
     reported,
     recipients: accepted + reported + unknown,
+    asksPerson: settings.promote === 'manual',
   };
 }
 
@@ -56,25 +57,5 @@ export function canaryWait({ canary, counts }: DispatchProgress, now: Date): Can
 export async function watchCanary({ definition, progress, observedMs }: Look): Promise<Finding> {
   const settings = canaryOf(definition);
   if (!settings || !progress.canary) return {};
-  const decided = decideCanary(settings, canaryCounts(progress), observedMs);
-  switch (decided.kind) {
-    case 'observe':
-      return {};
-    case 'promote':
-      return { decision: { kind: 'canary promoted', record: decided.record } };
-    case 'ask':
-      return {
-        decision: { kind: 'canary waits', record: decided.record, pause: { kind: 'canary_waits' } },
-      };
-    case 'abort': {
-      const { what, found: recipients, of, limit } = decided.above;
-      return {
-        decision: {
-          kind: 'canary aborted',
-          record: decided.record,
-          pause: { kind: 'canary_stopped', what, recipients, of, limit },
-        },
-      };
-    }
-  }
+  return { decision: decideCanary(settings, canaryCounts(progress), observedMs) };
 }

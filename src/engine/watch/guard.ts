@@ -3,7 +3,7 @@ import { storedGuard } from '../../campaign/run-guard-definition.ts';
 import { storedCounts } from '../../decisions/evidence.ts';
 import { type GuardCounts, type GuardSettings, guardState, lookAtGuard } from '../../decisions/guard.ts';
 import type { DestinationCounts } from '../../decisions/undelivered.ts';
-import type { GuardRecord } from '../../domain/decisions.ts';
+import type { Decision, GuardRecord } from '../../domain/decisions.ts';
 import { foldRunCounts } from '../../ledger/counts/fold.ts';
 import {
   countNewlySent,
@@ -56,7 +56,7 @@ export async function watchGuard(look: Look): Promise<Finding> {
   return { evidence: kept, ...(finding && { decision: toDecision(finding, settings.action) }) };
 }
 
-function toDecision(record: GuardRecord, action: GuardSettings['action']): NonNullable<Finding['decision']> {
+function toDecision(record: GuardRecord, action: GuardSettings['action']): Decision {
   return action === 'pause'
     ? { kind: 'guard stopped', record, pause: record.reason }
     : { kind: 'guard warned', record, warning: record.reason };

@@ -1,10 +1,9 @@
-import type { DecisionKind } from '../../domain/decisions.ts';
-import type { WatchReason } from '../../domain/watch-reasons.ts';
+import type { Decision } from '../../domain/decisions.ts';
 import type { Transaction } from '../../ledger/session.ts';
 import type { DispatchProgress } from '../../ledger/slices/progress.ts';
 import type { WatchedRun } from '../../ledger/watch/watches.ts';
 
-/** One look at a running run. Its transaction has locked the run. */
+/** One look at a run that is running, or that is sent and waits for its winner. Its transaction has locked the run. */
 export type Look = WatchedRun & {
   readonly client: Transaction;
   /** The run and its counts. */
@@ -19,14 +18,7 @@ export type Look = WatchedRun & {
 
 /** What a look comes to. */
 export type Finding = {
-  readonly decision?: {
-    readonly kind: DecisionKind;
-    readonly record: object;
-    /** Given if the run pauses. */
-    readonly pause?: WatchReason;
-    /** Given if it goes on, and is only notified about. */
-    readonly warning?: WatchReason;
-  };
+  readonly decision?: Decision | undefined;
   /** What to keep until the next look; undefined: as it was. */
   readonly evidence?: unknown;
 };

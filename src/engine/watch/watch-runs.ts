@@ -1,23 +1,31 @@
 import { addLook } from '../../decisions/observation.ts';
+import type { Decision } from '../../domain/decisions.ts';
+import type { RunState } from '../../domain/runs.ts';
 import { insertWarning } from '../../ledger/notifications/insert.ts';
-import { lockRun, markPaused } from '../../ledger/run-states/transitions.ts';
+import { lockRun, markPaused, recordQuestion } from '../../ledger/run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { lockAndDequeueRun, promoteSlices, type SlicePlan } from '../../ledger/slices/enqueue.ts';
 import { readDispatchProgress } from '../../ledger/slices/progress.ts';
 import type { SliceQueue } from '../../ledger/slices/queue.ts';
 import { insertDecision } from '../../ledger/watch/decisions.ts';
+import { askAboutRest, decideRest } from '../../ledger/watch/rests.ts';
 import { listRunsToWatch, readWatch, recordLook, type WatchedRun } from '../../ledger/watch/watches.ts';
 import type { EngineContext } from '../context.ts';
+import { trace } from '../trace-points.ts';
 import { canaryOf, watchCanary } from './canary.ts';
 import { guardOf, watchGuard } from './guard.ts';
 import type { Watcher } from './look.ts';
+import { waitsForWinner, watchVariants } from './variants.ts';
 
-/** By the name under which `run_watches.evidence` has what each keeps. */
-const watchers: Readonly<Record<string, Watcher>> = { canary: watchCanary, guard: watchGuard };
+/** By the state of the run, and by the name under which `run_watches.evidence` has what each keeps. */
+const watchers: Readonly<Partial<Record<RunState, Readonly<Record<string, Watcher>>>>> = {
+  running: { canary: watchCanary, guard: watchGuard },
+  completed: { variants: watchVariants },
+};
 
 /** Whether workers look at a run of this definition. */
 export function isWatched(definition: unknown): boolean {
-  return canaryOf(definition) !== undefined || guardOf(definition) !== undefined;
+  return [canaryOf, guardOf].some((of) => of(definition) !== undefined) || waitsForWinner(definition);
 }
 
 /**
@@ -36,31 +44,30 @@ export async function watchRuns(
     const { run } = watched;
     const plan = await planOf(watched);
     if (!plan) continue;
-    const paused = await inTransaction(pool, (client) =>
-      lookAt(queue, client, watched, { plan, now: now() }),
-    );
+    const last = await inTransaction(pool, (client) => lookAt(queue, client, watched, { plan, now: now() }));
     // Else its queued slices would only be returned by the workers that acquire them.
-    if (paused) await inTransaction(pool, (client) => lockAndDequeueRun(queue, client, run));
+    if (last?.pause) await inTransaction(pool, (client) => lockAndDequeueRun(queue, client, run));
+    if (last?.rest) trace('winner decided', run);
   }
 }
 
-/** @returns whether the run was paused */
+/** @returns the last decision */
 async function lookAt(
   queue: SliceQueue,
   client: Transaction,
   watched: WatchedRun,
   { plan, now }: { readonly plan: SlicePlan; readonly now: Date },
-): Promise<boolean> {
+): Promise<Decision | undefined> {
   const { run } = watched;
   const state = await lockRun(client, run);
   const watch = await readWatch(client, run);
   const progress = (await readDispatchProgress(client, [run])).get(run);
-  if (state !== 'running' || !watch || !progress) return false;
+  if (!state || !watch || !progress) return undefined;
   const lookMs = addLook(0, watch.sinceLookMs);
   const observedMs = watch.observedMs + (progress.canary?.isSent ? lookMs : 0);
   const evidence: Record<string, unknown> = { ...watch.evidence };
-  let paused = false;
-  for (const [name, watcher] of Object.entries(watchers)) {
+  let last: Decision | undefined;
+  for (const [name, watcher] of Object.entries(watchers[state] ?? {})) {
     const look = { ...watched, client, progress, lookMs, observedMs, evidence: evidence[name] };
     const found = await watcher(look);
     if (found.evidence !== undefined) evidence[name] = found.evidence;
@@ -69,10 +76,23 @@ async function lookAt(
     await insertDecision(client, run, { ...decision, by: null }, now);
     if (decision.kind === 'canary promoted') await promoteSlices(queue, client, plan);
     if (decision.warning) await insertWarning(client, run, decision.warning, now);
-    if (decision.pause) await markPaused(client, run, decision.pause);
-    paused = decision.pause !== undefined;
-    if (paused) break;
+    if (decision.rest) await decideAboutRest(client, run, decision.rest.variant, now);
+    last = decision;
+    if (!decision.pause) continue;
+    await markPaused(client, run, decision.pause);
+    break;
   }
   await recordLook(client, run, { observedMs, evidence }, watch.now);
-  return paused;
+  return last;
+}
+
+async function decideAboutRest(
+  client: Transaction,
+  run: string,
+  variant: number | null,
+  now: Date,
+): Promise<void> {
+  if (variant !== null) return decideRest(client, run, variant);
+  await askAboutRest(client, run, 'No variant is clearly better.');
+  await recordQuestion(client, run, 'no variant is clearly better, and a person decides', now);
 }

@@ -42,8 +42,8 @@ export async function insertRunNotifications(
 }
 
 /**
- * Adds a notification that the guard of a run warns, or that its rest waits for a person, for each target of `paused`: one
- * until the state of the run changes.
+ * Adds a notification that the guard of a run warns, or that its rest waits for a person, for each target of `paused`: one of
+ * each kind until the state of the run changes.
  */
 export async function insertWarning(
   client: Transaction,
@@ -59,7 +59,7 @@ export async function insertWarning(
     CROSS JOIN LATERAL (SELECT max(change) AS change FROM run_states WHERE run_id = l.run_id) c
     CROSS JOIN LATERAL jsonb_array_elements(l.targets) WITH ORDINALITY AS each (target, target_index)
     WHERE l.run_id = $1 AND each.target -> 'on' @> '"paused"'
-    ON CONFLICT (run_id, change, target_index) DO NOTHING
+    ON CONFLICT DO NOTHING
     `,
     [run, reasonValue(reason), now],
   );

@@ -12,6 +12,8 @@ import { restartWatch } from '../watch/watches.ts';
 
 export type BeginOptions = CompleteOptions & {
   readonly includePaused?: boolean;
+  /** Runs in the same transaction, with the run locked, before anything changes. By throwing it prevents the change. */
+  readonly check?: Alongside;
   /** Runs in the same transaction, with the former state, if anything changes. */
   readonly alongside?: (client: Parameters<Alongside>[0], before: RunState) => Promise<void>;
 };
@@ -26,10 +28,11 @@ export type BeginOptions = CompleteOptions & {
 export async function beginRun(
   queue: SliceQueue,
   pool: pg.Pool,
-  { plan, policy, now, includePaused = true, alongside }: BeginOptions,
+  { plan, policy, now, includePaused = true, check, alongside }: BeginOptions,
 ): Promise<RunState | 'unapproved' | undefined> {
   return inTransaction(pool, async (client) => {
     const state = await lockAndDequeueRun(queue, client, plan.run);
+    await check?.(client);
     const begins = state === 'planned' || state === 'running' || (state === 'paused' && includePaused);
     if (!begins) return state;
     const approval = await findApproval(client, plan.run);

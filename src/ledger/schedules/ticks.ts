@@ -206,12 +206,3 @@ export async function listUnstartedRuns(pool: pg.Pool): Promise<UnstartedRun[]> 
   );
   return rows;
 }
-
-/** Takes a session lock: only its holder starts ticks of the schedule. */
-export async function tryScheduleLock(client: pg.ClientBase, schedule: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_lock(hashtextextended('volley schedule ' || $1, 0)) AS locked`,
-    [schedule],
-  );
-  return rows[0]?.locked === true;
-}

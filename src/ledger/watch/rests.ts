@@ -5,11 +5,6 @@ import type { Connection, Transaction } from '../session.ts';
 
 /** The rest of a run with `until: winner`: contacts that get the variant that wins, in a run of their own. */
 export type Rest = {
-  readonly observedMs: number;
-  /** By the clock of Postgres, as in `Watch`. */
-  readonly now: Date;
-  /** 0: no process has looked. */
-  readonly sinceLookMs: number;
   /** The variant that it gets; null: it is not decided. */
   readonly variant: number | null;
   /** Why a person decides, or why it could not be planned when that was last tried; null: neither. */
@@ -23,6 +18,13 @@ export type RestSource = { readonly campaignFile: string; readonly source: strin
 export const hasOpenRest = (run: string): string =>
   `EXISTS (SELECT FROM run_rests t WHERE t.run_id = ${run} AND t.rest_run IS NULL AND t.source IS NOT NULL)`;
 
+/** SQL: runs that are sent and wait for their winner. */
+export const undecidedRuns = `
+  SELECT run_id
+  FROM run_rests
+  JOIN runs USING (run_id)
+  WHERE rest_run IS NULL AND variant IS NULL AND problem IS NULL AND source IS NOT NULL AND state = 'completed'`;
+
 export async function insertRest(
   client: Transaction,
   run: string,
@@ -33,30 +35,6 @@ export async function insertRest(
     campaignFile,
     source,
   ]);
-}
-
-/** Processes together look about this often at a run (milliseconds). */
-const lookInterval = 4_500;
-
-/**
- * Lists runs that are sent and wait for their winner, and whose next look is due; none while the ledger is on hold or in
- * another location, because what it counts may be old. A look in the future comes from a clock that was set.
- */
-export async function listRunsToDecide(pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ run: string }>(
-    `
-    SELECT run_id AS run
-    FROM run_rests
-    JOIN runs USING (run_id)
-    CROSS JOIN clock_timestamp() AS now
-    WHERE rest_run IS NULL AND variant IS NULL AND problem IS NULL AND source IS NOT NULL AND state = 'completed'
-      AND (looked_at IS NULL OR looked_at <= now - ${lookInterval} * interval '1 millisecond' OR looked_at > now)
-      AND ${mayClaim(1)}
-    ORDER BY run_id
-    `,
-    fenceValues(null),
-  );
-  return rows.map(({ run }) => run);
 }
 
 /** Lists sent runs whose rest needs a person. */
@@ -74,12 +52,10 @@ export async function listRestsOfPersons(client: Connection): Promise<string[]> 
 export async function lockRest(client: Transaction, run: string): Promise<Rest | undefined> {
   const { rows } = await client.query<Rest>(
     `
-    SELECT CAST(observed_ms AS float8) AS "observedMs", now,
-           coalesce(extract(epoch FROM now - looked_at) * 1000, 0)::float8 AS "sinceLookMs", variant, problem
+    SELECT variant, problem
     FROM run_rests
-    CROSS JOIN clock_timestamp() AS now
     WHERE run_id = $1 AND rest_run IS NULL AND source IS NOT NULL
-    FOR UPDATE OF run_rests
+    FOR UPDATE
     `,
     [run],
   );
@@ -98,18 +74,6 @@ export async function readSendingMs(client: Transaction, run: string): Promise<n
     [run],
   );
   return Math.max(0, rows[0]?.sendingMs ?? 0);
-}
-
-export async function recordRestLook(
-  client: Transaction,
-  run: string,
-  { observedMs, lookedAt }: { readonly observedMs: number; readonly lookedAt: Date },
-): Promise<void> {
-  await client.query('UPDATE run_rests SET observed_ms = $2, looked_at = $3 WHERE run_id = $1', [
-    run,
-    Math.round(observedMs),
-    lookedAt,
-  ]);
 }
 
 /** The caller has locked it, and it is not decided. */
@@ -165,15 +129,6 @@ export async function listRestsToStart(pool: pg.Pool, before: Date): Promise<Res
     [before, ...fenceValues(null)],
   );
   return rows;
-}
-
-/** Takes a session lock: only its holder plans the rest of the run. */
-export async function tryRestLock(client: pg.ClientBase, run: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_lock(hashtextextended('volley rest ' || $1, 0)) AS locked`,
-    [run],
-  );
-  return rows[0]?.locked === true;
 }
 
 /**

@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { fenceValues, mayClaim } from '../location/location.ts';
 import type { Transaction } from '../session.ts';
 import { largestDestinations } from './destinations.ts';
+import { undecidedRuns } from './rests.ts';
 
-/** A running run that is watched. */
+/** A run that is watched: while it is running, and while its contacts wait for the winner of variants. */
 export type WatchedRun = {
   readonly run: string;
   readonly account: string;
@@ -25,8 +26,8 @@ export type WatchNow = Watch & {
   readonly sinceLookMs: number;
 };
 
-/** Workers together look about this often at a run (milliseconds). */
-const lookInterval = 900;
+/** Workers together look about this often at a run that is running, or is sent (milliseconds). */
+const lookInterval = { running: 900, completed: 4_500 };
 
 /** Says that a new run is watched, whose contacts are still staged in this session. */
 export async function insertWatch(client: Transaction, run: string): Promise<void> {
@@ -48,7 +49,7 @@ export async function restartWatch(client: Transaction, run: string): Promise<vo
 }
 
 /**
- * Lists running runs whose next look is due; none while the ledger is on hold or in another location, because what it
+ * Lists watched runs whose next look is due; none while the ledger is on hold or in another location, because what it
  * counts may be old. A look in the future comes from a clock that was set.
  */
 export async function listRunsToWatch(
@@ -62,8 +63,12 @@ export async function listRunsToWatch(
       FROM runs r
       JOIN run_watches w USING (run_id)
       CROSS JOIN clock_timestamp() AS now
-      WHERE r.state = 'running' AND r.account <> ALL ($1::text[])
-        AND (w.looked_at IS NULL OR w.looked_at <= now - ${lookInterval} * interval '1 millisecond' OR w.looked_at > now)
+      CROSS JOIN LATERAL (
+        SELECT CASE r.state WHEN 'running' THEN ${lookInterval.running} ELSE ${lookInterval.completed} END AS milliseconds
+      ) each
+      WHERE run_id IN (SELECT run_id FROM runs WHERE state = 'running' UNION ALL ${undecidedRuns})
+        AND r.account <> ALL ($1::text[])
+        AND (w.looked_at IS NULL OR w.looked_at <= now - milliseconds * interval '1 millisecond' OR w.looked_at > now)
         AND ${mayClaim(2)}
       ORDER BY run_id
     `,

@@ -255,7 +255,7 @@ const waits: { readonly [Kind in RunWait['kind']]: readonly [Extract<RunWait, { 
     'It is paused: of its canary, 52 of 400 recipients are undelivered, more than 10%.',
   ],
   canary: [
-    { kind: 'canary', since: at, until: at, reported: 312, recipients: 400 },
+    { kind: 'canary', since: at, until: at, reported: 312, recipients: 400, asksPerson: false },
     'observed since 2026-09-27 01:00:00 Pacific/Auckland: 312 of 400 delivery reports are in.',
   ],
   winner: [

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { planRerun } from '../../../src/engine/plan/rerun.ts';
 import { pause } from '../../../src/engine/runs/stop-run.ts';
 import { recordSchedules } from '../../../src/engine/schedule/record-schedules.ts';
+import { insertWarning } from '../../../src/ledger/notifications/insert.ts';
 import { eraseRun } from '../../../src/ledger/purge/erase-run.ts';
 import { endTick, listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
+import { inTransaction } from '../../../src/ledger/session.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { accountAt, execute } from '../../support/execute.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
@@ -56,6 +58,19 @@ describe('notifications of a run', () => {
     expect(await scene.notifications(run)).toMatchObject([
       { event: 'completed', state: 'acknowledged', attempts: 1 },
     ]);
+  });
+
+  test('each kind of warning of a guard is notified once', async () => {
+    const run = await scene.plan(webhookNotify('paused'));
+    const warnings = [
+      { kind: 'guard_silent', milliseconds: 60_000, recipients: 4 },
+      { kind: 'guard_rejected', requests: 3, of: 4, limit: 0.1, errorRate: 0.01 },
+    ] as const;
+    for (const warning of [...warnings, ...warnings])
+      await inTransaction(scene.opened.ledger.pool, (client) =>
+        insertWarning(client, run, warning, new Date()),
+      );
+    expect((await scene.notifications(run)).map(({ event }) => event)).toEqual(['warned', 'warned']);
   });
 
   test('a completed run with failures is notified as run.failures', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { isLeftToPerson } from '../../../src/domain/waits.ts';
 import { type WaitFacts, waitsOf } from '../../../src/engine/runs/waits.ts';
+import { waitWords } from '../../../src/report/wait-words.ts';
 import { noCounts } from '../../support/run-counts.ts';
 
 const now = new Date('2026-11-22T08:00Z');
@@ -74,9 +75,15 @@ test('a run whose canary is sent waits for its reports, or for the time in which
       until: new Date('2026-11-22T08:20Z'),
       reported: 312,
       recipients: 400,
+      asksPerson: false,
     },
   ]);
   expect(kindsOf(running({ canary: { ...canary, isSent: false } }))).toEqual([]);
+  const manual = { ...canary, definition: { ...definition, promote: 'manual' } };
+  const [wait] = waitsOf({ ...sending, ...running({ ...idle, canary: manual }) });
+  expect(wait && waitWords(wait, 'UTC').next).toBe(
+    'The run pauses until a person promotes it, by 2026-11-22 08:20:00 UTC. To send the rest now, promote it.',
+  );
   expect(kindsOf({ ...running({ ...idle, canary }), workers: 0 })).toEqual(['worker']);
 });
 

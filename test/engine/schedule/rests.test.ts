@@ -5,16 +5,17 @@ import { type PlanFindings, planRun } from '../../../src/engine/plan/plan-run.ts
 import { prepareCampaign } from '../../../src/engine/plan/prepare-campaign.ts';
 import { erasePerson } from '../../../src/engine/recipient-data/erase-person.ts';
 import { requireSummary } from '../../../src/engine/runs/find-run.ts';
-import { promoteVariant } from '../../../src/engine/runs/promote-variant.ts';
+import { promoteVariant } from '../../../src/engine/runs/promote-run.ts';
 import { cancel } from '../../../src/engine/runs/stop-run.ts';
-import { decideWinners } from '../../../src/engine/schedule/decide-winners.ts';
 import { type StartedRest, startRests } from '../../../src/engine/schedule/start-rests.ts';
+import { watchRuns } from '../../../src/engine/watch/watch-runs.ts';
 import { listPurgeCandidates } from '../../../src/ledger/purge/candidates.ts';
 import { listDueTicks } from '../../../src/ledger/schedules/ticks.ts';
 import { readVariantResults } from '../../../src/ledger/watch/variant-results.ts';
 import { emptyLedger } from '../../support/empty-ledger.ts';
 import { type NotifyScene, openNotifyScene, webhookNotify } from '../../support/notify-scene.ts';
 import { withKey } from '../../support/purges.ts';
+import { slicePlanOf } from '../../support/slices.ts';
 import { problemsRejected } from '../../support/thrown-problems.ts';
 import { accountsYaml, contactsCsv, smsCampaignYaml } from '../../support/workspace.ts';
 
@@ -57,9 +58,11 @@ const later = (seconds: number): EngineContext => {
 };
 
 /** Looks once, so many seconds after the look before. */
-async function look(seconds = 0, context = scene.opened.context): Promise<void> {
-  await query(`UPDATE run_rests SET looked_at = looked_at - interval '${seconds} s'`);
-  await decideWinners(context);
+async function look(seconds = 0): Promise<void> {
+  await query(`UPDATE run_watches SET looked_at = looked_at - interval '${seconds} s'`);
+  const { context } = scene.opened;
+  const queue = await context.ledger.queue();
+  await watchRuns(context, queue, [], async ({ run }) => slicePlanOf(run));
 }
 
 /** Looks until the time of observation is over. */
@@ -94,20 +97,17 @@ test('a person is notified once, as of a pause, that no variant is clearly bette
   ]);
 });
 
-test('an observation counts the time that passes, however much the clocks of two processes differ, and none on hold', async () => {
+test('the observation begins when the variants are sent, and is not part of that of a canary', async () => {
   await sendPart('{ by: replied, observe: 1h }');
-  const observedMs = async () =>
-    (await query<{ observed: string }>('SELECT observed_ms AS observed FROM run_rests'))[0]?.observed;
-  await look();
-  for (let count = 0; count < 4; count++) await look(5, later(count % 2 === 0 ? 3_600 : 0));
-  expect(Number(await observedMs())).toBeGreaterThanOrEqual(20_000);
-  expect(Number(await observedMs())).toBeLessThan(30_000);
-  const before = await observedMs();
-  await query(
-    `UPDATE ledger_location SET held_at = now(), held_reason = '{"kind": "being_restored", "words": "disk lost"}'`,
+  await query('UPDATE run_watches SET observed_ms = 3_600_000');
+  await look(6);
+  await look(6);
+  const [found] = await query<{ observedMs: number }>(
+    `SELECT CAST(evidence -> 'variants' ->> 'observedMs' AS float8) AS "observedMs" FROM run_watches`,
   );
-  await look(5);
-  expect(await observedMs()).toBe(before);
+  expect(found?.observedMs).toBeGreaterThanOrEqual(6_000);
+  expect(found?.observedMs).toBeLessThan(3_600_000);
+  expect(await query('SELECT variant, problem FROM run_rests')).toEqual([{ variant: null, problem: null }]);
 });
 
 test('a person is notified once that the rest cannot be planned, and the run of the rest is made when it can', async () => {
@@ -120,6 +120,19 @@ test('a person is notified once that the rest cannot be planned, and the run of 
   expect(notified().map(({ type }) => type)).toEqual(['run.completed', 'run.warned']);
   await scene.workspace.write('accounts.yaml', accountsYaml);
   expect(await start(later(140))).toMatchObject([{ run, kind: 'planned' }]);
+});
+
+test('the rest gets the attachment that was tested, also if the file has changed since', async () => {
+  await scene.workspace.write('documents/offer.pdf', '%PDF tested');
+  const withFile = `${campaign().replace('Hello [[name]]', 'Hello [[name]], see [[File1]]')}files: [{ file: documents/offer.pdf }]\n`;
+  const run = await scene.plan(webhookNotify(), withFile);
+  await scene.send(run);
+  await promoteVariant(scene.opened.context, run, 'other', 'shorter');
+  await scene.workspace.write('documents/offer.pdf', '%PDF changed');
+  expect(await start()).toMatchObject([{ run, kind: 'planned' }]);
+  expect(
+    await query(`SELECT DISTINCT convert_from(data, 'UTF8') AS data FROM run_files ORDER BY data`),
+  ).toEqual([{ data: '%PDF tested' }]);
 });
 
 test('after a restore, the rest is not sent until a person says so: the former ledger may have sent it', async () => {

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { planCampaign, startByKey } from '../../../engine/access/start-by-key.ts';
 import { loadAccount } from '../../../engine/load-definition.ts';
 import { findCommand } from '../../../engine/notify/find-command.ts';
-import { watchRests } from '../../../engine/schedule/watch-rests.ts';
+import { watchRests } from '../../../engine/schedule/start-rests.ts';
 import { defaultInterval, watchSchedules } from '../../../engine/schedule/watch-schedules.ts';
 import { openLogger } from '../../../platform/logger.ts';
 import { currentUser } from '../../current-user.ts';

@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { inSession, trySessionLock } from '../../ledger/session.ts';
+
+type Starter<Due, End> = {
+  readonly list: () => Promise<readonly Due[]>;
+  /** The name of its lock. */
+  readonly nameOf: (due: Due) => string;
+  /** @returns undefined if it stays due, or is started already */
+  readonly start: (due: Due) => Promise<End | undefined>;
+  readonly onEnd: (end: End) => void;
+};
+
+/** Starts each thing that is due, one process at a time. */
+export async function startEach<Due, End>(
+  pool: pg.Pool,
+  { list, nameOf, start, onEnd }: Starter<Due, End>,
+): Promise<void> {
+  for (const name of (await list()).map(nameOf)) {
+    const end = await inSession(pool, async (client) => {
+      if (!(await trySessionLock(client, name))) return undefined;
+      try {
+        // Another process may have started it before we held the lock.
+        const due = (await list()).find((each) => nameOf(each) === name);
+        return due && (await start(due));
+      } finally {
+        await client.query('SELECT pg_advisory_unlock_all()');
+      }
+    });
+    if (end) onEnd(end);
+  }
+}
