@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { duplicatePolicies } from '../domain/contacts.ts';
 import type { DestinationField } from '../domain/message.ts';
 import { didYouMeanCountry } from '../platform/countries.ts';
-import { booleanText, duration, text, wholeNumber } from '../platform/scalars.ts';
+import { booleanText, duration, percentage, text, wholeNumber } from '../platform/scalars.ts';
 import { knownText } from '../platform/schema-messages.ts';
-import { guardKeys, guardsAgree } from './guards-definition.ts';
 
 const withoutPlaceholders = /^(?:[^[]|\[(?!\[))*$/;
 
@@ -142,6 +141,23 @@ const contactFiles = z
     'The contact file: CSV with a header, also gzipped, or a workbook (.xlsx); `-`: standard input. Or up to 100 files, in order. A pattern (inbox/payroll-*.csv) selects files that no run of this campaign has read.',
   );
 
+const maxRows = 999_999_999;
+
+const maxInvalid = z
+  .union(
+    [
+      percentage.transform((share) => ({ share })),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform((rows) => ({ rows: Number(rows) })),
+    ],
+    { error: 'expected a share such as 50%, or a number of rows' },
+  )
+  .meta({ type: ['string', 'integer'], default: '50%' })
+  .default({ share: 0.5 })
+  .describe('The most invalid rows: a share such as 5%, or a number. Rows without an address do not count.');
+
 export const contacts = z
   .strictObject({
     file: contactFiles,
@@ -187,11 +203,18 @@ export const contacts = z
     where,
     suppressions,
     notWithin,
-    ...guardKeys,
+    allowEmpty: booleanText
+      .default(false)
+      .describe('Whether a run can have no recipients; by default refused.'),
+    maxInvalid,
+    minRecipients: wholeNumber(0, maxRows, 0).describe('The fewest recipients of a run.'),
   })
-  .refine(guardsAgree, {
+  .refine(({ allowEmpty, minRecipients }) => !allowEmpty || minRecipients === 0, {
     path: ['allowEmpty'],
     error:
       '"allowEmpty" and "minRecipients" exclude each other: one allows an empty run, the other forbids it',
   })
   .describe('The contact files, and which of their rows and columns are sent.');
+
+/** Rules about the contacts of a run. */
+export type Guards = Pick<z.output<typeof contacts>, 'allowEmpty' | 'maxInvalid' | 'minRecipients'>;

@@ -10,7 +10,7 @@ import type {
 import { formatPercent } from '../domain/scalar-text.ts';
 import { count } from '../platform/sentence.ts';
 import type { Campaign } from './campaign.ts';
-import type { Guards } from './guards-definition.ts';
+import type { Guards } from './contacts-definition.ts';
 
 type PlannedContacts = {
   readonly duplicate: number;

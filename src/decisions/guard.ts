@@ -30,7 +30,7 @@ export type GuardCounts = {
   readonly isResumed: boolean;
   /** Recipients of the whole run. */
   readonly planned: number;
-  /** Milliseconds since the look before, as `addLook` counts them. */
+  /** Milliseconds since the look before, as far as they count. */
   readonly lookMs: number;
   /** Requests. */
   readonly settled: number;

@@ -8,7 +8,7 @@ export type Look = WatchedRun & {
   readonly client: Transaction;
   /** The run and its counts. */
   readonly progress: DispatchProgress;
-  /** Milliseconds since the look before, as `addLook` counts them. */
+  /** Milliseconds since the look before, as far as they count. */
   readonly lookMs: number;
   /** How long the canary has been observed, with this look (milliseconds). */
   readonly observedMs: number;

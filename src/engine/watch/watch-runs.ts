@@ -1,4 +1,3 @@
-import { addLook } from '../../decisions/observation.ts';
 import type { Decision } from '../../domain/decisions.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { insertWarning } from '../../ledger/notifications/insert.ts';
@@ -51,6 +50,9 @@ export async function watchRuns(
   }
 }
 
+/** A look adds at most this, so that neither a wrong clock nor a time without workers ends an observation. */
+const maxLookMs = 10_000;
+
 /** @returns the last decision */
 async function lookAt(
   queue: SliceQueue,
@@ -63,7 +65,7 @@ async function lookAt(
   const watch = await readWatch(client, run);
   const progress = (await readDispatchProgress(client, [run])).get(run);
   if (!state || !watch || !progress) return undefined;
-  const lookMs = addLook(0, watch.sinceLookMs);
+  const lookMs = Math.min(Math.max(watch.sinceLookMs, 0), maxLookMs);
   const observedMs = watch.observedMs + (progress.canary?.isSent ? lookMs : 0);
   const evidence: Record<string, unknown> = { ...watch.evidence };
   let last: Decision | undefined;

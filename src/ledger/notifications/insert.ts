@@ -68,9 +68,8 @@ export async function insertWarning(
 type MissedTick = {
   readonly schedule: string;
   readonly state: 'missed' | 'failed';
-  readonly times: number;
-  readonly first: Date;
-  readonly last: Date;
+  /** Of the ticks, from the first; at least one. */
+  readonly dueAt: readonly Date[];
   /** Of a run that could not be planned it may quote a contact file, so it stays in the ledger. */
   readonly reason: TickReason | null;
   readonly refused: RefusedRun | null;
@@ -78,11 +77,13 @@ type MissedTick = {
 
 const missedTicks = batchOf<MissedTick>({
   schedule: ['text', ({ schedule }) => schedule],
-  tick: ['timestamptz', ({ last }) => last],
+  tick: ['timestamptz', ({ dueAt }) => dueAt.at(-1) ?? null],
   missed: [
     'jsonb',
-    ({ times, first, last, state }) =>
-      JSON.stringify({ times, from: formatToSecond(first), until: formatToSecond(last), state }),
+    ({ dueAt, state }) => {
+      const [from, until] = [dueAt[0], dueAt.at(-1)].map(formatToSecond);
+      return JSON.stringify({ times: dueAt.length, from, until, state });
+    },
   ],
   refused: ['jsonb', ({ refused }) => refused && JSON.stringify(refused)],
   reason: [
@@ -117,8 +118,8 @@ export async function insertMissedTickNotifications(
 }
 
 /** Formats as ISO 8601 without milliseconds, because ticks are whole minutes. */
-function formatToSecond(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
+function formatToSecond(time: Date | undefined): string {
+  return `${time?.toISOString().slice(0, 19)}Z`;
 }
 
 /**

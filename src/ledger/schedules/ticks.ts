@@ -67,10 +67,9 @@ export async function recordTicks(
   await insertMissedTickNotifications(
     client,
     [...bySchedule].map(([schedule, missed]) => {
-      const dates = missed.map(({ dueAt }) => dueAt).toSorted((a, b) => a.getTime() - b.getTime());
-      const [first = now, last = first] = [dates[0], dates.at(-1)];
+      const dueAt = missed.map((each) => each.dueAt).toSorted((a, b) => a.getTime() - b.getTime());
       const reason = tickReason(missed[0]?.reason ?? null);
-      return { schedule, state: 'missed', times: missed.length, first, last, reason, refused: null };
+      return { schedule, state: 'missed', dueAt, reason, refused: null };
     }),
   );
   await client.query('UPDATE schedules SET recorded_until = $2 WHERE schedule = ANY ($1)', [schedules, now]);
@@ -86,15 +85,7 @@ export async function markDueTicksMissed(client: Transaction, reason: TickReason
   );
   await insertMissedTickNotifications(
     client,
-    rows.map(({ schedule, dueAt }) => ({
-      schedule,
-      state: 'missed',
-      times: 1,
-      first: dueAt,
-      last: dueAt,
-      reason,
-      refused: null,
-    })),
+    rows.map(({ schedule, dueAt }) => ({ schedule, state: 'missed', dueAt: [dueAt], reason, refused: null })),
   );
 }
 
@@ -173,7 +164,7 @@ export async function endTick(
     );
     if (rowCount === 0 || state === 'skipped') return;
     await insertMissedTickNotifications(client, [
-      { schedule, state, times: 1, first: dueAt, last: dueAt, reason, refused: refused ?? null },
+      { schedule, state, dueAt: [dueAt], reason, refused: refused ?? null },
     ]);
   });
 }
