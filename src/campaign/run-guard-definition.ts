@@ -92,7 +92,7 @@ export const guard = z
   .meta({ type: ['string', 'object'] })
   .optional()
   .describe(
-    'When a run stops by itself while it is sent. `pause`, `warn`: by `undelivered: { or: usual }`. `dispatch.failFast` is a part of it.',
+    'When a run stops by itself while it is sent. `pause`, `warn`: when more than usual is undelivered. `dispatch.failFast` is a part of it.',
   );
 
 export const storedFailFast = z.object({ first: z.number(), share: z.number().optional() }).optional();

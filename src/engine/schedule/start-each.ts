@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { inSession, trySessionLock } from '../../ledger/session.ts';
+import type { EngineContext } from '../context.ts';
 
 type Starter<Due, End> = {
   readonly list: () => Promise<readonly Due[]>;
@@ -12,7 +12,7 @@ type Starter<Due, End> = {
 
 /** Starts each thing that is due, one process at a time. */
 export async function startEach<Due, End>(
-  pool: pg.Pool,
+  pool: EngineContext['ledger']['pool'],
   { list, nameOf, start, onEnd }: Starter<Due, End>,
 ): Promise<void> {
   for (const name of (await list()).map(nameOf)) {
