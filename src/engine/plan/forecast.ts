@@ -130,7 +130,10 @@ function forecastAt(
   const found = forecast(portions, window, limits, { from, deadline });
   const { requestsPerSecond, recipientsPerSecond } = limits;
   const isKnown =
-    window !== undefined || canary !== undefined || requestsPerSecond !== null || recipientsPerSecond !== null;
+    window !== undefined ||
+    canary !== undefined ||
+    requestsPerSecond !== null ||
+    recipientsPerSecond !== null;
   return { endsAt: (isKnown && found?.endsAt.toISOString()) || null, late: found?.late };
 }
 
