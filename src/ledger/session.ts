@@ -117,11 +117,29 @@ export async function inSnapshot<Result>(
   });
 }
 
-/** Takes a lock of this name, which other sessions cannot have until this one releases its locks or ends. */
-export async function trySessionLock(client: Session, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked',
-    [name],
-  );
-  return rows[0]?.locked === true;
+/**
+ * Works while no other session has the lock.
+ *
+ * @param may has a row, if the lock may be taken; $1 is its name
+ * @returns undefined if it is not taken
+ */
+export async function inLock<Result>(
+  pool: pg.Pool,
+  may: { readonly sql: string; readonly values: readonly string[] },
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const client = await pool.connect();
+  // An error event without a listener would end the process; the query fails anyway.
+  client.on('error', () => undefined);
+  try {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked FROM (${may.sql}) AS may`,
+      [...may.values],
+    );
+    return rows[0]?.locked ? await work() : undefined;
+  } finally {
+    // Ending the session frees its locks too, but a moment later.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    client.release(true);
+  }
 }

@@ -1,4 +1,4 @@
-import { inSession, trySessionLock } from '../../ledger/session.ts';
+import { inLock } from '../../ledger/session.ts';
 import type { EngineContext } from '../context.ts';
 
 type Starter<Due, End> = {
@@ -16,15 +16,10 @@ export async function startEach<Due, End>(
   { list, nameOf, start, onEnd }: Starter<Due, End>,
 ): Promise<void> {
   for (const name of (await list()).map(nameOf)) {
-    const end = await inSession(pool, async (client) => {
-      if (!(await trySessionLock(client, name))) return undefined;
-      try {
-        // Another process may have started it before we held the lock.
-        const due = (await list()).find((each) => nameOf(each) === name);
-        return due && (await start(due));
-      } finally {
-        await client.query('SELECT pg_advisory_unlock_all()');
-      }
+    const end = await inLock(pool, { sql: 'SELECT', values: [name] }, async () => {
+      // Another process may have started it before we held the lock.
+      const due = (await list()).find((each) => nameOf(each) === name);
+      return due && (await start(due));
     });
     if (end) onEnd(end);
   }

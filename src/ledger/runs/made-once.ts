@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
-import type { Connection, Transaction } from '../session.ts';
+import { type Connection, inLock, type Transaction } from '../session.ts';
 
 /**
  * Records that a run was made from a plan file, once per plan. A second run of the plan waits here until the first one
@@ -88,26 +88,4 @@ export function inRerunLock<Result>(
 ): Promise<Result | undefined> {
   const sql = `SELECT WHERE NOT EXISTS (SELECT FROM slices WHERE run_id = $2 AND state IN ('queued', 'held'))`;
   return inLock(pool, { sql, values: [`volley rerun ${run}`, run] }, work);
-}
-
-/** @param may has a row, if the lock may be taken; $1 is its name */
-async function inLock<Result>(
-  pool: pg.Pool,
-  may: { readonly sql: string; readonly values: readonly string[] },
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  const client = await pool.connect();
-  // An error event without a listener would end the process; the query fails anyway.
-  client.on('error', () => undefined);
-  try {
-    const { rows } = await client.query<{ locked: boolean }>(
-      `SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS locked FROM (${may.sql}) AS may`,
-      [...may.values],
-    );
-    return rows[0]?.locked ? await work() : undefined;
-  } finally {
-    // Ending the session frees its locks too, but a moment later.
-    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true);
-  }
 }
