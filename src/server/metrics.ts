@@ -23,7 +23,7 @@ export type SignInEvent = 'signed in' | 'refused' | 'throttled' | 'signed out';
 
 export type ProcessMetrics = {
   readonly registry: Registry;
-  readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack'>;
+  readonly dispatch: Omit<Observer, 'runEnded' | 'clockSteppedBack' | 'decided'>;
   readonly deliveryReports: DeliveryReportObserver;
   readonly api: ApiObserver;
   readonly signIns: (event: SignInEvent) => void;

@@ -19,7 +19,7 @@ export type Work = {
 
 type WorkTools = {
   readonly logger: Logger;
-  readonly observer: Partial<Omit<Observer, 'runEnded' | 'clockSteppedBack'>>;
+  readonly observer: Partial<Omit<Observer, 'runEnded' | 'clockSteppedBack' | 'decided'>>;
   readonly stop: AbortSignal;
   readonly deadlines: DrainDeadlines;
   readonly planner: Planner;
@@ -102,6 +102,7 @@ function withLogging(observer: WorkTools['observer'], logger: Logger): Partial<O
         'the clock of the database was set back; reservations of the account keep their order',
       );
     },
+    decided: (run) => logger.info(run, 'decided about the run'),
     runEnded({ account, run, state }) {
       // Each slice of the run reports its end.
       if (last === `${run} ${state}`) return;

@@ -1,5 +1,6 @@
 import type { RunState } from '../../domain/runs.ts';
 import type { Settlement } from '../../ledger/requests/settle.ts';
+import type { DecidedRun } from '../watch/watch-runs.ts';
 
 /** Receives events for metrics and logs. They hold no secret and no address. */
 export type Observer = {
@@ -12,6 +13,7 @@ export type Observer = {
   readonly clockSteppedBack: (account: string, milliseconds: number) => void;
   /** This process no longer sends the run. Called once for each slice. */
   readonly runEnded: (run: EndedRun) => void;
+  readonly decided: (run: DecidedRun) => void;
 };
 
 type SettledRequest = {

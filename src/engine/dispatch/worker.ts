@@ -75,7 +75,7 @@ export async function runWorker(context: EngineContext, options: WorkerOptions):
 }
 
 function periodicTasks(
-  { context, queue, worker, accounts, onHold }: HeldSlicesOptions & Pick<WorkerOptions, 'onHold'>,
+  { context, queue, worker, accounts, observer, onHold }: HeldSlicesOptions & Pick<WorkerOptions, 'onHold'>,
   held: HeldSlices,
 ): PeriodicTask[] {
   const { pool } = context.ledger;
@@ -97,10 +97,15 @@ function periodicTasks(
     return runtime && dispatchSettings(run, runtime.account, definition).plan;
   }
 
+  async function watch(): Promise<void> {
+    const decided = await watchRuns(context, queue, accounts.unknown(), planOf);
+    for (const each of decided) observer.decided?.(each);
+  }
+
   return [
     { interval: 250, task: held.watch, isQuery: true },
     { interval: 500, task: () => openDueWindows(context, queue, accounts) },
-    { interval: 1_000, task: () => watchRuns(context, queue, accounts.unknown(), planOf) },
+    { interval: 1_000, task: watch },
     { interval: 1_000, task: () => reclaimSlicesOfEndedWorkers(queue, pool, worker, context.now) },
     { interval: 5_000, task: reportIfOnHold },
     { interval: 2_000, task: renewAndReclaim },

@@ -1,4 +1,4 @@
-import type { Decision } from '../../domain/decisions.ts';
+import type { Decision, DecisionKind } from '../../domain/decisions.ts';
 import type { RunState } from '../../domain/runs.ts';
 import { insertWarning } from '../../ledger/notifications/insert.ts';
 import { lockRun, markPaused, recordQuestion } from '../../ledger/run-states/transitions.ts';
@@ -22,6 +22,9 @@ const watchers: Readonly<Partial<Record<RunState, Readonly<Record<string, Watche
   completed: { variants: watchVariants },
 };
 
+/** A run, with the last decision of a look at it. */
+export type DecidedRun = { readonly run: string; readonly decision: DecisionKind };
+
 /** Whether workers look at a run of this definition. */
 export function isWatched(definition: unknown): boolean {
   return [canaryOf, guardOf].some((of) => of(definition) !== undefined) || waitsForWinner(definition);
@@ -32,13 +35,15 @@ export function isWatched(definition: unknown): boolean {
  *
  * @param ignoredAccounts that this process does not have
  * @param planOf undefined: the process does not have the account
+ * @returns what was decided
  */
 export async function watchRuns(
   { ledger: { pool }, now }: Pick<EngineContext, 'ledger' | 'now'>,
   queue: SliceQueue,
   ignoredAccounts: readonly string[],
   planOf: (watched: WatchedRun) => Promise<SlicePlan | undefined>,
-): Promise<void> {
+): Promise<readonly DecidedRun[]> {
+  const decided: DecidedRun[] = [];
   for (const watched of await listRunsToWatch(pool, ignoredAccounts)) {
     const { run } = watched;
     const plan = await planOf(watched);
@@ -47,7 +52,9 @@ export async function watchRuns(
     // Else its queued slices would only be returned by the workers that acquire them.
     if (last?.pause) await inTransaction(pool, (client) => lockAndDequeueRun(queue, client, run));
     if (last?.rest) trace('winner decided', run);
+    if (last) decided.push({ run, decision: last.kind });
   }
+  return decided;
 }
 
 /** A look adds at most this, so that neither a wrong clock nor a time without workers ends an observation. */

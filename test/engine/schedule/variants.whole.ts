@@ -202,7 +202,7 @@ test('without a winner the first variant is sent when the time is over, and a pe
 test('without a winner and with `otherwise: ask`, a person decides what the rest gets, once', async () => {
   const run = await runPart('{ by: replied, observe: 1s, otherwise: ask }');
   const worker = startWorker();
-  await worker.waitForText('winner of the variants decided');
+  await worker.waitForText('decided about the run');
   const waiting = await scene.command(['status', run]);
   expect(waiting.stdout).toContain('No variant is clearly better.');
   expect(waiting.stdout).toMatch(/│ short +│ +\d+ │/);
