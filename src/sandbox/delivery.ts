@@ -113,7 +113,7 @@ function deliverOnce(
   };
 }
 
-function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
+export function reportedAddress({ channel }: AcceptedMessage, { Recipient }: Destination): string {
   return channel === 'email' ? Recipient : toE164(Recipient);
 }
 

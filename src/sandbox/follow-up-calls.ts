@@ -1,15 +1,11 @@
 import type { Destination } from '../domain/message.ts';
-import { recordsOnPage } from '../wire/answer-members.ts';
-import {
-  encodeFollowUpAnswer,
-  type FollowUpAnswer,
-  type FollowUpCall,
-  type FollowUpQuestion,
-  type MessageAction,
-  type ReceivedPeriod,
-  type ReceivedRecord,
+import { type AnswerMembers, encodeAnswer, pageMembers, recordsOnPage } from '../wire/answer-members.ts';
+import type {
+  FollowUpCall,
+  FollowUpQuestion,
+  MessageAction,
+  ReceivedPeriod,
 } from '../wire/follow-up-calls.ts';
-import { encodeStatusAnswer, type StatusAnswer } from '../wire/message-status.ts';
 import type { EncodedAnswer } from '../wire/wire-interface.ts';
 import { deliveryAt, repliesOf, stateOf, statusOf } from './message-status.ts';
 import { type AcceptedMessage, type KeptMessage, type Messages, sendTimeOf } from './messages.ts';
@@ -24,52 +20,62 @@ export type FollowUpService = {
 
 type Question<Kind> = Extract<FollowUpQuestion, { kind: Kind }>;
 
+type Answer = { readonly status: number; readonly members: AnswerMembers };
+
 export function answerFollowUpCall(
   { question, credentials, format }: FollowUpCall,
   service: FollowUpService,
 ): EncodedAnswer {
-  if (!areAccepted(credentials, service.settings.token)) {
-    return encodeStatusAnswer({ kind: 'unauthorized', words: unauthorizedWords }, format);
-  }
-  if (question.kind === 'received') return encodeFollowUpAnswer(answerReceived(question, service), format);
+  const { status, members } = areAccepted(credentials, service.settings.token)
+    ? answer(question, service)
+    : { status: 401, members: { Result: 'Unauthorized', ErrorMessage: unauthorizedWords } };
+  return encodeAnswer(status, members, format);
+}
+
+const unknownMessage = 'No message with this MessageID was found, or it is not processed yet';
+
+function answer(question: FollowUpQuestion, service: FollowUpService): Answer {
+  if (question.kind === 'received') return answerReceived(question, service);
   const { messageId } = question;
   const kept = service.messages.find(messageId);
-  if (kept === undefined) return encodeStatusAnswer({ kind: 'unknown', messageId }, format);
-  return question.kind === 'action'
-    ? encodeFollowUpAnswer(applyAction(kept, question, service), format)
-    : encodeStatusAnswer(answerStatus(kept, question, service), format);
-}
-
-function answerStatus(
-  kept: KeptMessage,
-  question: Question<'status' | 'reply'>,
-  service: FollowUpService,
-): StatusAnswer {
-  const { recordsPerPage, page, kind } = question;
+  if (kept === undefined) {
+    const members = { Result: 'RecordNotFound', MessageID: messageId, ErrorMessage: [unknownMessage] };
+    return { status: 404, members };
+  }
+  if (question.kind === 'action') return applyAction(kept, question, service);
   const { settings, now } = service;
-  const view = { settings, now: now(), withReplies: kind === 'reply' };
-  return { kind: 'found', status: statusOf(kept, { recordsPerPage, page }, view) };
+  const view = { settings, now: now(), withReplies: question.kind === 'reply' };
+  return { status: 200, members: statusOf(kept, question, view) };
 }
 
-function answerReceived(question: Question<'received'>, service: FollowUpService): FollowUpAnswer {
-  const between = parseReceivedPeriod(question.period, service.settings.timeZone, service.now());
-  if (between.kind === 'refused') return between;
-  const { recordsPerPage, page } = question;
-  const messages =
-    service.settings.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
-  const shown = recordsOnPage(messages, question);
-  return { kind: 'received', count: messages.length, messages: shown, recordsPerPage, page };
+function refusal({ words }: Refused, messageId?: string): Answer {
+  const id = messageId === undefined ? {} : { MessageID: messageId };
+  return { status: 400, members: { Result: 'Failed', ...id, ErrorMessage: words } };
 }
 
-function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<ReceivedRecord> {
+function answerReceived(question: Question<'received'>, service: FollowUpService): Answer {
+  const { settings, now } = service;
+  const between = parseReceivedPeriod(question.period, settings.timeZone, now());
+  if (between.kind === 'refused') return refusal(between);
+  const messages = settings.replyRate === 0 ? [] : [...receivedMessages(service, between.from, between.to)];
+  const Messages = recordsOnPage(messages, question);
+  return { status: 200, members: { Result: 'Success', ...pageMembers(messages.length, question), Messages } };
+}
+
+function* receivedMessages(service: FollowUpService, from: Date, to: Date): Generator<AnswerMembers> {
   const now = service.now();
   for (const message of service.messages.all()) {
     const { sendAt, messageId, jobNumber, labels, destinations } = message;
     if (stateOf(message, now) !== 'Completed' || sendAt < from || sendAt > to) continue;
-    for (const destination of destinations) {
-      for (const reply of repliesOf(message, destination, service.settings))
-        yield { ...reply, messageId, jobNumber, ...labels };
-    }
+    const sent = {
+      MessageID: messageId,
+      JobNum: jobNumber,
+      SubAccount: labels.subAccount ?? null,
+      Department: labels.department ?? null,
+      ContactID: null,
+    };
+    for (const destination of destinations)
+      for (const reply of repliesOf(message, destination, service.settings)) yield { ...reply, ...sent };
   }
 }
 
@@ -82,17 +88,16 @@ type Change =
       readonly recipients?: readonly Destination[];
     };
 
-function applyAction(
-  kept: KeptMessage,
-  question: Question<'action'>,
-  service: FollowUpService,
-): FollowUpAnswer {
-  const change = actions[question.action](kept, question, service);
+function applyAction(kept: KeptMessage, question: Question<'action'>, service: FollowUpService): Answer {
+  const { action } = question;
+  const change = actions[action](kept, question, service);
   const { messageId, jobNumber } = kept;
-  if (change.kind === 'refused') return { ...change, messageId };
+  if (change.kind === 'refused') return refusal(change, messageId);
   if (change.recipients) service.messages.replace(kept, change.message, change.recipients);
-  const state = stateOf(change.message, service.now());
-  return { kind: 'done', action: question.action, messageId, jobNumber, state };
+  const Status = stateOf(change.message, service.now());
+  const Action = action.charAt(0).toUpperCase() + action.slice(1);
+  const members = { Result: 'Success', MessageID: messageId, Status, JobNum: jobNumber, Action };
+  return { status: 200, members };
 }
 
 const actions: Readonly<

@@ -1,15 +1,26 @@
 import type { Destination } from '../domain/message.ts';
 import { formatLocalTime } from '../platform/zoned-times.ts';
-import { type RecordPage, type RecordTime, recordsOnPage } from '../wire/answer-members.ts';
+import { type AnswerMembers, pageMembers, type RecordPage, recordsOnPage } from '../wire/answer-members.ts';
 import { deliveryReportTypes } from '../wire/delivery-report-values.ts';
-import type { InboundRecord, MessageState, MessageStatus, RecipientStatus } from '../wire/message-status.ts';
-import { type Delivery, type DeliverySettings, deliver, priceText, replyOf } from './delivery.ts';
+import {
+  type Delivery,
+  type DeliverySettings,
+  deliver,
+  priceText,
+  replyOf,
+  reportedAddress,
+} from './delivery.ts';
 import type { AcceptedMessage } from './messages.ts';
+
+/**
+ * The status of a message, in pages of recipients (docs/reference/interfaces.md, "Status look-up"; not in interface.md).
+ */
 
 /** A required field, although the sandbox has no accounts. */
 const account = 'SANDBOX';
 
-export function stateOf({ sendAt }: AcceptedMessage, now: Date): MessageState {
+/** Two of the observed states. */
+export function stateOf({ sendAt }: AcceptedMessage, now: Date): 'Completed' | 'Pending' {
   return now.getTime() >= sendAt.getTime() ? 'Completed' : 'Pending';
 }
 
@@ -22,37 +33,66 @@ export function statusOf(
     now,
     withReplies,
   }: { readonly settings: DeliverySettings; readonly now: Date; readonly withReplies: boolean },
-): MessageStatus {
+): AnswerMembers {
+  const { messageId, jobNumber, labels, zone, destinations } = message;
   const state = stateOf(message, now);
   const totals = state === 'Completed' ? totalsOf(message, settings) : countTotals(message, settings, now);
-  const { messageId, jobNumber, labels, zone, destinations } = message;
   const first = (page.page - 1) * page.recordsPerPage;
   return {
-    ...page,
-    messageId,
-    state,
-    jobNumber,
-    account,
-    ...labels,
-    createdTime: timeIn(message, message.acceptedAt),
-    ...(message.delayed ? { delayedTime: timeIn(message, message.sendAt) } : {}),
-    timeZone: zone.written,
-    count: destinations.length,
-    complete: totals.success + totals.failed,
-    success: totals.success,
-    failed: totals.failed,
-    price: priceText(totals.price),
-    recipients: recordsOnPage(destinations, page).map((destination, index): RecipientStatus => {
-      const { Recipient: _, ...fields } = destination;
+    Result: 'Success',
+    MessageID: messageId,
+    Status: state,
+    JobNum: jobNumber,
+    Account: account,
+    SubAccount: labels.subAccount ?? null,
+    Department: labels.department ?? null,
+    Reference: labels.reference ?? null,
+    ...timeMembers('CreatedTime', message, message.acceptedAt),
+    ...timeMembers('DelayedTime', message, message.delayed ? message.sendAt : undefined),
+    Timezone: zone.written,
+    Count: destinations.length,
+    Complete: totals.success + totals.failed,
+    Success: totals.success,
+    Failed: totals.failed,
+    Price: priceText(totals.price),
+    ...pageMembers(destinations.length, page),
+    Recipients: recordsOnPage(destinations, page).map((destination, index) => {
       const delivery = deliveryAt(message, destination, settings, now);
+      const replies = delivery ? repliesOf(message, destination, settings) : [];
       return {
-        type: deliveryReportTypes[message.channel],
-        sequence: first + index + 1,
-        fields,
-        ...recipientOutcome(message, destination, delivery, settings),
-        ...(withReplies ? { replies: delivery ? repliesOf(message, destination, settings) : [] } : {}),
+        ...recipientMembers(message, destination, delivery, first + index + 1),
+        ...(withReplies && { SMSReplies: replies }),
       };
     }),
+  };
+}
+
+/** The destination's members, in wire order. */
+const destinationMembers: readonly string[] = [
+  'Attention',
+  'Company',
+  ...Array.from({ length: 9 }, (_, index) => `Custom${index + 1}`),
+];
+
+/** @param position in the message, from 1 */
+function recipientMembers(
+  message: AcceptedMessage,
+  destination: Destination,
+  delivery: Delivery | undefined,
+  position: number,
+): AnswerMembers {
+  const fields: Readonly<Record<string, string | undefined>> = destination;
+  return {
+    Type: deliveryReportTypes[message.channel],
+    DestSeq: String(position).padStart(8, '0'),
+    Destination: reportedAddress(message, destination),
+    ContactID: null,
+    Status: delivery?.status ?? 'Pending',
+    Result: delivery?.result ?? '',
+    ...timeMembers('SentTime', message, delivery && message.sendAt),
+    ...Object.fromEntries(destinationMembers.map((name) => [name, fields[name] ?? null])),
+    RemoteID: null,
+    Price: priceText(delivery?.price ?? 0),
   };
 }
 
@@ -71,36 +111,30 @@ export function deliveryAt(
   return earlier.delivered ? earlier : undefined;
 }
 
+/** The recipient's reply, or none. */
 export function repliesOf(
   message: AcceptedMessage,
   destination: Destination,
   settings: DeliverySettings,
-): readonly InboundRecord[] {
+): readonly AnswerMembers[] {
   const reply = replyOf(message, destination, settings);
   if (reply === undefined) return [];
-  return [{ ...reply, receivedTime: timeIn(message, message.sendAt), timeZone: message.zone.written }];
+  return [
+    {
+      ReceivedID: reply.receivedId,
+      ...timeMembers('ReceivedTime', message, message.sendAt),
+      Timezone: message.zone.written,
+      From: reply.from,
+      MessageText: reply.text,
+    },
+  ];
 }
 
-function timeIn({ zone }: AcceptedMessage, at: Date): RecordTime {
-  return { utc: formatLocalTime(at, 'UTC'), local: formatLocalTime(at, zone.region) };
-}
-
-function recipientOutcome(
-  message: AcceptedMessage,
-  destination: Destination,
-  delivery: Delivery | undefined,
-  settings: DeliverySettings,
-): Pick<RecipientStatus, 'destination' | 'status' | 'result' | 'price' | 'sentTime'> {
-  if (delivery === undefined) {
-    const address = deliver(message, destination, settings).destination;
-    return { destination: address, status: 'Pending', result: '', price: priceText(0) };
-  }
+/** A time in the zone of the message, and in UTC. */
+function timeMembers(name: string, { zone }: AcceptedMessage, at: Date | undefined): AnswerMembers {
   return {
-    destination: delivery.destination,
-    status: delivery.status,
-    result: delivery.result,
-    price: priceText(delivery.price),
-    sentTime: timeIn(message, message.sendAt),
+    [`${name}Local`]: at ? formatLocalTime(at, zone.region) : null,
+    [`${name}UTC`]: at ? formatLocalTime(at, 'UTC') : null,
   };
 }
 

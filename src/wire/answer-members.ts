@@ -36,9 +36,6 @@ function toElements(members: AnswerMembers): XmlElements {
   );
 }
 
-/** `YYYY-MM-DD HH:mm:ss`; `local` in the zone of the message. */
-export type RecordTime = { readonly utc: string; readonly local: string };
-
 export type RecordPage = {
   /** From 1 to 1000. */
   readonly recordsPerPage: number;

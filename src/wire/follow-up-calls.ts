@@ -1,10 +1,9 @@
 import type { Format } from '../domain/message.ts';
-import { encodeAnswer, pageMembers, type RecordPage } from './answer-members.ts';
+import type { RecordPage } from './answer-members.ts';
 import type { Credentials } from './credentials.ts';
-import { asText, isBlank, isObject, type JsonObject, member, parseJson } from './json.ts';
-import { type InboundRecord, type MessageState, toReply } from './message-status.ts';
+import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { formatOf, parseRest2Path, type Rest2Version, rest2CredentialsOf } from './rest-2-head.ts';
-import type { EncodedAnswer, ReceivedRequest } from './wire-interface.ts';
+import type { ReceivedRequest } from './wire-interface.ts';
 
 /**
  * Calls about earlier messages, the service's side (docs/reference/interfaces.md, "Status look-up").
@@ -137,64 +136,5 @@ function decodeSegment(segment: string): string {
     return decodeURIComponent(segment);
   } catch {
     return segment;
-  }
-}
-
-/** The answer to an action, or received messages; for the status see `message-status.ts`. */
-export type FollowUpAnswer =
-  | {
-      readonly kind: 'done';
-      readonly action: MessageAction;
-      readonly messageId: string;
-      readonly jobNumber: string;
-      readonly state: MessageState;
-    }
-  | ({
-      readonly kind: 'received';
-      readonly count: number;
-      readonly messages: readonly ReceivedRecord[];
-    } & RecordPage)
-  | { readonly kind: 'refused'; readonly words: readonly string[]; readonly messageId?: string };
-
-/** A received message, and the one it replies to. */
-export type ReceivedRecord = InboundRecord & {
-  readonly messageId: string;
-  readonly jobNumber: string;
-  readonly subAccount?: string;
-  readonly department?: string;
-};
-
-export function encodeFollowUpAnswer(answer: FollowUpAnswer, format: Format): EncodedAnswer {
-  switch (answer.kind) {
-    case 'done': {
-      const { action, messageId, jobNumber, state } = answer;
-      const Action = action.charAt(0).toUpperCase() + action.slice(1);
-      return encodeAnswer(
-        200,
-        { Result: 'Success', MessageID: messageId, Status: state, JobNum: jobNumber, Action },
-        format,
-      );
-    }
-    case 'received':
-      return encodeAnswer(
-        200,
-        {
-          Result: 'Success',
-          ...pageMembers(answer.count, answer),
-          Messages: answer.messages.map((message) => ({
-            ...toReply(message),
-            MessageID: message.messageId,
-            JobNum: message.jobNumber,
-            SubAccount: message.subAccount ?? null,
-            Department: message.department ?? null,
-            ContactID: null,
-          })),
-        },
-        format,
-      );
-    case 'refused': {
-      const id = isBlank(answer.messageId) ? {} : { MessageID: answer.messageId ?? '' };
-      return encodeAnswer(400, { Result: 'Failed', ...id, ErrorMessage: answer.words }, format);
-    }
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { encodeAnswer } from '../../src/wire/answer-members.ts';
 import { decodeFollowUpCall } from '../../src/wire/follow-up-calls.ts';
-import { encodeStatusAnswer, type MessageStatus } from '../../src/wire/message-status.ts';
 import { rest104Json } from '../../src/wire/rest-1.ts';
 import { soapTts } from '../../src/wire/soap-tts.ts';
 import { createStatusLookUp } from '../../src/wire/status-look-up.ts';
@@ -9,31 +9,14 @@ import { createStatusLookUp } from '../../src/wire/status-look-up.ts';
 const formats = ['json', 'xml'] as const;
 const token = { kind: 'authToken', authToken: 'tok' } as const;
 
-const status: MessageStatus = {
-  messageId: '0123',
-  state: 'Pending',
-  jobNumber: '12AB34CD',
-  account: 'SANDBOX',
-  createdTime: { utc: '2026-11-21 10:00:00', local: '2026-11-21 10:00:00' },
-  timeZone: 'UTC',
-  count: 1,
-  complete: 0,
-  success: 0,
-  failed: 0,
-  price: '0.000',
-  recordsPerPage: 1,
-  page: 1,
-  recipients: [
-    {
-      type: 'SMS',
-      sequence: 1,
-      destination: '+64211234567',
-      status: 'Pending',
-      result: '',
-      price: '0.000',
-      fields: {},
-    },
-  ],
+const status = {
+  Result: 'Success',
+  MessageID: '0123',
+  Status: 'Pending',
+  JobNum: '12AB34CD',
+  DelayedTimeUTC: null,
+  PageCount: 1,
+  Recipients: [{ Type: 'SMS', Destination: '+64211234567', Status: 'Pending' }],
 };
 
 describe.each(formats)('status look-up in %s', (format) => {
@@ -53,7 +36,7 @@ describe.each(formats)('status look-up in %s', (format) => {
   });
 
   test('a message is read as the service writes it', () => {
-    const { body } = encodeStatusAnswer({ kind: 'found', status }, format);
+    const { body } = encodeAnswer(200, status, format);
     expect(decode(body)).toEqual({
       kind: 'found',
       messageId: '0123',
@@ -63,11 +46,10 @@ describe.each(formats)('status look-up in %s', (format) => {
   });
 
   test('an unknown message and a refusal are read as the service writes them', () => {
-    expect(decode(encodeStatusAnswer({ kind: 'unknown', messageId: 'M1' }, format).body)).toEqual({
-      kind: 'not_found',
-      messageId: 'M1',
-    });
-    expect(decode(encodeStatusAnswer({ kind: 'unauthorized', words: ['Who?'] }, format).body)).toEqual({
+    const notFound = { Result: 'RecordNotFound', MessageID: 'M1', ErrorMessage: ['Not found'] };
+    expect(decode(encodeAnswer(404, notFound, format).body)).toEqual({ kind: 'not_found', messageId: 'M1' });
+    const unauthorized = { Result: 'Unauthorized', ErrorMessage: ['Who?'] };
+    expect(decode(encodeAnswer(401, unauthorized, format).body)).toEqual({
       kind: 'unauthorized',
       words: ['Who?'],
     });
