@@ -1,6 +1,5 @@
 import { plainName } from '../campaign/guess-columns.ts';
-import { closeAtEnd } from './close-at-end.ts';
-import { type ContactFile, closeContactFile } from './contact-file.ts';
+import type { ContactFile } from './opened-file.ts';
 import type { Row } from './rows.ts';
 
 /** Columns of a contact file by the names that a campaign has for them: `{ Phone: 'Mobile' }` reads Mobile as Phone. */
@@ -35,6 +34,6 @@ export function withColumnNames(file: ContactFile, names: ColumnNames): ContactF
     ...file,
     header: named.map(({ name }) => name),
     place: (line, column) => file.place(line, column === undefined ? undefined : named[column]?.index),
-    batches: closeAtEnd(batches(), () => closeContactFile(file)),
+    batches: batches(),
   };
 }

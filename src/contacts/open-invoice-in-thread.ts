@@ -2,7 +2,6 @@ import { on } from 'node:events';
 import { InputError } from '../domain/problems.ts';
 import { hasCode } from '../platform/file-error.ts';
 import { startThread } from '../platform/start-thread.ts';
-import { closeAtEnd } from './close-at-end.ts';
 import type { FromInvoiceThread, InvoiceThreadData } from './invoice-thread.ts';
 import type { InvoiceReading, OpenedInvoice } from './open-invoice.ts';
 
@@ -55,7 +54,7 @@ export async function openInvoiceInThread(
   try {
     const opened = await read();
     if (opened?.kind !== 'opened') throw new Error('the thread that reads the invoice has ended');
-    return { ...opened, batches: closeAtEnd(batches(), close) };
+    return { ...opened, batches: batches(), close };
   } catch (error) {
     await close();
     throw error;

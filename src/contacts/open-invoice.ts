@@ -1,7 +1,6 @@
 import { InputError } from '../domain/problems.ts';
 import { createAddressReader } from './address.ts';
-import { closeAtEnd } from './close-at-end.ts';
-import { closeContactFile, openContactFile, type ReadingOptions } from './contact-file.ts';
+import { type ContactFile, openContactFile, type ReadingOptions } from './contact-file.ts';
 import {
   type InvoiceLine,
   type InvoiceOptions,
@@ -19,10 +18,10 @@ export type InvoiceReading = Pick<InvoiceOptions, 'columns' | 'decimal'> &
     readonly country: string | undefined;
   };
 
-export type OpenedInvoice = {
+export type OpenedInvoice = Pick<ContactFile, 'close'> & {
   readonly hasUnits: boolean;
   readonly hasDate: boolean;
-  /** Can be read once. A caller that stops early, even before the first batch, thereby closes the invoice. */
+  /** Can be read once. */
   readonly batches: AsyncIterable<readonly (InvoiceLine | UnreadableLine)[]>;
 };
 
@@ -42,10 +41,11 @@ export async function openInvoice(
     return {
       hasUnits: columns.Units !== undefined,
       hasDate: columns.Date !== undefined,
-      batches: closeAtEnd(readInvoice(file, { ...options, readAddress }), () => closeContactFile(file)),
+      batches: readInvoice(file, { ...options, readAddress }),
+      close: file.close,
     };
   } catch (error) {
-    await closeContactFile(file);
+    await file.close();
     throw error;
   }
 }

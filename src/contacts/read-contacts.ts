@@ -8,10 +8,10 @@ import { resultFileColumns } from '../domain/files.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
 import { cellDamage, cellFault } from './cell-notes.ts';
-import { type ContactFile, closeContactFile, type Row } from './contact-file.ts';
+import type { ContactFile, Row } from './contact-file.ts';
 import type { MixedCells } from './mixed-cells.ts';
+import { originColumn } from './opened-file.ts';
 import { createMessageReader } from './read-message.ts';
-import { originColumn } from './result-file.ts';
 
 /** Maps, normalises and validates rows, in order. Closes all files at the end, and when the caller stops early. */
 export async function* readContacts(
@@ -36,7 +36,7 @@ export async function* readContacts(
       }
     }
   } finally {
-    for (const file of files) await closeContactFile(file);
+    for (const file of files) await file.close();
   }
 }
 

@@ -6,7 +6,7 @@ import { maxSubAccountLength } from '../domain/suppressions.ts';
 import type { AddressReader } from './address.ts';
 import { cellDamage, cellFault } from './cell-notes.ts';
 import type { ContactFile, Row } from './contact-file.ts';
-import { unescapeText } from './result-file.ts';
+import { unescapeText } from './opened-file.ts';
 
 /** `account` and `subAccount` are empty if the address is suppressed for all. */
 export type SuppressedAddress =

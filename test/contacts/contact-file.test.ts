@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
   type ContactFile,
-  closeContactFile,
   openContactFile,
   type ReadingOptions,
   type Row,
@@ -677,22 +676,18 @@ describe('closing a file', () => {
   test.each([
     ['plain', false],
     ['packed', true],
-  ])('a reader that stops after the first batch closes the file: %s', async (_, packed) => {
+  ])('a file is closed before its first batch, and after it: %s', async (_, packed) => {
+    const unread = endless(packed);
+    await (await openContactFile(unread.bytes, 'contacts.csv')).close();
+    expect(unread.closed()).toBe(true);
+
     const { bytes, closed } = endless(packed);
-    const { batches } = await openContactFile(bytes, 'contacts.csv');
+    const { batches, close } = await openContactFile(bytes, 'contacts.csv');
     for await (const rows of batches) {
       expect(rows.length).toBeGreaterThan(0);
       break;
     }
-    expect(closed()).toBe(true);
-  });
-
-  test.each([
-    ['plain', false],
-    ['packed', true],
-  ])('a reader that stops before the first batch closes the file: %s', async (_, packed) => {
-    const { bytes, closed } = endless(packed);
-    await closeContactFile(await openContactFile(bytes, 'contacts.csv'));
+    await close();
     expect(closed()).toBe(true);
   });
 

@@ -78,8 +78,8 @@ test('the thread ends when the browser leaves, also while no batch is asked for'
   await expect(open(csv, leaving.signal)).rejects.toThrow();
 });
 
-test('the thread ends when its reader stops before the first batch', async () => {
-  const { batches } = await open(filler(4 * 1_048_576));
-  await batches[Symbol.asyncIterator]().return?.();
+test('the thread ends when its reader closes it before the first batch', async () => {
+  const { close } = await open(filler(4 * 1_048_576));
+  await close();
   await expect.poll(threads).toBe(0);
 });

@@ -6,13 +6,16 @@ import { count } from '../../platform/sentence.ts';
 import { cellPlace, columnLetters } from '../../platform/sheet-cells.ts';
 import { type SpooledFile, spool } from '../../platform/spooled-file.ts';
 import { didYouMean, listNames } from '../../platform/suggestions.ts';
-import { refuseMostlyBroken } from '../broken-rows.ts';
 import { cellFault } from '../cell-notes.ts';
-import { closeAtEnd } from '../close-at-end.ts';
 import { pieceSize } from '../file-bytes.ts';
 import { checkNames, looksLikeTitle, maxColumns, tooManyColumns } from '../header.ts';
-import type { ContactFile, KeepBytes, ReadingOptions } from '../opened-file.ts';
-import { isResultFile, unescapeRows, unescapeText } from '../result-file.ts';
+import {
+  type ContactFile,
+  isResultFile,
+  type KeepBytes,
+  type ReadingOptions,
+  toContactFile,
+} from '../opened-file.ts';
 import type { Row } from '../rows.ts';
 import { findHeaderRow } from '../title-line.ts';
 import { type OpenedSheet, openSheet } from './open-sheet.ts';
@@ -84,12 +87,12 @@ async function openNamedSheet(
     const result = first && (await openSheet(workbook, first, 0));
     const [row] = result?.first ?? [];
     if (first && result && row && isResultFile(row.values))
-      return toContactFile(workbook, first, result, { skipLines: 0, keep });
+      return openedSheet(workbook, first, result, { skipLines: 0, keep });
     await result?.close();
   }
   const sheet = options.sheet === undefined ? first : findSheet(parts.sheets, options.sheet, name);
   if (!sheet) throw new InputError([{ where: name, what: 'The workbook has no visible sheet with cells.' }]);
-  return toContactFile(workbook, sheet, await openSheet(workbook, sheet, skipLines), { skipLines, keep });
+  return openedSheet(workbook, sheet, await openSheet(workbook, sheet, skipLines), { skipLines, keep });
 }
 
 /** Spreadsheet programs ignore upper and lower case in names of sheets. */
@@ -102,7 +105,7 @@ function findSheet(sheets: readonly WorkbookSheet[], wanted: string, name: strin
   throw new InputError([{ where: name, what }]);
 }
 
-function toContactFile(
+function openedSheet(
   { file, parts, name }: Workbook,
   { name: sheet }: WorkbookSheet,
   opened: OpenedSheet,
@@ -110,24 +113,20 @@ function toContactFile(
 ): ContactFile {
   const place = (line: number, column?: number): string => `${name}:${cellPlace(sheet, line, column)}`;
   const { names, line, rows } = readHeader(opened, skipLines, name, place);
-  const result = isResultFile(names);
-  if (result) refuseContinued(parts.sheets, sheet, name);
+  if (isResultFile(names)) refuseContinued(parts.sheets, sheet, name);
   opened.rows.continueWith(names.length);
   let lastLine = line;
   async function* batches(): AsyncGenerator<readonly Row[], void, undefined> {
     const read = (batch: readonly SheetRow[]): readonly Row[] => {
       lastLine = batch.at(-1)?.line ?? lastLine;
-      const converted = batch.map((row) => toRow(row, names.length));
-      return result ? unescapeRows(converted) : converted;
+      return batch.map((row) => toRow(row, names.length));
     };
     yield read(rows);
     for await (const batch of opened.rest) yield read(batch);
   }
-  const advice = `Check the sheet ("contacts.sheet"; "${sheet}" was read) and the rows before its header ("contacts.skipLines").`;
-  const checked = refuseMostlyBroken(batches(), name, place, advice);
-  return {
+  return toContactFile({
     name,
-    header: result ? names.map(unescapeText) : names,
+    names,
     place,
     format: () => ({
       kind: 'workbook',
@@ -138,17 +137,16 @@ function toContactFile(
       hiddenRows: opened.rows.hiddenRows,
       skipLines,
     }),
-    batches: closeAtEnd(
-      keep
-        ? readBytesBesideRows(checked, keep(file.bytes(pieceSize)), () => opened.rows.progress * file.size)
-        : checked,
-      async () => {
-        await opened.close();
-        await file.close();
-      },
-    ),
+    rows: keep
+      ? readBytesBesideRows(batches(), keep(file.bytes(pieceSize)), () => opened.rows.progress * file.size)
+      : batches(),
+    advice: `Check the sheet ("contacts.sheet"; "${sheet}" was read) and the rows before its header ("contacts.skipLines").`,
     lines: () => lastLine,
-  };
+    close: async () => {
+      await opened.close();
+      await file.close();
+    },
+  });
 }
 
 type Header = {

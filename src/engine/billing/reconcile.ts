@@ -67,7 +67,7 @@ export async function reconcileInvoice<Result>(
   use: (reconciliation: Reconciliation) => Promise<Result>,
 ): Promise<Result> {
   const { name } = invoice;
-  const { hasUnits, hasDate, batches } = await invoice.open();
+  const { hasUnits, hasDate, batches, close } = await invoice.open();
   try {
     const unreadable = { lines: 0, problems: [] as Problem[] };
     const reconcile = async (client: Transaction): Promise<Result> => {
@@ -87,7 +87,7 @@ export async function reconcileInvoice<Result>(
     // It writes temporary tables, which Postgres counts as changes.
     return await inTransaction(ledger.pool, reconcile, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE');
   } finally {
-    await batches[Symbol.asyncIterator]().return?.();
+    await close();
   }
 }
 

@@ -5,7 +5,7 @@ import {
   createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
 import { cellFault } from '../../contacts/cell-notes.ts';
-import { type ContactFile, closeContactFile } from '../../contacts/contact-file.ts';
+import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
 import type { InterfaceName } from '../../domain/message.ts';
 import { InputError } from '../../domain/problems.ts';
@@ -40,7 +40,7 @@ export async function openChargeCodes(
     checkCampaignChargeCode(campaign, interfaceName, list);
     return list;
   } finally {
-    await closeContactFile(file);
+    await file.close();
   }
 }
 

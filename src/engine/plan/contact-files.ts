@@ -3,12 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import type { Campaign } from '../../campaign/campaign.ts';
 import type { Composition } from '../../campaign/composition.ts';
 import { standardInput } from '../../campaign/contacts-definition.ts';
-import {
-  type ContactFile,
-  closeContactFile,
-  type Delimiter,
-  openContactFile,
-} from '../../contacts/contact-file.ts';
+import { type ContactFile, type Delimiter, openContactFile } from '../../contacts/contact-file.ts';
 import { readBytes, readFileBytes } from '../../contacts/file-bytes.ts';
 import { InputError, type Problem } from '../../domain/problems.ts';
 import { unreadableReason } from '../../platform/file-error.ts';
@@ -117,7 +112,7 @@ export async function sumContactFileBytes(
 }
 
 export async function closeContactFiles(files: readonly ContactFile[]): Promise<void> {
-  for (const file of files) await closeContactFile(file);
+  for (const file of files) await file.close();
 }
 
 /** @throws InputError for every file that lacks a column of the first file that the campaign uses */

@@ -1,4 +1,4 @@
-import { type ContactFile, closeContactFile, type Row } from '../../contacts/contact-file.ts';
+import type { ContactFile, Row } from '../../contacts/contact-file.ts';
 import { isGzip, prepend, unpack } from '../../contacts/file-bytes.ts';
 import { listLinesOfAddress } from '../../ledger/recipients/traces.ts';
 import { listAllContactFiles, type SearchedContactFile } from '../../ledger/runs/contact-files.ts';
@@ -53,7 +53,7 @@ async function findRows(
       const holds = createRowTest(address, file, contacts.header);
       return await collectRows(contacts, (row) => isKnown(row.line) || holds(row));
     } finally {
-      await closeContactFile(contacts);
+      await contacts.close();
     }
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createRowFilter } from '../../campaign/row-filter.ts';
 import { variantName } from '../../campaign/variants.ts';
 import { frozenVariants } from '../../campaign/variants-definition.ts';
-import { type ContactFile, closeContactFile, type FileFormat } from '../../contacts/contact-file.ts';
+import type { ContactFile, FileFormat } from '../../contacts/contact-file.ts';
 import { InputError } from '../../domain/problems.ts';
 import type { AsOf } from '../../domain/replica.ts';
 import { readReportInSnapshot } from '../../ledger/replica.ts';
@@ -84,7 +84,7 @@ export async function reportContacts<Result>(
       const csv = opened.map(({ contacts }) => contacts.format()).find((format) => format.kind === 'csv');
       return await use({ asOf, columns, files: kept.map(({ name }) => name), csv, hasVariants, rows });
     } finally {
-      for (const { contacts } of opened) await closeContactFile(contacts);
+      for (const { contacts } of opened) await contacts.close();
     }
   });
 }

@@ -1,4 +1,3 @@
-import { closeContactFile } from '../../contacts/contact-file.ts';
 import { countLineEnds } from '../../contacts/text-lines.ts';
 import { InputError } from '../../domain/problems.ts';
 import {
@@ -105,7 +104,7 @@ async function* readRows(
     // At its end, a piece is refused of which most rows are broken. Its file was not.
     if (!(error instanceof InputError)) throw error;
   } finally {
-    await closeContactFile(contacts);
+    await contacts.close();
   }
 }
 

@@ -34,17 +34,12 @@ export async function importSuppressionFile(
   const problems: Problem[] = [];
   const tally = { read: 0, unreadable: 0, problems };
   const file = await openContactFile(readFileBytes(path, name), name);
-  const rows = readSuppressionFile(file, options);
+  const rows = readable(readSuppressionFile(file, options), file.place, tally);
   const list = { channels, reason, by: context.actor.name, source: 'import', createdAt: now() } as const;
-  const added = await importSuppressions(
-    ledger.pool,
-    readable(rows, file.place, tally),
-    list,
-    (client, count) => {
-      const details = { channels, account, subAccount, reason, file: name, added: count };
-      return auditEntry(context, { action: 'suppressions added', details })(client);
-    },
-  );
+  const added = await importSuppressions(ledger.pool, rows, list, (client, count) => {
+    const details = { channels, account, subAccount, reason, file: name, added: count };
+    return auditEntry(context, { action: 'suppressions added', details })(client);
+  }).finally(file.close);
   const addresses = (tally.read - tally.unreadable) * channels.length;
   return { ...tally, added, already: addresses - added };
 }
