@@ -5,7 +5,7 @@ import { approval } from './approval.ts';
 import { canary } from './canary-definition.ts';
 import { contacts } from './contacts-definition.ts';
 import { dispatch } from './dispatch.ts';
-import { message } from './message-definition.ts';
+import { message } from './message-keys.ts';
 import { notify } from './notify.ts';
 import { guard } from './run-guard-definition.ts';
 import { schedule } from './schedule.ts';

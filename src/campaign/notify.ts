@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { notifiedEvents } from '../domain/notify.ts';
+import { plainHttpPolicies } from '../platform/address-list.ts';
 import { text } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
 import { signatureKeyForm } from '../platform/webhook-signature.ts';
-import { plainHttpPolicies } from '../wire/loopback.ts';
 
 const command = z
   .array(text)

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import type { Format, InterfaceName } from '../domain/message.ts';
+import { isLoopbackHttp } from '../platform/address-list.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { isAllowed, isExtendable } from '../wire/allowed-values.ts';
 import { firstUnsupportedCharacter } from '../wire/characters.ts';
 import type { FieldDefinition } from '../wire/fields.ts';
 import { isBlank } from '../wire/json.ts';
-import { isLoopbackHttp } from '../wire/loopback.ts';
 import { countCharacters, formError, isLongerThan, wireValueError } from '../wire/wire-values.ts';
 import { hasPlaceholder } from './placeholders.ts';
 import type { SendingAccount } from './sending-account.ts';

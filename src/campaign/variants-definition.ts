@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { winnerMeasures } from '../domain/decisions.ts';
 import { duration, percentage, plainName } from '../platform/scalars.ts';
-import { message } from './message-definition.ts';
+import { message } from './message-keys.ts';
 
 export const maxVariants = 5;
 

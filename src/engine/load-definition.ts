@@ -2,7 +2,7 @@ import { type Campaign, readCampaign } from '../campaign/campaign.ts';
 import type { SendingAccount } from '../campaign/sending-account.ts';
 import type { Account } from '../gateway/account.ts';
 import { type AccountsFile, openAccounts } from '../gateway/accounts-file.ts';
-import { isLoopbackHost } from '../wire/loopback.ts';
+import { isLoopbackHost } from '../platform/address-list.ts';
 import { accountsPath, readText } from './definition-files.ts';
 import type { Settings } from './settings.ts';
 

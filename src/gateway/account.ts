@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { type Caps, hasCaps } from '../domain/caps.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
+import { isLoopbackHost } from '../platform/address-list.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { didYouMean, oneOf } from '../platform/suggestions.ts';
 import { allowedValueError, extendableFields } from '../wire/allowed-values.ts';
-import type { Credentials } from '../wire/credentials.ts';
-import { isLoopbackHost } from '../wire/loopback.ts';
 import { rest2Versions, versionIn } from '../wire/rest-2-head.ts';
 import { toTtsReturnForm } from '../wire/tts-return.ts';
+import type { Credentials } from '../wire/wire-interface.ts';
 import type { accountsSchema } from './accounts-schema.ts';
 
 /** How to call the service. Times are milliseconds. */

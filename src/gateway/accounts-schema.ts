@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formats, interfaceNames } from '../domain/message.ts';
+import { plainHttpPolicies } from '../platform/address-list.ts';
 import { duration, rateLimit, requiredNumber, text, wholeNumber } from '../platform/scalars.ts';
 import { secretReference } from '../platform/secrets.ts';
-import { plainHttpPolicies } from '../wire/loopback.ts';
 import { maxPatternLength, ttsReturnProblem } from '../wire/tts-return.ts';
 import { checkChannels, frequency } from './caps.ts';
 import { rates, ratesTimeZone } from './rate-card.ts';

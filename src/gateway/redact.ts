@@ -1,4 +1,4 @@
-import { type Credentials, secretOf } from '../wire/credentials.ts';
+import { type Credentials, secretOf } from '../wire/wire-interface.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Makes a text of the service safe to store and show. */

@@ -1,8 +1,8 @@
 import { Client } from 'undici';
 import type { Problem } from '../domain/problems.ts';
+import { isLoopbackHost, type PlainHttpPolicy } from '../platform/address-list.ts';
 import { type Environment, resolveVariables } from '../platform/secrets.ts';
 import { readSignatureKey, signatureHeaders, wrongSignatureKey } from '../platform/webhook-signature.ts';
-import { isLoopbackHost, type PlainHttpPolicy } from '../wire/loopback.ts';
 import { describeError } from './evidence.ts';
 
 /** A webhook in a campaign; `${NAME}` stands for an environment variable. */

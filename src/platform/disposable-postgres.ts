@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EmbeddedServerLease, embeddedServerStatus, leaseEmbeddedServer } from './embedded-postgres.ts';
-import { makeProcessFolder, removeLeftFolders } from './process-folder.ts';
+import { makeProcessFolder, removeLeftFolders } from './process-identity.ts';
 import { runAtExit } from './run-at-exit.ts';
 
 /**

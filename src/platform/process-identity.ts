@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { hasCode } from './file-error.ts';
 
 /**
@@ -35,5 +37,35 @@ function readProcEntry(pid: number): { token: ProcessToken; living: boolean } | 
     return { token: `${pid}.${fields[19]}`, living: fields[0] !== 'Z' && fields[0] !== 'X' };
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Makes a folder for the files of this process, which only this user can read. Its name says the process, so that
+ * another one can remove it after a kill.
+ *
+ * @param purpose letters and `-`
+ */
+export function makeProcessFolder(purpose: string): string {
+  return mkdtempSync(join(tmpdir(), `${purpose}-${ownProcessToken()}-`));
+}
+
+/**
+ * Removes the folders that killed processes of this user left. The name of a folder proves nothing to a process in
+ * another container, so containers must not share a temporary folder.
+ */
+export function removeLeftFolders(purpose: string): void {
+  // Without a temporary folder, nothing was left in it.
+  for (const name of existsSync(tmpdir()) ? readdirSync(tmpdir()) : []) {
+    const [, token] = name.startsWith(`${purpose}-`) ? (/-(\d+(?:\.\d+)?)-\w{6}$/.exec(name) ?? []) : [];
+    if (token === undefined || isProcessRunning(token)) continue;
+    const path = join(tmpdir(), name);
+    try {
+      const found = lstatSync(path);
+      if (found.isDirectory() && found.uid === process.getuid?.())
+        rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Another process removes it at the same time.
+    }
   }
 }

@@ -1,4 +1,13 @@
-import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import {
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 
 /** Keys and indexes from the root to a value. */
 export type Path = readonly PropertyKey[];
@@ -40,4 +49,18 @@ export function offsetOfKey(contents: Node | null, path: Path, key: string): num
   if (!isMap(map)) return undefined;
   const written = pairOf(map, key)?.key;
   return isScalar(written) ? written.range?.[0] : undefined;
+}
+
+/**
+ * Moves a text from one list of a YAML file to another. Comments stay.
+ *
+ * @throws Error for a list that the file does not have
+ */
+export function moveListItem(source: string, item: string, from: Path, to: Path): string {
+  const document = parseDocument(source);
+  const [before, after] = [document.getIn(from), document.getIn(to)];
+  if (!isSeq(before) || !isSeq(after)) throw new Error(`${from.join('.')} or ${to.join('.')} is no list`);
+  before.items = before.items.filter((each) => !isScalar(each) || String(each.value) !== item);
+  after.add(document.createNode(item));
+  return document.toString({ lineWidth: 0 });
 }

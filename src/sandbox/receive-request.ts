@@ -1,7 +1,6 @@
 import type { Channel, Format, InterfaceName, SendRequest } from '../domain/message.ts';
 import { digestOf, matchesDigest } from '../platform/digest.ts';
-import { type Credentials, secretOf } from '../wire/credentials.ts';
-import { encodeSendAnswer, encodeServerRefusal } from '../wire/encode-send-answer.ts';
+import { encodeSendAnswer, encodeServerRefusal } from '../wire/answer-members.ts';
 import { forbiddenCredentials } from '../wire/forbidden-values.ts';
 import { decodeSendRequest } from '../wire/interfaces.ts';
 import { credentialRefusals, missingMessageData, refusals } from '../wire/required-fields.ts';
@@ -11,6 +10,7 @@ import type {
   OutgoingAnswer,
   ReceivedRequest,
 } from '../wire/wire-interface.ts';
+import { type Credentials, secretOf } from '../wire/wire-interface.ts';
 import type { SandboxSettings } from './options.ts';
 import { createJobNumber, seededRandom } from './seeded-values.ts';
 

@@ -1,10 +1,10 @@
 import { maxMessageIdLength } from '../domain/message-id.ts';
+import type { DeliveryReportMembers } from './delivery-report-call.ts';
 import {
   type DeliveryReportField,
   type DeliveryReportMapping,
   deliveryReportFields,
 } from './delivery-report-mapping.ts';
-import type { DeliveryReportMembers } from './divide-call.ts';
 import { asText } from './json.ts';
 
 /** The values of a delivery report by field, under the names that the account defines. */

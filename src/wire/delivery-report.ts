@@ -1,4 +1,5 @@
 import type { DeliveryOutcome } from '../domain/delivery-reports.ts';
+import type { DeliveryReportMembers } from './delivery-report-call.ts';
 import { type DeliveryReportCall, parseCall } from './delivery-report-call.ts';
 import {
   type DeliveryReportField,
@@ -17,7 +18,6 @@ import {
   type Units,
   unitsOf,
 } from './delivery-report-values.ts';
-import type { DeliveryReportMembers } from './divide-call.ts';
 import { asText, isBlank, isObject } from './json.ts';
 import { internationalNumber } from './wire-values.ts';
 

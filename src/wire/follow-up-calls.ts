@@ -1,9 +1,8 @@
 import type { Format } from '../domain/message.ts';
 import type { RecordPage } from './answer-members.ts';
-import type { Credentials } from './credentials.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
 import { formatOf, parseRest2Path, type Rest2Version, rest2CredentialsOf } from './rest-2-head.ts';
-import type { ReceivedRequest } from './wire-interface.ts';
+import type { Credentials, ReceivedRequest } from './wire-interface.ts';
 
 /**
  * Calls about earlier messages, the service's side (docs/reference/interfaces.md, "Status look-up").

@@ -1,6 +1,5 @@
 import type { InterfaceName, SendRequest } from '../domain/message.ts';
 import { canBeMessageId } from '../domain/message-id.ts';
-import type { Credentials } from './credentials.ts';
 import { type FieldDefinition, serviceSideFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { MessageOrigin, ReceivedMessage } from './message.ts';
@@ -8,6 +7,7 @@ import { keypadTones } from './message-parts.ts';
 import { noValidDestination } from './required-fields.ts';
 import type { Rest2Version } from './rest-2-head.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
+import type { Credentials } from './wire-interface.ts';
 import { internationalNumber, isBase64, isCallAudio, isLongerThan, isTime } from './wire-values.ts';
 import { wrongTypes } from './wrong-types.ts';
 

@@ -1,8 +1,8 @@
 import type { Channel, InterfaceName, SendRequest } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
+import { isLoopbackHttp } from '../platform/address-list.ts';
 import { serviceSideFields } from './fields.ts';
 import { isBlank } from './json.ts';
-import { isLoopbackHttp } from './loopback.ts';
+import type { Credentials } from './wire-interface.ts';
 
 /**
  * Reasons to refuse a request: only "presence of required fields" (interface.md, 3 and 7), in observed words

@@ -1,5 +1,4 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member, parseJson } from './json.ts';
@@ -7,7 +6,13 @@ import { parseSendRequest } from './message.ts';
 import { jsonMembers, parseMessageData, typedParts, writeMessageData } from './message-json.ts';
 import { parseMessageElements, toMessageElements } from './message-xml.ts';
 import { decodeRest1SendAnswer } from './send-answer.ts';
-import type { DecodedSendRequest, ReceivedRequest, RequestContext, WireInterface } from './wire-interface.ts';
+import type {
+  Credentials,
+  DecodedSendRequest,
+  ReceivedRequest,
+  RequestContext,
+  WireInterface,
+} from './wire-interface.ts';
 import { buildXml, parseXml } from './xml.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Format } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
 import { asText, isBlank, type JsonObject, member } from './json.ts';
+import type { Credentials } from './wire-interface.ts';
 
 /**
  * Paths and headers of version 2.02, in both directions (interface.md, 4.1). Versions 2.03 and 2.04 accept its bodies and

@@ -1,5 +1,4 @@
 import type { Channel, Format, OutgoingRequest } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
 import { channelsOf } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { isObject, member, parseJson } from './json.ts';
@@ -17,6 +16,7 @@ import {
 import { decodeSendAnswer } from './send-answer.ts';
 import { createStatusLookUp } from './status-look-up.ts';
 import type {
+  Credentials,
   DecodedSendRequest,
   EncodedSendRequest,
   ReceivedRequest,

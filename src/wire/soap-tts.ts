@@ -2,7 +2,6 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { stringify as stringifyCsv } from 'csv-stringify/sync';
 import { listDestinations } from '../domain/destinations.ts';
 import { destinationFields, type Keypad, type OutgoingRequest } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
 import { channelsOf, messageFields } from './fields.ts';
 import { forbiddenValues } from './forbidden-values.ts';
 import { asText, isObject, type JsonObject, member } from './json.ts';
@@ -16,7 +15,13 @@ import {
 import { destinationFieldsOf, keypadTones } from './message-parts.ts';
 import { decodeSoapAnswer } from './send-answer.ts';
 import { soapEnvelope } from './soap-answer.ts';
-import type { DecodedSendRequest, ReceivedRequest, RequestContext, WireInterface } from './wire-interface.ts';
+import type {
+  Credentials,
+  DecodedSendRequest,
+  ReceivedRequest,
+  RequestContext,
+  WireInterface,
+} from './wire-interface.ts';
 import { isBase64 } from './wire-values.ts';
 import { parseXml } from './xml.ts';
 

@@ -1,6 +1,23 @@
 import type { Channel, Format, InterfaceName, OutgoingRequest, SendRequest } from '../domain/message.ts';
-import type { Credentials } from './credentials.ts';
 import type { TtsReturnForm } from './tts-return.ts';
+
+/** What identifies a caller (interface.md, section 5). */
+export type Credentials =
+  | { readonly kind: 'authToken'; readonly authToken: string }
+  | { readonly kind: 'apiKey'; readonly sender: string; readonly apiKey: string }
+  | { readonly kind: 'senderToken'; readonly sender: string; readonly token: string };
+
+/** The secret part: redacted from every text that is stored or shown. */
+export function secretOf(credentials: Credentials): string {
+  switch (credentials.kind) {
+    case 'authToken':
+      return credentials.authToken;
+    case 'apiKey':
+      return credentials.apiKey;
+    case 'senderToken':
+      return credentials.token;
+  }
+}
 
 /**
  * Each interface and format of the service is a `WireInterface`. Everything here is pure: no clock, no

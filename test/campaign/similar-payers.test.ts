@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { similarPayerWarnings } from '../../src/campaign/similar-payers.ts';
+import { similarPayerWarnings } from '../../src/campaign/charge-codes.ts';
 
 const total = (subAccount: string | null, chargeCode: string | null, recipients: number) => ({
   subAccount,

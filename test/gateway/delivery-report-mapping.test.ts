@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { deliveryReportMappingShape, toDeliveryReportMapping } from '../../src/gateway/receiver-settings.ts';
 import { decodeDeliveryReport } from '../../src/wire/delivery-report.ts';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
-import { isStopWord } from '../../src/wire/stop-words.ts';
+import { isStopWord } from '../../src/wire/delivery-report-values.ts';
 import { postCall } from '../support/delivery-report-calls.ts';
 
 const schema = z.strictObject(deliveryReportMappingShape);

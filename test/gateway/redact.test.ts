@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRedactor, redactVerdict } from '../../src/gateway/redact.ts';
 import type { Verdict } from '../../src/gateway/verdict.ts';
-import type { Credentials } from '../../src/wire/credentials.ts';
+import type { Credentials } from '../../src/wire/wire-interface.ts';
 import { openTestGateway, smsRequest, textPeer } from './test-peers.ts';
 
 const secret = 'k<e"y&/1';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBloomFilter } from '../../src/platform/bloom-filter.ts';
+import { createBloomFilter } from '../../src/platform/text-hash.ts';
 
 test('the Bloom filter reports every added text as seen, and hardly any other text', () => {
   const seenBefore = createBloomFilter();

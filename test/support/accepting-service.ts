@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../src/sandbox/seeded-values.ts';
-import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
+import { encodeSendAnswer } from '../../src/wire/answer-members.ts';
 import { decodeSendRequest } from '../../src/wire/interfaces.ts';
 import type { DecodedSendRequest, EncodedAnswer } from '../../src/wire/wire-interface.ts';
 import { listening } from './listening.ts';

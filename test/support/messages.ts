@@ -8,7 +8,6 @@ import type {
   SendRequest,
 } from '../../src/domain/message.ts';
 import { firstUnsupportedCharacter } from '../../src/wire/characters.ts';
-import type { Credentials } from '../../src/wire/credentials.ts';
 import { type FieldDefinition, messageFields } from '../../src/wire/fields.ts';
 import { wireInterfaces } from '../../src/wire/interfaces.ts';
 import {
@@ -17,7 +16,7 @@ import {
   supportsFiles,
   supportsKeypads,
 } from '../../src/wire/message-parts.ts';
-import type { WireInterface } from '../../src/wire/wire-interface.ts';
+import type { Credentials, WireInterface } from '../../src/wire/wire-interface.ts';
 import { anyCharacter } from './any-character.ts';
 import { wav } from './wav.ts';
 

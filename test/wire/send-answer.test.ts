@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeSendAnswer } from '../../src/wire/encode-send-answer.ts';
+import { encodeSendAnswer } from '../../src/wire/answer-members.ts';
 import { wireInterface, wireInterfaces } from '../../src/wire/interfaces.ts';
 import type { AnswerStyle, OutgoingAnswer } from '../../src/wire/wire-interface.ts';
 

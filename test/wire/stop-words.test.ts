@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { observedMapping } from '../../src/wire/delivery-report-mapping.ts';
-import { isStopWord } from '../../src/wire/stop-words.ts';
+import { isStopWord } from '../../src/wire/delivery-report-values.ts';
 
 const { stopWords } = observedMapping;
 

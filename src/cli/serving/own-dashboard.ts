@@ -7,7 +7,7 @@ import type { EngineContext } from '../../engine/context.ts';
 import type { Defer } from '../../platform/close-after.ts';
 import { loggableReason } from '../../platform/database-failures.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
+import { makeProcessFolder, removeLeftFolders } from '../../platform/process-identity.ts';
 import { runAtExit } from '../../platform/run-at-exit.ts';
 import { html } from '../../report/html/html.ts';
 import { startApi } from '../../server/api/api.ts';

@@ -8,7 +8,7 @@ import { type SpooledFile, spool } from '../../platform/spooled-file.ts';
 import { didYouMean, listNames } from '../../platform/suggestions.ts';
 import { cellFault } from '../cell-notes.ts';
 import { pieceSize } from '../file-bytes.ts';
-import { checkNames, looksLikeTitle, maxColumns, tooManyColumns } from '../header.ts';
+import { checkNames, findHeaderRow, looksLikeTitle, maxColumns, tooManyColumns } from '../header.ts';
 import {
   type ContactFile,
   isResultFile,
@@ -17,9 +17,7 @@ import {
   toContactFile,
 } from '../opened-file.ts';
 import type { Row } from '../rows.ts';
-import { findHeaderRow } from '../title-line.ts';
-import { type OpenedSheet, openSheet } from './open-sheet.ts';
-import { readBytesBesideRows } from './read-bytes-beside-rows.ts';
+import { type OpenedSheet, openSheet, readBytesBesideRows } from './open-sheet.ts';
 import type { SheetRow } from './sheet-rows.ts';
 import { readWorkbookParts, type WorkbookParts, type WorkbookSheet } from './workbook-parts.ts';
 import { openZip, type ZipArchive } from './zip-archive.ts';

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InputError } from '../../domain/problems.ts';
-import { makeProcessFolder, removeLeftFolders } from '../../platform/process-folder.ts';
+import { makeProcessFolder, removeLeftFolders } from '../../platform/process-identity.ts';
 import { count } from '../../platform/sentence.ts';
 import { type Html, html } from '../../report/html/html.ts';
 import { requireCsrfToken } from '../base/actions.ts';

@@ -11,7 +11,7 @@ import { inTransaction, type Transaction } from '../../ledger/session.ts';
 import { listTokens } from '../../ledger/tokens/tokens.ts';
 import { errorMessage, hasCode } from '../../platform/file-error.ts';
 import { listNames } from '../../platform/suggestions.ts';
-import { moveListItem } from '../../platform/yaml-move.ts';
+import { moveListItem } from '../../platform/yaml-nodes.ts';
 import { audited } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 import { readCells } from './cells-file.ts';

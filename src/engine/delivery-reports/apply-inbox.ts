@@ -13,8 +13,7 @@ import { listUntriedProofs, markUnsentInDoubt } from '../../ledger/runs/stop.ts'
 import { inTransaction } from '../../ledger/session.ts';
 import { type DeliveryReport, decodeDeliveryReport } from '../../wire/delivery-report.ts';
 import { type DeliveryReportMapping, observedMapping } from '../../wire/delivery-report-mapping.ts';
-import { billedUnits } from '../../wire/delivery-report-values.ts';
-import { isStopWord } from '../../wire/stop-words.ts';
+import { billedUnits, isStopWord } from '../../wire/delivery-report-values.ts';
 import { auditEntry } from '../audit.ts';
 import type { EngineContext } from '../context.ts';
 

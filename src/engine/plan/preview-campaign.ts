@@ -1,7 +1,7 @@
 import { campaignWarnings } from '../../campaign/campaign.ts';
+import { similarPayerWarnings } from '../../campaign/charge-codes.ts';
 import { estimateCost, sumParts } from '../../campaign/cost.ts';
 import { formatDiffering } from '../../campaign/recipient-guards.ts';
-import { similarPayerWarnings } from '../../campaign/similar-payers.ts';
 import { createTariffs } from '../../campaign/tariffs.ts';
 import type { RejectedContact } from '../../domain/contacts.ts';
 import { formatReason } from '../../domain/reasons.ts';

@@ -1,7 +1,7 @@
 import { InputError } from '../../domain/problems.ts';
 import type { Account } from '../../gateway/account.ts';
 import { checkReachable } from '../../gateway/reachable.ts';
-import { isLoopbackHost } from '../../wire/loopback.ts';
+import { isLoopbackHost } from '../../platform/address-list.ts';
 
 /** @throws InputError when the account's service is unreachable */
 export async function requireReachable({ name, baseUrl, timeouts }: Account): Promise<void> {
