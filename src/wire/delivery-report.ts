@@ -30,17 +30,17 @@ import { internationalNumber } from './wire-values.ts';
 type ReportedOutcome = DeliveryOutcome | 'pending' | 'unrecognised';
 
 type DeliveryReportOrigin = {
-  readonly subAccount?: string;
-  readonly department?: string;
+  readonly subAccount?: string | undefined;
+  readonly department?: string | undefined;
   /** The service's 8-character tracking number. */
-  readonly jobNumber?: string;
+  readonly jobNumber?: string | undefined;
   /** ISO 8601 in UTC. */
-  readonly sentTimeUtc?: string;
+  readonly sentTimeUtc?: string | undefined;
 };
 
 export type DeliveryReport = DeliveryReportOrigin & {
   /** Ours or the service's. A report without it has a `jobNumber`. */
-  readonly messageId?: string;
+  readonly messageId?: string | undefined;
   /** Phone numbers in E.164. */
   readonly destination: string;
   /** The service's word: `SMS`, `Email`, `Voice`, `Fax`. */
@@ -62,10 +62,10 @@ export type DeliveryReport = DeliveryReportOrigin & {
 type InboundMessage = DeliveryReportOrigin & {
   readonly type: 'SMSReply' | 'SMSInbound';
   /** Of the message it replies to; absent when the service could not match it. */
-  readonly messageId?: string;
+  readonly messageId?: string | undefined;
   readonly from: string;
   readonly text: string;
-  readonly receivedId?: string;
+  readonly receivedId?: string | undefined;
 };
 
 export type DecodedDeliveryReport =
@@ -90,7 +90,10 @@ export function decodeDeliveryReport(
   const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return unreadable(`it has several values of ${values.ambiguous}`);
   if (values.tooLong !== undefined) return unreadable(`its ${values.tooLong} is too long`);
-  const sentTime = firstUtcTime(values.texts('SentTimeUTC'));
+  const sentTime = values
+    .texts('SentTimeUTC')
+    .map(parseUtcTime)
+    .find((time) => time !== undefined);
   if (sentTime !== undefined && !isDeliveryReportYear(sentTime))
     return unreadable(
       `its SentTimeUTC is not between the years ${deliveryReportYears.first} and ${deliveryReportYears.last}`,
@@ -103,18 +106,22 @@ export function decodeDeliveryReport(
   if (destination === undefined) return missingField(values, 'Destination');
   const address = restorePlusSign(destination);
   const inboundType = inboundTypes.find((candidate) => candidate.toLowerCase() === toWord(type));
-  const origin = originOf(values, sentTime);
+  const origin = {
+    subAccount: values.shortText('SubAccount'),
+    department: values.shortText('Department'),
+    jobNumber: values.shortText('JobNumber'),
+    sentTimeUtc: sentTime,
+  };
   if (inboundType)
-    return { kind: 'inbound', message: { ...toInbound(values, inboundType, address), ...origin } };
+    return { kind: 'inbound', message: { ...origin, ...toInbound(values, inboundType, address) } };
 
   const messageId = values.shortText('MessageID');
   // A SOAP message may have no MessageID at the service, only a job number.
-  const hasOnlyJobNumber =
-    values.text('MessageID') === undefined && values.shortText('JobNumber') !== undefined;
+  const hasOnlyJobNumber = values.text('MessageID') === undefined && origin.jobNumber !== undefined;
   if (messageId === undefined && !hasOnlyJobNumber) return missingField(values, 'MessageID');
   const status = values.shortText('Status');
   if (status === undefined) return missingField(values, 'Status');
-  const essentials = { type, destination: address, status, ...optionalMember('messageId', messageId) };
+  const essentials = { type, destination: address, status, messageId };
   return { kind: 'report', report: { ...toReport(values, essentials, mapping), ...origin } };
 }
 
@@ -134,7 +141,10 @@ function typeWithout(
   return isReply ? 'SMSReply' : (withoutType.type ?? '');
 }
 
-type DeliveryReportCredentials = { readonly sender?: string; readonly apiKey?: string };
+type DeliveryReportCredentials = {
+  readonly sender?: string | undefined;
+  readonly apiKey?: string | undefined;
+};
 
 /** The credential pair in a call, as far as it is present and unambiguous. */
 export function deliveryReportCredentials(
@@ -154,10 +164,7 @@ export function deliveryReportCredentials(
   }
   const values = deliveryReportText(read.members, mapping);
   if (values.ambiguous !== undefined) return {};
-  return {
-    ...optionalMember('sender', values.shortText('Sender')),
-    ...optionalMember('apiKey', values.shortText('APIKey')),
-  };
+  return { sender: values.shortText('Sender'), apiKey: values.shortText('APIKey') };
 }
 
 function unreadable(why: string): DecodedDeliveryReport {
@@ -203,28 +210,11 @@ function lookUpMeaning(text: string, meanings: MeaningsByWord): MeaningsByWord[s
 function toInbound(values: DeliveryReportText, type: InboundMessage['type'], from: string): InboundMessage {
   return {
     type,
-    ...optionalMember('messageId', values.shortText('MessageID')),
+    messageId: values.shortText('MessageID'),
     from,
     text: values.text('Message') ?? '',
-    ...optionalMember('receivedId', values.shortText('ReceivedID')),
+    receivedId: values.shortText('ReceivedID'),
   };
-}
-
-function originOf({ shortText }: DeliveryReportText, sentTime: string | undefined): DeliveryReportOrigin {
-  return {
-    ...optionalMember('subAccount', shortText('SubAccount')),
-    ...optionalMember('department', shortText('Department')),
-    ...optionalMember('jobNumber', shortText('JobNumber')),
-    ...optionalMember('sentTimeUtc', sentTime),
-  };
-}
-
-function firstUtcTime(texts: readonly string[]): string | undefined {
-  for (const text of texts) {
-    const time = parseUtcTime(text);
-    if (time !== undefined) return time;
-  }
-  return undefined;
 }
 
 /** Observed as text; an object with the same names is accepted too. */
@@ -234,13 +224,4 @@ function readUnits({ value }: DeliveryReportText): Units {
     return unitsOf(Object.entries(detail).map(([name, count]) => [name, asText(count) ?? '']));
   }
   return unitsOf(parseDetailPairs(asText(detail) ?? ''));
-}
-
-function optionalMember<Name extends string>(
-  name: Name,
-  value: string | undefined,
-): { [Key in Name]?: string } {
-  const entry: { [Key in Name]?: string } = {};
-  if (value !== undefined) entry[name] = value;
-  return entry;
 }

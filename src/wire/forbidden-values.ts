@@ -1,20 +1,29 @@
-import type { InterfaceName, SendRequest } from '../domain/message.ts';
+import type { SendRequest } from '../domain/message.ts';
 import { canBeMessageId } from '../domain/message-id.ts';
-import { type FieldDefinition, serviceSideFields } from './fields.ts';
+import { type FieldDefinition, type FieldType, serviceSideFields } from './fields.ts';
 import { asText, isBlank, isObject, type JsonObject, member } from './json.ts';
 import type { MessageOrigin, ReceivedMessage } from './message.ts';
-import { keypadTones } from './message-parts.ts';
+import { destinationFieldDefinitions, keypadTones } from './message-parts.ts';
 import { noValidDestination } from './required-fields.ts';
 import type { Rest2Version } from './rest-2-head.ts';
 import { isTimeZone, windowsZone } from './time-zone.ts';
 import type { Credentials } from './wire-interface.ts';
-import { internationalNumber, isBase64, isCallAudio, isLongerThan, isTime } from './wire-values.ts';
-import { wrongTypes } from './wrong-types.ts';
+import {
+  fromWireText,
+  internationalNumber,
+  isBase64,
+  isCallAudio,
+  isLongerThan,
+  isTime,
+} from './wire-values.ts';
 
 /**
  * Values that interface.md forbids. The service checks only presence (section 1); the sandbox checks more, to
  * find faults of a client. Observed rules are left out: another service may accept e.g. Resolution Fine.
  * Texts are the observed ones where there are any (docs/reference/interfaces.md, "Rejection texts").
+ *
+ * The parser drops a value of another type than interface.md gives it (2.1–2.8), or reads a number as a text, so a client
+ * would not notice.
  */
 
 /**
@@ -29,12 +38,12 @@ export function forbiddenValues(
   typed = parts,
 ): readonly string[] {
   return [
-    ...wrongTypes(origin, typed),
-    ...messageIdFaults(origin, request),
+    ...messageIdFaults(origin, request, typed.messageId),
     ...listFaults(origin, parts.members),
-    ...fieldFaults(origin, parts.members),
-    ...destinationFaults(request),
-    ...fileFaults(request),
+    ...fieldFaults(origin, parts.members, typed.members),
+    ...destinationFaults(origin, request, typed.destinations),
+    ...typed.files.flatMap((entry, index) => fileFaults(entry, index + 1)),
+    ...typed.keypads.flatMap((entry, index) => (isObject(entry) ? [] : [`Invalid keypad ${index + 1}`])),
     ...keypadFaults(origin, request),
   ];
 }
@@ -48,16 +57,23 @@ export function forbiddenCredentials(credentials: Credentials | undefined): read
 
 const invalidSender = 'Invalid sender format';
 
+/** A client may send null for what it does not have. */
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
 /** Section 2.1. Later versions show hyphens; in SOAP another standard defines it. */
 function messageIdFaults(
   { interface: name, version }: MessageOrigin,
   { messageId }: SendRequest,
+  written: unknown,
 ): readonly string[] {
-  if (messageId === undefined || name === 'soap-tts') return [];
+  const faults = isText(written) ? [] : ['MessageID must be text'];
+  if (messageId === undefined || name === 'soap-tts') return faults;
   const normalised = isLater(version) ? messageId.replaceAll('-', '0') : messageId;
   return canBeMessageId(normalised)
-    ? []
-    : ['Invalid MessageID. It must be alphanumeric and at most 40 characters'];
+    ? faults
+    : [...faults, 'Invalid MessageID. It must be alphanumeric and at most 40 characters'];
 }
 
 function isLater(version: Rest2Version | undefined): boolean {
@@ -82,23 +98,33 @@ function listFaults({ interface: name, format }: MessageOrigin, members: JsonObj
   });
 }
 
-/** A blank field counts as absent: published clients send all fields. */
-function fieldFaults(origin: MessageOrigin, members: JsonObject): readonly string[] {
+/** Samples write booleans and whole numbers as texts too. A blank field counts as absent: published clients send all fields. */
+function fieldFaults(origin: MessageOrigin, members: JsonObject, typed: JsonObject): readonly string[] {
   return serviceSideFields(origin.interface, origin.channel).flatMap((definition) => {
-    const text = asText(member(members, definition.wireName));
-    const fault =
-      text === undefined || isBlank(text) ? undefined : fieldFault(origin, definition, text.trim());
+    const { wireName, type } = definition;
+    const value = member(typed, wireName);
+    if (!isText(value) && typeof value !== jsonTypes[type]) return [`${wireName} must be ${typeWords(type)}`];
+    const text = asText(member(members, wireName))?.trim() ?? '';
+    const fault = text === '' ? undefined : fieldFault(origin, definition, text);
     return fault === undefined ? [] : [fault];
   });
+}
+
+const jsonTypes: Readonly<Partial<Record<FieldType, string>>> = { boolean: 'boolean', integer: 'number' };
+
+function typeWords(type: FieldType): string {
+  if (type === 'boolean') return 'true or false';
+  return type === 'integer' ? 'a whole number' : 'text';
 }
 
 const senderFields: readonly string[] = ['FromEmail', 'SMTPFrom'];
 
 function fieldFault(
   { interface: interfaceName, version }: MessageOrigin,
-  { name, wireName, type, limit, values, source }: FieldDefinition,
+  definition: FieldDefinition,
   text: string,
 ): string | undefined {
+  const { name, wireName, type, limit, values, source } = definition;
   if (senderFields.includes(name) && !isEmailAddress(text)) return invalidSender;
   if (name === 'CallerID' && !isPhoneNumber(text)) return `Invalid ${wireName} format`;
   if (source === 'interface') {
@@ -110,14 +136,26 @@ function fieldFault(
   }
   switch (type) {
     case 'boolean':
-      return /^(true|false)$/i.test(text) ? undefined : `${wireName} must be true or false`;
+      return /^(true|false)$/i.test(text) ? undefined : `${wireName} must be ${typeWords(type)}`;
     case 'integer':
-      return /^\d{1,9}$/.test(text) ? undefined : `${wireName} must be a whole number`;
-    case 'time':
+      return /^\d{1,9}$/.test(text) ? undefined : `${wireName} must be ${typeWords(type)}`;
+    case 'time': {
+      // Sections 2.1 and 2.8; SOAP times are not shown.
+      if (interfaceName === 'soap-tts') return undefined;
+      const isRest2 = interfaceName === 'rest-2.02';
       // Clients of later versions write a blank before the time.
-      return timeFault(interfaceName, wireName, isLater(version) ? text.replace(' ', 'T') : text);
-    case 'zone':
-      return isSupportedZone(interfaceName, text) ? undefined : `Invalid ${wireName}`;
+      const isRight = isRest2
+        ? isTime(isLater(version) ? text.replace(' ', 'T') : text)
+        : fromWireText(interfaceName, definition, text) !== text;
+      const expected = isRest2 ? 'YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss' : 'dd/mm/yyyy HH:mm';
+      return isRight ? undefined : `Invalid ${wireName}. Expected ${expected}`;
+    }
+    case 'zone': {
+      // Earlier versions accept only Windows zones (2.8), 2.02 both (observed).
+      const isWindowsZone = windowsZone(text) !== undefined && !/^[A-Za-z]+\//.test(text);
+      const isRight = interfaceName === 'rest-2.02' ? isTimeZone(text) : isWindowsZone;
+      return isRight ? undefined : `Invalid ${wireName}`;
+    }
     case 'url':
       return /^https?:\/\//.test(text) && !URL.canParse(text) ? `${wireName} must be a full path` : undefined;
     case 'audio':
@@ -131,42 +169,39 @@ function fieldFault(
   }
 }
 
-/** Sections 2.1 and 2.8; SOAP times are not shown. */
-function timeFault(interfaceName: InterfaceName, wireName: string, text: string): string | undefined {
-  switch (interfaceName) {
-    case 'rest-2.02':
-      return isTime(text)
-        ? undefined
-        : `Invalid ${wireName}. Expected YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss`;
-    case 'soap-tts':
-      return undefined;
-    default:
-      return isRest1Time(text) ? undefined : `Invalid ${wireName}. Expected dd/mm/yyyy HH:mm`;
-  }
-}
-
-function isRest1Time(text: string): boolean {
-  const [, day, month, year, time] = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d)$/.exec(text) ?? [];
-  return isTime(`${year}-${month}-${day}T${time}`);
-}
-
-/** Earlier versions accept only Windows zones (2.8), 2.02 both (observed). */
-function isSupportedZone(interfaceName: InterfaceName, text: string): boolean {
-  if (interfaceName === 'rest-2.02') return isTimeZone(text);
-  return windowsZone(text) !== undefined && !/^[A-Za-z]+\//.test(text);
-}
-
-/** Only if no recipient is valid; otherwise invalid ones fail individually. */
-function destinationFaults({ channel, destinations }: SendRequest): readonly string[] {
+/**
+ * Earlier versions have plain texts too (2.8). Version 2.02 documents objects only; later versions are not shown. Invalid
+ * addresses fail individually, unless none is valid.
+ */
+function destinationFaults(
+  { interface: name, version }: MessageOrigin,
+  { channel, destinations }: SendRequest,
+  entries: readonly unknown[],
+): readonly string[] {
+  const acceptsText = name !== 'rest-2.02' || version !== 'v2.02';
+  const faults = entries.flatMap((entry, index) => {
+    if (typeof entry === 'string' && acceptsText) return [];
+    if (!isObject(entry)) return [`Invalid destination ${index + 1}. It must hold a Recipient`];
+    return destinationFieldDefinitions
+      .flatMap((field) => [...new Set([field.name, field.xmlName])])
+      .filter((key) => !isText(member(entry, key)))
+      .map((key) => `${key} of destination ${index + 1} must be text`);
+  });
   const isAddress = channel === 'email' ? isEmailAddress : isPhoneNumber;
   const written = destinations.map(({ Recipient }) => Recipient.trim()).filter((text) => text !== '');
-  return written.length > 0 && !written.some(isAddress) ? [noValidDestination] : [];
+  return written.length > 0 && !written.some(isAddress) ? [...faults, noValidDestination] : faults;
 }
 
-function fileFaults({ files }: SendRequest): readonly string[] {
-  return files.flatMap(({ Data }, index) =>
-    isBase64(Data) ? [] : [`Invalid file data on file ${index + 1}. It must be base64`],
-  );
+/** Those of a fax are required, and lenient sandboxes refuse them too. */
+function fileFaults(entry: unknown, place: number): readonly string[] {
+  if (!isObject(entry)) return [`Invalid file ${place}. It must hold Name and Data`];
+  const faults = (['Name', 'Data'] as const).flatMap((key) => {
+    const value = member(entry, key);
+    if (!isText(value)) return [`${key} of file ${place} must be text`];
+    return isBlank(asText(value)) ? [`Missing file ${key.toLowerCase()} on file ${place}`] : [];
+  });
+  if (isBase64(asText(member(entry, 'Data')) ?? '')) return faults;
+  return [...faults, `Invalid file data on file ${place}. It must be base64`];
 }
 
 /** 1 to 9 (section 8); later versions, and the service's error text, include 0. */

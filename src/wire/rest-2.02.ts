@@ -15,14 +15,7 @@ import {
 } from './rest-2-head.ts';
 import { decodeSendAnswer } from './send-answer.ts';
 import { createStatusLookUp } from './status-look-up.ts';
-import type {
-  Credentials,
-  DecodedSendRequest,
-  EncodedSendRequest,
-  ReceivedRequest,
-  RequestContext,
-  WireInterface,
-} from './wire-interface.ts';
+import type { DecodedSendRequest, ReceivedRequest, RequestContext, WireInterface } from './wire-interface.ts';
 import { buildXml, looksLikeXml, parseXmlRoot } from './xml.ts';
 
 /**
@@ -34,44 +27,34 @@ const name = 'rest-2.02';
 const channels = channelsOf(name);
 const pathPrefix = `${rest2Prefix}/send/`;
 
-export const rest202Json: WireInterface = {
-  name,
-  format: 'json',
-  channels,
-  decodeSendAnswer,
-  statusLookUp: createStatusLookUp('json'),
-  encodeSendRequest: (request, credentials) => encode(request, credentials, 'json', toJson),
-};
-
-export const rest202Xml: WireInterface = {
-  name,
-  format: 'xml',
-  channels,
-  decodeSendAnswer,
-  statusLookUp: createStatusLookUp('xml'),
-  encodeSendRequest: (request, credentials) => encode(request, credentials, 'xml', toXml),
-};
+export const rest202Json = rest202('json');
+export const rest202Xml = rest202('xml');
 
 /** XML requires both headers (4.1), JSON recommends them. */
-function encode(
-  request: OutgoingRequest,
-  credentials: Credentials,
-  format: Format,
-  toBody: (request: OutgoingRequest) => string,
-): EncodedSendRequest {
-  if (!channels.includes(request.channel)) {
-    throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
-  }
+function rest202(format: Format): WireInterface {
+  const toBody = format === 'xml' ? toXml : toJson;
   const mediaType = mediaTypeOf(format);
   return {
-    method: 'POST',
-    path: pathPrefix + request.channel,
-    headers: {
-      'Content-Type': mediaType,
-      Accept: mediaType,
-      Authorization: authorizationOf(credentials),
+    name,
+    format,
+    channels,
+    decodeSendAnswer,
+    statusLookUp: createStatusLookUp(format),
+    encodeSendRequest: (request, credentials) => {
+      if (!channels.includes(request.channel)) {
+        throw new Error(`${name} has no channel ${request.channel}; it has ${channels.join(', ')}`);
+      }
+      return {
+        method: 'POST',
+        path: pathPrefix + request.channel,
+        headers: {
+          'Content-Type': mediaType,
+          Accept: mediaType,
+          Authorization: authorizationOf(credentials),
+        },
+        body: toBody(request),
+      };
     },
-    body: toBody(request),
   };
 }
 
