@@ -7,9 +7,8 @@ import type { Contact } from '../domain/contacts.ts';
 import { resultFileColumns } from '../domain/files.ts';
 import { countryOf, didYouMeanCountry } from '../platform/countries.ts';
 import type { AddressReader } from './address.ts';
-import { cellDamage, cellFault } from './cell-notes.ts';
+import { type CellNote, cellDamage, cellFault } from './cell-notes.ts';
 import type { ContactFile, Row } from './contact-file.ts';
-import type { MixedCells } from './mixed-cells.ts';
 import { originColumn } from './opened-file.ts';
 import { createMessageReader } from './read-message.ts';
 
@@ -40,9 +39,18 @@ export async function* readContacts(
   }
 }
 
+type UsedCell = {
+  /** An index. */
+  readonly file: number;
+  readonly line: number;
+  readonly column: string;
+  readonly text: string;
+  readonly note: CellNote | undefined;
+};
+
 export type RowWatch = {
   /** A cell of a workbook that is not empty, in a column that the campaign uses. */
-  readonly onCell?: MixedCells['add'];
+  readonly onCell?: (cell: UsedCell) => void;
   /** Whether a contact carries its whole row. Rows that live longer than their batch cost a fifth of the time. */
   readonly keepsValues?: ((valueIn: ValueIn) => boolean) | undefined;
   /** A row that `contacts.where` excludes. */
@@ -58,18 +66,15 @@ export type RowWatch = {
 /** Undefined: the campaign excludes the row. */
 type RowReader = (row: Row) => Contact | undefined;
 
+type ReadFile = {
+  readonly file: number;
+  readonly header: readonly string[];
+  readonly composed: ComposedVariants;
+  readonly readAddress: AddressReader;
+};
+
 function rowReader(
-  {
-    file,
-    header,
-    composed,
-    readAddress,
-  }: {
-    readonly file: number;
-    readonly header: readonly string[];
-    readonly composed: ComposedVariants;
-    readonly readAddress: AddressReader;
-  },
+  { file, header, composed, readAddress }: ReadFile,
   { keepsValues, onWrongAddress, onOrigin, onCell, onEmptyValue }: RowWatch,
 ): RowReader {
   const { composition, assign } = composed;

@@ -2,7 +2,7 @@ import { asPlaceholder } from '../campaign/placeholders.ts';
 import type { Contact, ContactFindings } from '../domain/contacts.ts';
 import type { Channel } from '../domain/message.ts';
 import { numberAfterZeros, parseNumberWithoutPlus } from '../platform/phone-countries.ts';
-import { createMixedCells } from './mixed-cells.ts';
+import { count } from '../platform/sentence.ts';
 import type { RowWatch } from './read-contacts.ts';
 
 type ContactTally = {
@@ -15,8 +15,18 @@ type ContactTally = {
 const shownExamples = 3;
 const shownCauses = 3;
 const shownCodes = 2;
+const shownPlaces = 3;
 
 const written = new Intl.NumberFormat('en');
+
+/** A format can show zeros, or a plus sign, before a number. */
+const withoutZeros = /^[1-9]\d*$/;
+
+const dateWords = ['a date, as spreadsheets make of codes', 'dates, as spreadsheets make of codes'] as const;
+const numberWords = [
+  'a number, which has lost any zeros before it',
+  'numbers, which have lost any zeros before them',
+] as const;
 
 /** @param placeOf the line of a contact file, by its index, in errors */
 export function createContactTally(
@@ -27,27 +37,20 @@ export function createContactTally(
   const counts = { read: 0, filtered: 0, invalid: 0 };
   const addresses = { empty: 0, withZeros: 0, withoutCountry: 0, wrong: 0 };
   const origins = new Set<string>();
-  const byColumn = new Map<string, number>();
-  const byCallingCode = new Map<string, number>();
-  const mixed = createMixedCells(placeOf);
-  const emptyValues = createEmptyValues(placeOf);
+  const invalidByColumn = createCounter();
+  const byCallingCode = createCounter();
+  const [cells, dates, numbers] = [createCounter(), createCounter(1), createCounter(1)];
+  const emptyValues = createCounter(shownPlaces);
   const examples: ContactFindings['examples'][number][] = [];
 
-  const kind = channel === 'email' ? 'e-mail address' : 'phone number';
   const causes = (): string[] => {
-    const ofAddresses = addresses.empty + addresses.withZeros + addresses.withoutCountry + addresses.wrong;
-    const others = [...byColumn].map(([column, rows]): [number, string] => {
+    const ofAddresses = Object.values(addresses).reduce((sum, rows) => sum + rows);
+    const others = [...invalidByColumn.counts].map(([column, { rows }]): [number, string] => {
       const rest = column === recipientColumn ? rows - ofAddresses : rows;
       return [rest, column === '' ? 'cannot be read as rows' : `because of "${column}"`];
     });
-    const main: [number, string][] = [
-      [addresses.withoutCountry, `without a country code, and the campaign sets no "contacts.country"`],
-      [addresses.withZeros, 'beginning with 00 instead of +, which is not how their country dials abroad'],
-      [addresses.empty, `with an empty "${recipientColumn}"`],
-      [addresses.wrong, `with an invalid ${kind} in "${recipientColumn}"`],
-      ...others,
-    ];
-    const codes = [...byCallingCode].map(([code, rows]): [number, string] => [
+    const main = [...addressCauses(addresses, channel, recipientColumn), ...others];
+    const codes = [...byCallingCode.counts].map(([code, { rows }]): [number, string] => [
       rows,
       `beginning with ${code}`,
     ]);
@@ -57,8 +60,13 @@ export function createContactTally(
 
   return {
     watch: {
-      onCell: mixed.add,
-      onEmptyValue: emptyValues.add,
+      onCell: ({ file, line, column, text, note }) => {
+        cells.add(column);
+        const place = (): string => placeOf(file, line, column);
+        if (note?.kind === 'date') dates.add(column, place);
+        else if (note?.kind === 'number' && withoutZeros.test(text)) numbers.add(column, place);
+      },
+      onEmptyValue: (file, line, column) => emptyValues.add(column, () => placeOf(file, line, column)),
       onFiltered: () => {
         counts.filtered++;
       },
@@ -67,17 +75,13 @@ export function createContactTally(
       },
       onWrongAddress: (text, country) => {
         const given = text.trim();
-        if (given === '') addresses.empty++;
-        else if (channel !== 'email' && numberAfterZeros(given) !== undefined) {
-          addresses.withZeros++;
-          return;
-        } else if (channel !== 'email' && country === undefined && !given.startsWith('+'))
-          addresses.withoutCountry++;
-        else addresses.wrong++;
-        const full = channel === 'email' ? undefined : parseNumberWithoutPlus(given);
+        const cause = causeOf(given, channel, country);
+        addresses[cause]++;
+        const isRead = channel === 'email' || cause === 'withZeros';
+        const full = isRead ? undefined : parseNumberWithoutPlus(given);
         if (!full) return;
         const whose = full.country === undefined ? '' : `, the calling code of ${full.country}`;
-        add(byCallingCode, `${full.callingCode}${whose}`);
+        byCallingCode.add(`${full.callingCode}${whose}`);
       },
     },
     async *count(contacts) {
@@ -87,7 +91,7 @@ export function createContactTally(
           if (contact.kind !== 'rejected') continue;
           const { file, line, column, detail } = contact;
           counts.invalid++;
-          add(byColumn, column);
+          invalidByColumn.add(column);
           if (examples.length < shownExamples) examples.push({ where: placeOf(file, line, column), detail });
         }
         yield batch;
@@ -99,13 +103,71 @@ export function createContactTally(
       causes: causes(),
       examples,
       origins,
-      warnings: [...mixed.findings(), ...emptyValues.findings()],
+      // A spreadsheet makes dates of some codes, and numbers without their zeros.
+      warnings: [
+        ...[...cells.counts].flatMap(([column, { rows }]) => [
+          ...fewOf(column, rows, dates, dateWords),
+          ...fewOf(column, rows, numbers, numberWords),
+        ]),
+        ...[...emptyValues.counts].map(formatGap),
+      ],
     }),
   };
 }
 
-function add(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+type WrongAddresses = Readonly<Record<ReturnType<typeof causeOf>, number>>;
+
+function addressCauses(wrong: WrongAddresses, channel: Channel, column: string): [number, string][] {
+  const kind = channel === 'email' ? 'e-mail address' : 'phone number';
+  return [
+    [wrong.withoutCountry, `without a country code, and the campaign sets no "contacts.country"`],
+    [wrong.withZeros, 'beginning with 00 instead of +, which is not how their country dials abroad'],
+    [wrong.empty, `with an empty "${column}"`],
+    [wrong.wrong, `with an invalid ${kind} in "${column}"`],
+  ];
+}
+
+function causeOf(given: string, channel: Channel, country: string | undefined) {
+  if (given === '') return 'empty';
+  if (channel === 'email') return 'wrong';
+  if (numberAfterZeros(given) !== undefined) return 'withZeros';
+  return country === undefined && !given.startsWith('+') ? 'withoutCountry' : 'wrong';
+}
+
+type Count = { rows: number; readonly places: string[] };
+
+/** Counts by key, in the order of first occurrence, and keeps where the first ones stand. */
+function createCounter(maxPlaces = 0) {
+  const counts = new Map<string, Count>();
+  return {
+    counts,
+    add: (key: string, placeOf = (): string => ''): void => {
+      const found = counts.get(key) ?? { rows: 0, places: [] };
+      counts.set(key, found);
+      found.rows++;
+      if (found.places.length < maxPlaces) found.places.push(placeOf());
+    },
+  };
+}
+
+/** The cells of a column that are of another kind than most. */
+function fewOf(
+  column: string,
+  cells: number,
+  { counts }: ReturnType<typeof createCounter>,
+  [one, several]: readonly [string, string],
+): string[] {
+  const { rows = 0, places = [] } = counts.get(column) ?? {};
+  if (rows === 0 || rows * 2 > cells) return [];
+  const what = rows === 1 ? `is ${one}` : `are ${several}`;
+  return [
+    `${written.format(rows)} of ${written.format(cells)} cells of "${column}" ${what}; see ${places.join()}`,
+  ];
+}
+
+/** The text would have a gap. Such rows are sent, because an empty value can be meant. */
+function formatGap([column, { rows, places }]: readonly [string, Count]): string {
+  return `${asPlaceholder(column)} is empty and has no fallback in ${count(rows, 'row')}: ${places.join(', ')}${rows > places.length ? ' …' : ''}. The text has a gap there; [[${column}|fallback]] fills it`;
 }
 
 function commonest(causes: readonly [number, string][], limit: number): [number, string][] {
@@ -113,34 +175,4 @@ function commonest(causes: readonly [number, string][], limit: number): [number,
     .filter(([rows]) => rows > 0)
     .toSorted(([one], [other]) => other - one)
     .slice(0, limit);
-}
-
-type EmptyValues = {
-  readonly add: (file: number, line: number, column: string) => void;
-  /** A sentence without a full stop for each column. */
-  readonly findings: () => readonly string[];
-};
-
-const shownPlaces = 3;
-
-/**
- * Counts the rows whose text would have a gap. They are sent, because an empty value can be meant.
- *
- * @param placeOf the line of a contact file, by its index
- */
-function createEmptyValues(placeOf: (file: number, line: number, column: string) => string): EmptyValues {
-  const found = new Map<string, { rows: number; readonly places: string[] }>();
-  return {
-    add: (file, line, column) => {
-      const ofColumn = found.get(column) ?? { rows: 0, places: [] };
-      found.set(column, ofColumn);
-      ofColumn.rows++;
-      if (ofColumn.places.length < shownPlaces) ofColumn.places.push(placeOf(file, line, column));
-    },
-    findings: () =>
-      [...found].map(
-        ([column, { rows, places }]) =>
-          `${asPlaceholder(column)} is empty and has no fallback in ${written.format(rows)} ${rows === 1 ? 'row' : 'rows'}: ${places.join(', ')}${rows > places.length ? ' …' : ''}. The text has a gap there; [[${column}|fallback]] fills it`,
-      ),
-  };
 }

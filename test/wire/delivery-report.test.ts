@@ -49,7 +49,7 @@ describe('decodeDeliveryReport', () => {
       price: '0.20',
       units: { SMSParts: 2 },
     });
-    expect(report()).not.toHaveProperty('department');
+    expect(report().department).toBeUndefined();
   });
 
   test('a report does not contain the key of the API user', () => {
@@ -120,7 +120,7 @@ describe('decodeDeliveryReport', () => {
     expect(decode({ ...without, SendTimeUTC: '2025-06-12 20:44:16' })).toMatchObject({
       report: { sentTimeUtc: '2025-06-12T20:44:16.000Z' },
     });
-    expect(report({ SentTimeUTC: '2025-13-45 99:00:00' })).not.toHaveProperty('sentTimeUtc');
+    expect(report({ SentTimeUTC: '2025-13-45 99:00:00' }).sentTimeUtc).toBeUndefined();
   });
 
   test('a MessageID, an address and a SubAccount may be as long as the interface allows', () => {
@@ -212,7 +212,7 @@ describe('decodeDeliveryReport', () => {
     (MessageID) => {
       const read = report({ MessageID });
       expect(read).toMatchObject({ jobNumber: '10C7B9A0', outcome: 'delivered' });
-      expect(read).not.toHaveProperty('messageId');
+      expect(read.messageId).toBeUndefined();
     },
   );
 
