@@ -36,11 +36,13 @@ export function guessColumns(
   channel: Channel,
   header: readonly string[],
 ): readonly string[] {
-  for (const likely of usualNames(field, channel)) {
-    const found = header.filter((column) => likely.includes(plainName(column)));
-    if (found.length > 0) return found;
-  }
-  return [];
+  return findByNames(header, usualNames(field, channel));
+}
+
+/** The columns with the first of these names that any has. */
+export function findByNames(header: readonly string[], names: Names, plain = plainName): readonly string[] {
+  const found = names.map((likely) => header.filter((column) => likely.includes(plain(column))));
+  return found.find(({ length }) => length > 0) ?? [];
 }
 
 export function usualNames(field: DestinationField, channel: Channel): Names {

@@ -114,7 +114,6 @@ async function* readBatches(
   } while (await more());
 }
 
-/** Reads the header and the first rows, and closes the file. */
 export async function readSample(file: ContactFile, maxRows: number): Promise<ContactSample> {
   const { header, batches } = file;
   try {

@@ -1,3 +1,4 @@
+import { findByNames, plainName } from '../campaign/guess-columns.ts';
 import { comparedServiceAddress } from '../domain/compared-address.ts';
 import { InputError, type Problem } from '../domain/problems.ts';
 import type { AddressReader } from './address.ts';
@@ -11,7 +12,6 @@ export type InvoiceField = (typeof invoiceFields)[number];
 /** One recipient of a request, as the service invoices it. */
 export type InvoiceLine = {
   readonly kind: 'line';
-  /** From 1. */
   readonly line: number;
   readonly messageId: string;
   /** As written in the invoice. */
@@ -66,7 +66,9 @@ export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOpti
   const problems: Problem[] = [];
   const findColumn = (field: InvoiceField): number | undefined => {
     const wanted = named[field];
-    const found = wanted === undefined ? guess(field, header) : header.filter((title) => title === wanted);
+    const found = wanted === undefined
+        ? findByNames(header, usualNames[field], plainTitle)
+        : header.filter((title) => title === wanted);
     const [only] = found;
     if (found.length === 1 && only !== undefined) return header.indexOf(only);
     if (found.length === 0 && wanted === undefined && mayBeMissing.includes(field)) return undefined;
@@ -88,12 +90,8 @@ export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOpti
   return columns;
 }
 
-function guess(field: InvoiceField, header: readonly string[]): readonly string[] {
-  for (const likely of usualNames[field]) {
-    const found = header.filter((title) => likely.includes(title.toLowerCase().replaceAll(/[\s_.-]/g, '')));
-    if (found.length > 0) return found;
-  }
-  return [];
+function plainTitle(title: string): string {
+  return plainName(title.replaceAll('.', ''));
 }
 
 function quoted(titles: readonly string[]): string {

@@ -52,7 +52,6 @@ const texts: readonly (readonly [RegExp, string])[] = [
   [/^\s*<\?xml\b/, 'The file is XML. Export the list as CSV with a header line, or convert it first.'],
 ];
 
-/** Whether a file can be a workbook. */
 export function isZip(start: Buffer): boolean {
   const mark = start.toString('latin1', 0, 4);
   return zipMarks.includes(mark);

@@ -45,7 +45,6 @@ export class TextLines {
     return this.quote < end;
   }
 
-  /** Whether a range contains an even number of quotes. */
   quotesArePaired(start: number, end: number): boolean {
     const { text } = this;
     let paired = true;

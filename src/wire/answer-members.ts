@@ -39,9 +39,7 @@ function toElements(members: AnswerMembers): XmlElements {
 }
 
 export type RecordPage = {
-  /** From 1 to 1000. */
   readonly recordsPerPage: number;
-  /** From 1. */
   readonly page: number;
 };
 

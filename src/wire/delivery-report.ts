@@ -58,7 +58,6 @@ export type DeliveryReport = DeliveryReportOrigin & {
   readonly unread?: string;
 };
 
-/** A message from a recipient over the same webhook. */
 type InboundMessage = DeliveryReportOrigin & {
   readonly type: 'SMSReply' | 'SMSInbound';
   /** Of the message it replies to; absent when the service could not match it. */
@@ -146,7 +145,6 @@ type DeliveryReportCredentials = {
   readonly apiKey?: string | undefined;
 };
 
-/** The credential pair in a call, as far as it is present and unambiguous. */
 export function deliveryReportCredentials(
   call: DeliveryReportCall,
   mapping: DeliveryReportMapping = observedMapping,

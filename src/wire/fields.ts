@@ -29,7 +29,6 @@ export type FieldDefinition = {
   readonly channels: readonly Channel[];
   /** `one of`: at least one such field (or, for a fax, a file) must be present. */
   readonly required: 'yes' | 'one of' | 'no';
-  /** The form of a text. */
   readonly form?: TextForm;
   /** Section 2.4 lists it as required, and its samples leave such fields out: an account can allow none. */
   readonly expected?: true;

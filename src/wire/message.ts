@@ -25,7 +25,6 @@ import { fromWireRecipient, fromWireText, toWireRecipient, toWireText } from './
 
 /** What all formats share: the parts that an interface's messages have. */
 
-/** A field, with its value as the interface writes it. */
 type WireField = { readonly definition: FieldDefinition; readonly value: string };
 
 /**
@@ -104,7 +103,6 @@ const reservedMembers: readonly string[] = [
   '#text',
 ];
 
-/** Where a message was received. */
 export type MessageOrigin = {
   readonly interface: InterfaceName;
   readonly channel: Channel;
@@ -153,7 +151,6 @@ function parseFields(interfaceName: InterfaceName, channel: Channel, members: Js
   return Object.fromEntries(fields);
 }
 
-/** The destination fields by JSON key and by XML element name. */
 const destinationNames: ReadonlyMap<string, DestinationField> = new Map(
   destinationFieldDefinitions.flatMap(({ name, xmlName }) => [
     [name, name],

@@ -28,7 +28,6 @@ export function credentialRefusals(credentials: Credentials | undefined): readon
   return isBlank(secret) ? [...missingSender, `Missing ${word}`] : missingSender;
 }
 
-/** In the service's words; empty if the request is acceptable. */
 export function refusals(interfaceName: InterfaceName, request: SendRequest): readonly string[] {
   return [
     ...destinationRefusals(request),

@@ -5,7 +5,6 @@ import {
   type InterfaceName,
 } from '../domain/message.ts';
 
-/** The field into which the service merges, and what it merges. */
 type ServiceMerge = {
   readonly field: string;
   readonly destinationFields: readonly DestinationField[];

@@ -12,7 +12,6 @@ import { parseMembers } from './xml.ts';
 
 const pathPrefix = `${rest2Prefix}/get/status/`;
 
-/** Creates the look-up of version 2.02, which has the headers of a send. */
 export function createStatusLookUp(format: Format): StatusLookUp {
   return {
     encode: (messageId, credentials, page) => ({

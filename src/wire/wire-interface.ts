@@ -56,7 +56,6 @@ export type AnswerStyle = {
   readonly channel?: Channel;
 };
 
-/** A request as the service reads it. */
 export type DecodedSendRequest =
   /** Wrong method or path. */
   | { readonly kind: 'other' }

@@ -119,7 +119,6 @@ function trimTexts(value: unknown): unknown {
   return Object.fromEntries(children.filter(([name, child]) => name !== '#text' || child !== ''));
 }
 
-/** Returns the members of a JSON object or an XML root, by the first character. */
 export function parseMembers(body: Uint8Array): JsonObject | undefined {
   const content = looksLikeXml(body) ? parseXmlTrimmed(body) : parseJson(body);
   return isObject(content) ? content : undefined;
@@ -175,7 +174,6 @@ export function cdata(text: string): XmlContent {
   return text === '' || text.includes('\r') ? text : { '#cdata': text };
 }
 
-/** Returns an absent, single or repeated element as a list. */
 export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];

@@ -3,7 +3,6 @@ import type { CellNote } from '../cell-notes.ts';
 import type { SharedStrings } from './shared-strings.ts';
 import { XmlError, type XmlHandlers } from './xml-parser.ts';
 
-/** A cell as its XML has it. */
 type RawCell = {
   readonly type: string | undefined;
   readonly style: number;
@@ -25,7 +24,6 @@ const notComputed = fault(
   'is a formula without a stored result: open the workbook in the spreadsheet program and save it',
 );
 
-/** The text that a cell shows. */
 export function createCellReader(textOf: SharedStrings['textOf'], formats: NumberFormats): CellReader {
   return ({ type = 'n', style, value, inline, hasFormula }) => {
     if (type === 'inlineStr') return { text: inline ?? '' };

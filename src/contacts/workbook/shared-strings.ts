@@ -5,10 +5,8 @@ const maxSize = 512 * 1024 * 1024;
 /** Texts, each with four bytes more. */
 const maxTexts = 32 * 1024 * 1024;
 
-/** The texts of a workbook by their number. */
 export type SharedStrings = {
   readonly textOf: (number: number) => string | undefined;
-  /** Whether all texts were read. */
   readonly complete: boolean;
 };
 

@@ -6,7 +6,6 @@ import { createXmlParser, XmlError, type XmlHandlers } from './xml-parser.ts';
 
 /** A row of a sheet that has a value in any cell. */
 export type SheetRow = {
-  /** From 1. */
   readonly line: number;
   /** Up to its last cell with a value, or the width. */
   readonly values: readonly string[];

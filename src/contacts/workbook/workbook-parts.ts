@@ -10,7 +10,6 @@ export type WorkbookSheet = {
   readonly part: string;
 };
 
-/** Where the parts of a workbook are. */
 export type WorkbookParts = {
   /** In their order, without charts. */
   readonly sheets: readonly WorkbookSheet[];

@@ -4,6 +4,7 @@ import {
   checkCampaignChargeCode,
   createChargeCodeCheck,
 } from '../../campaign/charge-codes.ts';
+import { findByNames } from '../../campaign/guess-columns.ts';
 import { cellFault } from '../../contacts/cell-notes.ts';
 import type { ContactFile } from '../../contacts/contact-file.ts';
 import type { Contact } from '../../domain/contacts.ts';
@@ -64,7 +65,7 @@ function findCodeColumn(
     throw new InputError([{ where: campaign.locate(['chargeCodes', 'column']), what }]);
   }
 
-  const [likely, ...others] = findLikelyColumns(header);
+  const [likely, ...others] = findByNames(header, columnNames);
   if (likely !== undefined && others.length === 0) {
     return { index: header.indexOf(likely), headerIsCode: false };
   }
@@ -75,14 +76,10 @@ function findCodeColumn(
 }
 
 /** The most specific name first. */
-const columnNames = [/^chargecodes?$/, /^codes?$/];
-
-function findLikelyColumns(header: readonly string[]): string[] {
-  const found = columnNames.map((pattern) =>
-    header.filter((column) => pattern.test(column.toLowerCase().replaceAll(/[\s_-]/g, ''))),
-  );
-  return found.find((columns) => columns.length > 0) ?? [];
-}
+const columnNames = [
+  ['chargecode', 'chargecodes'],
+  ['code', 'codes'],
+];
 
 /** @throws InputError after the last contact, when any ChargeCode is not in the list */
 export async function* checkChargeCodes(
