@@ -12,6 +12,7 @@ import {
   type Resolution,
   render,
   type Template,
+  templateFaults,
 } from './placeholders.ts';
 import type { SendingAccount } from './sending-account.ts';
 
@@ -101,11 +102,17 @@ function mapField(
       problems: columnProblems(campaign, path, written, header),
     };
   }
-  const { template, faults } = parseComposition(field, written, header);
+  const parsed = parseTemplate(
+    written,
+    (column): Resolution => (header.includes(column) ? { kind: 'column', column } : { kind: 'unknown' }),
+  );
   return {
     source: { field, kind: 'template', source: written },
-    template,
-    problems: faults.map((what) => ({ where: campaign.locate(path), what })),
+    template: parsed.template,
+    problems: templateFaults(parsed, path.join('.'), 'column', header).map((what) => ({
+      where: campaign.locate(path),
+      what,
+    })),
   };
 }
 
@@ -150,26 +157,6 @@ export function columnProblems(
 
 function derivedName(field: DestinationField): string {
   return `[[${field}]]`;
-}
-
-function parseComposition(
-  field: DestinationField,
-  source: string,
-  header: readonly string[],
-): { readonly template: Template; readonly faults: readonly string[] } {
-  const resolve = (column: string): Resolution =>
-    header.includes(column) ? { kind: 'column', column } : { kind: 'unknown' };
-  const { template, unknown, unclosed } = parseTemplate(source, resolve);
-  const path = `"contacts.columns.${field}"`;
-  return {
-    template,
-    faults: [
-      ...unknown.map((name) => `Unknown column [[${name}]] in ${path}.${didYouMean(name, header)}`),
-      ...unclosed.map(
-        (text) => `${path}: "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
-      ),
-    ],
-  };
 }
 
 function recipientColumnError(

@@ -1,3 +1,5 @@
+import { didYouMean } from '../platform/suggestions.ts';
+
 /**
  * Placeholders: `[[Column]]`, and `[[Column|fallback]]` for an empty value, as in the interface. Pure; the caller
  * decides which names exist.
@@ -67,6 +69,24 @@ function unclosedPlaceholders(segment: Segment): string[] {
   if (segment.kind !== 'text') return [];
   const start = segment.text.indexOf('[[');
   return start < 0 ? [] : [segment.text.slice(start, start + 20)];
+}
+
+/** What is wrong with the text at a path of the campaign. @param known names that are similar to unknown ones */
+export function templateFaults(
+  { unknown, unclosed }: ParsedTemplate,
+  path: string,
+  what: 'placeholder' | 'column',
+  known: readonly string[],
+): string[] {
+  return [
+    ...unknown.map((inside) => {
+      const [name = ''] = inside.split('|');
+      return `Unknown ${what} [[${inside}]] in "${path}".${didYouMean(name.trimEnd(), known)}`;
+    }),
+    ...unclosed.map(
+      (text) => `"${path}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
+    ),
+  ];
 }
 
 /** A column as a placeholder, for messages. The name of a derived column already is one. */

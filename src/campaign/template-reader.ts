@@ -1,11 +1,10 @@
 import type { MessageFields } from '../domain/message.ts';
 import type { Problem } from '../domain/problems.ts';
-import { didYouMean } from '../platform/suggestions.ts';
 import { isServicePlaceholder } from '../wire/service-merge.ts';
 import type { Campaign } from './campaign.ts';
 import type { Definition } from './definition.ts';
 import { plainName } from './guess-columns.ts';
-import { parseTemplate, type Resolution, type Template } from './placeholders.ts';
+import { parseTemplate, type Resolution, type Template, templateFaults } from './placeholders.ts';
 
 /** Parses the text at a path of the campaign. */
 export type ReadTemplate = (
@@ -33,14 +32,7 @@ export function createTemplateReader(campaign: Campaign, mapped: MessageFields, 
     const parsed = parseTemplate(source, resolve);
     const known = [...header, ...Object.keys(mapped)];
     const faults = [
-      ...parsed.unknown.map(
-        (name) =>
-          `Unknown placeholder [[${name}]] in "${path.join('.')}".${didYouMean(withoutFallback(name), known)}`,
-      ),
-      ...parsed.unclosed.map(
-        (text) =>
-          `"${path.join('.')}": "${text}" is no placeholder; expected [[Column]] or [[Column|fallback]].`,
-      ),
+      ...templateFaults(parsed, path.join('.'), 'placeholder', known),
       ...findOtherPlaceholders(parsed.template, known).map(
         ({ written, column }) =>
           `"${path.join('.')}": "${written}" would be sent as it stands. Write [[${column}]] for the column "${column}"; to send these characters, rename the column.`,
@@ -51,11 +43,6 @@ export function createTemplateReader(campaign: Campaign, mapped: MessageFields, 
     return parsed.template;
   };
   return { read, problems, named };
-}
-
-function withoutFallback(inside: string): string {
-  const bar = inside.indexOf('|');
-  return bar < 0 ? inside : inside.slice(0, bar).trimEnd();
 }
 
 function resolveColumn(name: string, mapped: MessageFields, header: readonly string[]): Resolution {

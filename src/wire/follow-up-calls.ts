@@ -56,8 +56,12 @@ export function decodeFollowUpCall({
   const read = parseJson(body);
   const envelope: JsonObject = isObject(read) ? read : {};
   const parameters = new URLSearchParams(query);
-  const text = (name: string): string =>
-    (asText(member(envelope, name)) ?? parameters.get(name) ?? '').trim();
+  const text = (name: string): string => {
+    // Queries write names with a small initial, bodies with a capital.
+    const small = name.charAt(0).toLowerCase() + name.slice(1);
+    const written = [name, small].map((key) => asText(member(envelope, key)) ?? parameters.get(key) ?? '');
+    return written.find((each) => each.trim() !== '')?.trim() ?? '';
+  };
   const question = parseQuestion(version, method, call, text);
   if (question === undefined) return undefined;
   const credentials = rest2CredentialsOf(version, headers['authorization'], envelope);
@@ -87,7 +91,8 @@ function parseQuestion(
     return { kind: 'reply', messageId, ...parsePage(text) };
   }
   if (callName === 'get/sms/received' && id === '' && (method === 'GET' || method === 'POST')) {
-    return { kind: 'received', period: parsePeriod(text), ...parsePage(text) };
+    const period = { timePeriod: text('TimePeriod'), dateFrom: text('DateFrom'), dateTo: text('DateTo') };
+    return { kind: 'received', period, ...parsePage(text) };
   }
   const action = messageActions.find((known) => callName === `set/${known}`);
   if (action === undefined || !usesMethodOfCall({ method, id }, 'PATCH', true)) return undefined;
@@ -105,24 +110,11 @@ function usesMethodOfCall({ method, id }: Call, by: 'GET' | 'PATCH', hasOlderSty
   return id === '' ? hasOlderStyle && method === 'POST' : method === by;
 }
 
-/** Queries write names with a small initial, bodies with a capital. */
-function textInEitherCase(text: (name: string) => string, name: string): string {
-  return text(name) || text(name.charAt(0).toUpperCase() + name.slice(1));
-}
-
-function parsePeriod(text: (name: string) => string): ReceivedPeriod {
-  return {
-    timePeriod: textInEitherCase(text, 'timePeriod'),
-    dateFrom: textInEitherCase(text, 'dateFrom'),
-    dateTo: textInEitherCase(text, 'dateTo'),
-  };
-}
-
 function parsePage(text: (name: string) => string): RecordPage {
-  const recordsPerPage = wholeNumber(textInEitherCase(text, 'recordsPerPage')) ?? defaultRecordsPerPage;
+  const recordsPerPage = wholeNumber(text('RecordsPerPage')) ?? defaultRecordsPerPage;
   return {
     recordsPerPage: Math.min(Math.max(recordsPerPage, 1), maxRecordsPerPage),
-    page: Math.max(wholeNumber(textInEitherCase(text, 'page')) ?? 1, 1),
+    page: Math.max(wholeNumber(text('Page')) ?? 1, 1),
   };
 }
 
