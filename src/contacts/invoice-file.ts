@@ -66,7 +66,8 @@ export function invoiceColumns({ name, header }: InvoiceFile, named: InvoiceOpti
   const problems: Problem[] = [];
   const findColumn = (field: InvoiceField): number | undefined => {
     const wanted = named[field];
-    const found = wanted === undefined
+    const found =
+      wanted === undefined
         ? findByNames(header, usualNames[field], plainTitle)
         : header.filter((title) => title === wanted);
     const [only] = found;

@@ -22,14 +22,13 @@ const send = (message: FromInvoiceThread): void => port.postMessage(message);
 
 try {
   const { path, reading }: InvoiceThreadData = workerData;
-  const { batches, close, ...opened } = await openInvoice(readFileBytes(path, reading.name), reading);
+  const { batches, close: _, ...opened } = await openInvoice(readFileBytes(path, reading.name), reading);
   send({ kind: 'opened', ...opened });
   for await (const lines of batches) {
     // A batch ahead, and no more: what the ledger has not taken would fill the memory.
     await questions.next();
     send({ kind: 'batch', lines });
   }
-  await close();
 } catch (error) {
   if (!(error instanceof InputError)) throw error;
   send({ kind: 'refused', problems: error.problems });

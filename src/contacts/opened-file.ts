@@ -55,7 +55,7 @@ export type ContactFile = {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** Physical lines read so far, header and skipped ones included. */
   readonly lines: () => number;
-  /** Must be called, also after an error. May be called again. */
+  /** Must be called unless reading the rows has begun: then the file is closed at their end. May be called again. */
   readonly close: () => Promise<void>;
 };
 
@@ -82,20 +82,25 @@ const maxShownBroken = 3;
 async function* readRows(
   batches: AsyncIterable<readonly Row[]>,
   isResult: boolean,
-  { name, place }: Pick<ContactFile, 'name' | 'place'>,
+  { name, place, close }: Pick<ContactFile, 'name' | 'place' | 'close'>,
   advice: string,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let count = 0;
   let broken = 0;
   const shown: { where: string; what: string }[] = [];
-  for await (const rows of batches) {
-    count += rows.length;
-    for (const row of rows) {
-      if (row.kind !== 'broken') continue;
-      broken++;
-      if (shown.length < maxShownBroken) shown.push({ where: place(row.line), what: asSentence(row.detail) });
+  try {
+    for await (const rows of batches) {
+      count += rows.length;
+      for (const row of rows) {
+        if (row.kind !== 'broken') continue;
+        broken++;
+        if (shown.length < maxShownBroken)
+          shown.push({ where: place(row.line), what: asSentence(row.detail) });
+      }
+      yield isResult ? rows.map(unescapeRow) : rows;
     }
-    yield isResult ? rows.map(unescapeRow) : rows;
+  } finally {
+    await close();
   }
   if (broken * 2 <= count) return;
   const what = `${broken} of ${count} rows are broken, so the file was probably read in the wrong format. ${advice} The first broken rows:`;
