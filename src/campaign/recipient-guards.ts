@@ -10,7 +10,7 @@ import type {
 import { formatPercent } from '../domain/scalar-text.ts';
 import { count } from '../platform/sentence.ts';
 import type { Campaign } from './campaign.ts';
-import type { guardKeys } from './contacts-definition.ts';
+import type { Guards } from './contacts-definition.ts';
 
 type PlannedContacts = {
   readonly duplicate: number;
@@ -48,8 +48,6 @@ export function checkRecipients(
   const counts = { read, invalid, duplicate, suppressed };
   throw new RefusedRunError({ campaign, contacts: counts, recipients, reason }, [...problems, ...examples]);
 }
-
-type Guards = Pick<Campaign['value']['contacts'], keyof typeof guardKeys>;
 
 type Fault = { readonly key: keyof Guards | 'duplicates'; readonly what: string };
 
