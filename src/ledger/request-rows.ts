@@ -67,27 +67,28 @@ export function acceptanceOf(run: string, request: string, slice?: string): stri
   return `LATERAL (
     SELECT CASE
              WHEN q.request IS NOT NULL THEN q.state = 'accepted'
-             WHEN s.claimed_to < ${request} THEN false
+             WHEN s.claimed_to < s.asked THEN false
              -- Every other request that was claimed has a row by then, also if the slice is sent again.
              WHEN s.state = 'done' OR EXISTS (
                SELECT FROM slice_outcomes k WHERE k.run_id = s.run_id AND k.slice = s.slice
              ) THEN true
              ELSE EXISTS (
                SELECT FROM outcomes b
-               WHERE b.run_id = s.run_id AND b.slice = s.slice AND ${request} = ANY (b.requests)
+               WHERE b.run_id = s.run_id AND b.slice = s.slice AND s.asked = ANY (b.requests)
                OFFSET 0
              )
            END AS accepted, q.state, q.attempts = 0 AND q.state IN ('planned', 'cancelled') AS is_unsent,
-           s.claimed_to < ${request} AS is_unclaimed
+           s.claimed_to < s.asked AS is_unclaimed
     FROM (
-      SELECT *
+      -- No other part names what is asked for, because a caller's names may be those of this text.
+      SELECT *, ${request} AS asked
       FROM slices
       WHERE run_id = ${run} AND ${slice === undefined ? `first_request <= ${request}` : `slice = ${slice}`}
       ORDER BY first_request DESC
       LIMIT 1
     ) s
     LEFT JOIN LATERAL (
-      SELECT request, state, attempts FROM requests WHERE run_id = s.run_id AND request = ${request} LIMIT 1
+      SELECT request, state, attempts FROM requests WHERE run_id = s.run_id AND request = s.asked LIMIT 1
     ) q ON true
   )`;
 }

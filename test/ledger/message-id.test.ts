@@ -58,9 +58,9 @@ describe('finding requests by MessageID', () => {
     const written = [one, two.toUpperCase(), three, forged, 'other', one];
     expect(await findRequestsByMessageId(opened.ledger.pool, written)).toEqual(
       new Map([
-        [one, { run: runs[0], request: 1 }],
-        [two.toUpperCase(), { run: runs[0], request: 2 }],
-        [three, { run: runs[1], request: 1 }],
+        [one, { run: runs[0], request: 1, runAccount: 'sandbox' }],
+        [two.toUpperCase(), { run: runs[0], request: 2, runAccount: 'sandbox' }],
+        [three, { run: runs[1], request: 1, runAccount: 'sandbox' }],
       ]),
     );
   });

@@ -32,7 +32,11 @@ test('a run is shown with its counts, answers, failures, costs and events', asyn
   expect(failures).toMatchObject([
     { state: 'rejected', reason: 'of the service', requests: 1, recipients: 2 },
   ]);
-  expect(costs).toMatchObject({ currency: 'NZD', subAccounts: 2, total: { recipients: 8 } });
+  expect(costs).toMatchObject({
+    currency: 'NZD',
+    total: { recipients: 8 },
+    bySubAccount: { lines: [{}, {}], others: null },
+  });
   expect(results).toMatchObject([{ outcome: 'delivered', result: null, recipients: 2 }]);
   expect(events?.states.map(({ state }) => state)).toEqual([
     'planned',
