@@ -130,21 +130,25 @@ async function acquireOne(
   begin: (slice: HeldSlice, account: AccountRuntime) => void,
 ): Promise<boolean> {
   const { ledger, now } = context;
-  const acquisition = await outageRetry.retry(() =>
-    acquireSlice(queue, ledger.pool, {
+  const owner = context.randomUuid();
+  let isRetry = false;
+  const acquisition = await outageRetry.retry(async () => {
+    if (isRetry) await returnSlice(queue, ledger.pool, { owner }, now());
+    isRetry = true;
+    return acquireSlice(queue, ledger.pool, {
       worker,
-      owner: context.randomUuid(),
+      owner,
       ignoredAccounts: accounts.unknown(),
       now,
       minPriority,
-    }),
-  );
+    });
+  });
   if (acquisition.kind !== 'held') return acquisition.kind !== 'none';
   const { slice } = acquisition;
   trace('slice acquired', slice.run);
   const account = await accounts.open(slice.account);
   if (account) begin(slice, account);
-  else await outageRetry.retry(() => returnSlice(queue, ledger.pool, slice, now()));
+  else await outageRetry.retry(() => returnSlice(queue, ledger.pool, { owner }, now()));
   return true;
 }
 

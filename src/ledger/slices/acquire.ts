@@ -61,8 +61,8 @@ const tiers = Object.fromEntries(
 
 /**
  * In one transaction the worker gets the next job and slice, the run becomes running, and requests that an expired
- * owner was sending become in doubt (rule 2a). The fleet acquires one slice at a time. A slice whose acquisition was
- * committed without an answer is acquired again once its lease has expired.
+ * owner was sending become in doubt (rule 2a). The fleet acquires one slice at a time. If the answer is lost,
+ * `returnSlice` gives back what was committed.
  *
  * @param ignoredAccounts that this process does not have
  */

@@ -2,10 +2,8 @@ import type pg from 'pg';
 import type { RunState } from '../../domain/runs.ts';
 import { markUnrecordedInDoubt } from '../requests/doubt.ts';
 import { cancelPlanned } from '../requests/release.ts';
-import { lockRun } from '../run-states/transitions.ts';
 import { inTransaction, type Transaction } from '../session.ts';
 import { markReleased, type OwnedSlice } from '../slice-states/transitions.ts';
-import type { HeldSlice } from './acquire.ts';
 import { lockAcquisitions, queueDb, queueName, type SliceQueue } from './queue.ts';
 import { isGraceOver, workerLockKey } from './worker-session.ts';
 
@@ -82,27 +80,31 @@ async function mayReclaim(pool: pg.Pool, self: string | null): Promise<boolean> 
   return rows[0]?.free === false;
 }
 
-/** Gives back a slice of an account that the worker lacks, before anything was claimed from it. */
+/**
+ * Gives back what was acquired for this owner, before anything was claimed from it: a slice of an account that the worker
+ * lacks, or one whose acquisition was committed without an answer.
+ */
 export async function returnSlice(
   queue: SliceQueue,
   pool: pg.Pool,
-  { run, slice, owner }: HeldSlice,
+  { owner }: Pick<OwnedSlice, 'owner'>,
   now: Date,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    await lockRun(client, run);
+    // Also waits for an acquisition whose answer was lost.
+    await lockAcquisitions(client);
     const { rows } = await client.query<HeldRow>(
       `
       SELECT ${heldColumns}
       FROM slices s
       JOIN runs r USING (run_id)
-      WHERE s.run_id = $1 AND s.slice = $2 AND s.owner = $3
-      FOR UPDATE OF s
+      WHERE s.state = 'held' AND s.owner = $1
+      FOR NO KEY UPDATE OF r FOR UPDATE OF s
       `,
-      [run, slice, owner],
+      [owner],
     );
     for (const held of rows)
-      await releaseSlice(queue, client, held, { message: 'its worker does not have the account', now });
+      await releaseSlice(queue, client, held, { message: 'its worker returns it unsent', now });
   });
 }
 
