@@ -45,9 +45,9 @@ export function createAccountBreaker(
   return {
     isOpen: (): boolean => view.breaker() !== undefined,
     /** Aborts when the breaker opens. Each opening has a new signal. */
-    openSignal: view.openSignal,
+    openSignal: (): AbortSignal => view.openSignal(),
     /** Aborts at the next update. Each update has a new signal. */
-    changeSignal: view.changeSignal,
+    changeSignal: (): AbortSignal => view.changeSignal(),
     refresh,
     /**
      * Asks whether requests can be claimed.

@@ -69,7 +69,9 @@ export function createAddressCheck(first: number, pause: (reason: ForeignAnswers
       };
     },
     /** Aborted when the run is paused. */
-    paused: paused.signal,
+    get paused(): AbortSignal {
+      return paused.signal;
+    },
     /** Resolves when the pause is in the ledger. @throws Error if the ledger fails */
     whenPaused: async (): Promise<unknown> => pausing,
   };

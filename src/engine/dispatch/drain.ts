@@ -22,9 +22,13 @@ export function drainDeadlines(stop: AbortSignal) {
   return {
     begun,
     /** Aborts the wait for answers. Their requests are in doubt. */
-    cutOff: cutOff.signal,
+    get cutOff(): AbortSignal {
+      return cutOff.signal;
+    },
     /** Aborts the recording of outcomes. */
-    giveUp: giveUp.signal,
+    get giveUp(): AbortSignal {
+      return giveUp.signal;
+    },
     clear(): void {
       stop.removeEventListener('abort', begin);
       for (const timer of timers) clearTimeout(timer);

@@ -43,7 +43,9 @@ export function createLease(
 
   return {
     /** Aborts when another worker may own the slice. */
-    lost: lost.signal,
+    get lost(): AbortSignal {
+      return lost.signal;
+    },
     isValid,
     renew: renewOnce,
     /** Asks the ledger only after a pause of the process (stopped, or a sleeping machine). */
