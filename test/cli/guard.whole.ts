@@ -191,7 +191,7 @@ test('a guard that only warns records it and notifies once, and the run goes on'
   const started = await startService('--undelivered-rate', '0.3');
   const key = { NOTIFY_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
   const service = { env: { ...started.env, ...key } };
-  await limit(service, 300);
+  await limit(service, 150);
   const { code, status } = await run(service, 'warned');
   expect([code, status.state]).toEqual([0, 'completed']);
   expect(status.decisions).toMatchObject([{ kind: 'guard warned', byUser: null }]);
