@@ -180,6 +180,11 @@ const mayHaveThem = `
       OR 'accepted' = ANY ($2) AND (
         coalesce((SELECT b.open FROM billing_slices b WHERE b.run_id = $1 AND b.slice = s.slice), true)
         OR EXISTS (SELECT FROM billing_reopened_requests n WHERE n.run_id = $1)
+        -- What is billed counts reports on requests that are not accepted, too.
+        OR EXISTS (
+          SELECT FROM early_proofs p
+          WHERE p.run_id = $1 AND p.request BETWEEN s.first_request AND s.last_request
+        )
         OR (
           SELECT sum(e.accepted - e.delivered - e.undelivered)
           FROM billing_entries e

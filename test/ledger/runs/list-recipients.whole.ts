@@ -5,7 +5,7 @@ import { bookPending } from '../../../src/ledger/billing/book.ts';
 import { listDeliveryResults, listFailureGroups } from '../../../src/ledger/counts/groups.ts';
 import { readRunCounts, recipientStateOf } from '../../../src/ledger/counts/run-counts.ts';
 import type { ListedRecipient, RecipientsOfRun } from '../../../src/ledger/runs/list-recipients.ts';
-import { beginnings, steps } from '../../support/billing-steps.ts';
+import { type BillingStep, beginnings, steps } from '../../support/billing-steps.ts';
 import { createWorld, performNextStep } from '../../support/billing-world.ts';
 import { examples } from '../../support/examples.ts';
 import { foldAll } from '../../support/fold-outcomes.ts';
@@ -37,6 +37,18 @@ async function expectListed(run: string): Promise<void> {
     expect(await readAll({ run, states: [recipientStateOf[state]], group })).toHaveLength(recipients);
 }
 
+/** A request that the service rejected, and reports as delivered, beside one without a report. */
+const reportedAndRejected: [string, BillingStep[]] = [
+  '2026-09-26T11:40:00Z',
+  [
+    { kind: 'plan', channel: 'sms', payers: [{}], contacts: 3, chunkSize: 1, rates: null },
+    { kind: 'send', run: 0, requests: 2, ends: ['accepted', 'divided'] },
+    { kind: 'report', reports: [{ recipient: 0, outcome: 'delivered', price: null, units: null }] },
+    { kind: 'report', reports: [{ recipient: 7, outcome: 'delivered', price: null, units: null }] },
+    { kind: 'send', run: 0, requests: 1, ends: ['accepted'] },
+  ],
+];
+
 test('after any history, each list of recipients has as many as its figure says, folded, booked or not', async () => {
   const property = fc.asyncProperty(beginnings, steps, async (begin, history) => {
     const world = await createWorld(opened.ledger, begin);
@@ -49,5 +61,5 @@ test('after any history, each list of recipients has as many as its figure says,
     await foldAll(opened.ledger.pool);
     for (const run of world.runs) await expectListed(run);
   });
-  await fc.assert(property, examples(12));
+  await fc.assert(property, { ...examples(12), examples: [reportedAndRejected] });
 });
