@@ -20,8 +20,11 @@ beforeAll(async () => {
   await chmod(workspace.folder, 0o711);
   const npmSetting = async (name: string): Promise<string> =>
     (await execute('npm', ['config', 'get', name], { cwd: projectFolder })).stdout.trim();
-  // `npm ci` has filled the cache, so packages are not fetched again. The user's settings name the registry.
+  const authority = process.env['NODE_EXTRA_CA_CERTS'];
+  // `npm ci` has filled the cache, so packages are not fetched again. The user's settings name the registry, and an
+  // authority of the user's network signs its certificate.
   environment = {
+    ...(authority !== undefined && { NODE_EXTRA_CA_CERTS: authority }),
     PATH: [join(workspace.folder, 'global/bin'), dirname(process.execPath), process.env['PATH']].join(':'),
     HOME: join(workspace.folder, 'home'),
     npm_config_cache: await npmSetting('cache'),
