@@ -19,8 +19,11 @@ import type { EngineContext } from '../context.ts';
 
 export type FindMapping = (account: string) => DeliveryReportMapping;
 
-/** Half of them would take a tenth more processor time each. */
-const batchSize = 1_000;
+/**
+ * Half of them would take a tenth more processor time each; with twice as many, callers of the receiver wait longer: 190
+ * instead of 70 ms (p99).
+ */
+const batchSize = 500;
 
 /** One batch is read while the other is written. */
 const parallelBatches = 2;
