@@ -176,7 +176,7 @@ describe('while a canary is observed', () => {
     expect((await scene.status()).decisions).toMatchObject([{ kind: 'canary promoted' }]);
   });
 
-  test('a ledger that is restored to that moment sends nobody twice, and nothing of the rest', async () => {
+  test('a ledger that is restored to that moment sends each message at most once, and nothing of the rest', async () => {
     const ledger = await openTestLedger();
     const scene = await openScene(patient, Promise.resolve(ledger));
     const started = scene.start(['run', 'campaign.yaml']);

@@ -68,7 +68,7 @@ async function findSamePersonBehind(
 const another = 'Another person must approve it, with their own system user or API token.';
 const otherToken = 'Approve it with a system user, or with a token that another person made.';
 
-/** What is said of a person who is no second one, by why. */
+/** Why the approver and the planner count as one person, in words. */
 const samePersonTexts = {
   'planned it': (name: string, approver: string) =>
     `It was planned by ${name}, and you are ${approver}. ${another}`,

@@ -36,7 +36,7 @@ export type RowChoice = {
 
 type ShownRow = Extract<ChosenRow, { kind: 'message' }>;
 
-/** Reasons to show a row that nobody asks for; empty: none. */
+/** Why a plan shows a row without being asked for it. Without a reason it is not shown. */
 type RowReasons = {
   /** Of each valid row that is read. */
   readonly ofRead: (contact: Extract<Contact, { kind: 'contact' }>) => readonly string[];
